@@ -189,7 +189,9 @@ fn where_nothing_can_be_drawn_or_nobody_asked_the_name_is_required() {
     }
     let quiet = Terminal::start(&program(&["history", "-q", "-f", RUNS]), 80, PATIENCE);
     assert_eq!(quiet.end().0, 2);
-    for verb in ["approve", "delete", "history", "resume", "rollback", "stop"] {
+    for verb in [
+        "approve", "delete", "history", "resume", "retry", "rollback", "stop",
+    ] {
         let output = program(&[verb]).stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{verb}");
         let said = String::from_utf8(output.stderr).unwrap();

@@ -5,7 +5,7 @@
 use clap::{Arg, ArgAction, Command};
 
 /// By command, the arguments that are chosen when they are left out.
-const CHOSEN: [(&str, &[&str]); 11] = [
+const CHOSEN: [(&str, &[&str]); 12] = [
     ("approve", &["targets"]),
     ("clusters", &["placement"]),
     ("collect", &["target"]),
@@ -14,6 +14,7 @@ const CHOSEN: [(&str, &[&str]); 11] = [
     ("init", &["placement", "strategy"]),
     ("render", &["target"]),
     ("resume", &["runs"]),
+    ("retry", &["run"]),
     ("rollback", &["target"]),
     ("snapshots", &["placement"]),
     ("wait", &["run"]),

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::commands::open::names;
+use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::launching::{Launch, Risks, launch};
@@ -38,9 +39,10 @@ use crate::words::{CommandLine, Hint};
     7  forbidden, or a check could not read what it needs\n  \
     8  with --wait: the run was stopped")]
 pub struct RetryArgs {
-    /// Update run that failed or is stuck: NAME, csur/NAME, or with -n sur/NAME
-    #[arg(value_name = "RUN")]
-    run: String,
+    /// Update run that failed or is stuck: NAME, csur/NAME, or with -n sur/NAME [default: at a
+    /// terminal, chosen from a list]
+    #[arg(value_name = "RUN", required = true)]
+    run: Option<String>,
     /// Name of the new run [default: the old name with the next free number]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -57,10 +59,10 @@ pub struct RetryArgs {
 pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let namespace = session.global.namespace.as_deref();
     operate("retry", &args.writing, session, |op| {
-        let kinds = [Concept::UpdateRun];
+        let run = args.run.as_deref();
         let old = op
             .reading
-            .target_of(Some(&args.run), namespace, &kinds, op.ui)?;
+            .run_or_chosen(run, &picking::RETRYABLE, namespace, op.ui)?;
         let new = match &args.name {
             Some(name) => names::of_one(name, Concept::UpdateRun, &old.scope())?,
             None => next_free(&old, op.reading),

@@ -14,6 +14,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::{Cell, Column};
+use crate::report::Verdict;
 use crate::rollout::approvals::of_run;
 use crate::rollout::{ClusterState, Rollout, StageView};
 use crate::ui::Ui;
@@ -60,6 +61,17 @@ pub(in crate::commands) const STOPPABLE: Eligible = Eligible {
 pub(in crate::commands) const RESUMABLE: Eligible = Eligible {
     is: |rollout| can(rollout, Wish::Resume),
     that: " that can be resumed",
+};
+
+/// Runs that can be tried again.
+pub(in crate::commands) const RETRYABLE: Eligible = Eligible {
+    is: |rollout| {
+        matches!(
+            diagnose::verdict(rollout),
+            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
+        )
+    },
+    that: " that failed or are stuck",
 };
 
 fn can(rollout: &Rollout<'_>, wish: Wish) -> bool {
