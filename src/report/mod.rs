@@ -17,7 +17,7 @@ use crate::rollout::Progress;
 pub use compose::{Compose, Parts};
 pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
 pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
-pub use shown::{ABSENT, HubAndMember, Shown, WithCondition};
+pub use shown::{ABSENT, HubAndMember, Shown, with_condition};
 pub use subject::Subject;
 
 /// What state a rollout is in, why, and what to do next.

@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kubefleet::ObjectRef;
+use crate::member::model::Meta;
+use crate::member::{MemberKind, PodTrouble, WantedWorkload};
+use crate::rollout::ManifestTrouble;
 
 /// An object that a finding speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -54,6 +57,30 @@ impl From<&ObjectRef> for Subject {
 impl From<ObjectRef> for Subject {
     fn from(object: ObjectRef) -> Self {
         Self::from(&object)
+    }
+}
+
+impl From<&ManifestTrouble<'_>> for Subject {
+    fn from(manifest: &ManifestTrouble<'_>) -> Self {
+        Self::new(manifest.kind, manifest.namespace, manifest.name)
+    }
+}
+
+impl From<(MemberKind, &Meta)> for Subject {
+    fn from((kind, meta): (MemberKind, &Meta)) -> Self {
+        Self::new(kind.name(), &meta.namespace, &meta.name)
+    }
+}
+
+impl From<&WantedWorkload> for Subject {
+    fn from(wanted: &WantedWorkload) -> Self {
+        Self::new(wanted.kind.name(), &wanted.namespace, &wanted.name)
+    }
+}
+
+impl From<&PodTrouble<'_>> for Subject {
+    fn from(trouble: &PodTrouble<'_>) -> Self {
+        (MemberKind::Pod, &trouble.pod.meta).into()
     }
 }
 

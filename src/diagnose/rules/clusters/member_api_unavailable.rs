@@ -69,18 +69,8 @@ fn on_cluster(
     let subject = Subject::new("MemberCluster", "", cluster);
     let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for manifest in manifests.iter().take(SHOWN) {
-        finding = finding.evidence(
-            &manifest.source.0,
-            manifest.source.1.clone(),
-            format!(
-                "{} {}={} {}: {}",
-                manifest.describe(),
-                manifest.condition.kind,
-                manifest.condition.status.as_str(),
-                manifest.condition.reason,
-                manifest.condition.message
-            ),
-        );
+        let (object, path) = &manifest.source;
+        finding = finding.evidence(object, path, manifest);
     }
     finding
         .look_with(

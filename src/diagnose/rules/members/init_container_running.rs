@@ -36,7 +36,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .and_then(|place| place.status.state.running.as_deref()?.since);
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     member_findings::path(trouble, "state.running.startedAt"),
                     since,
                 );
