@@ -484,11 +484,7 @@ impl Reading {
         } else {
             self.record.steps().join("; ")
         };
-        Error {
-            exit: Exit::Interrupted,
-            ..Error::failed(format!("interrupted: {what}"))
-        }
-        .telling(Told::All)
+        Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(Told::All)
     }
 
     /// From now on runs and approval requests are followed: whoever asks for them gets them as they

@@ -271,14 +271,12 @@ fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error
     let Some(Body::Approval(found)) = object else {
         let why = answer.outcome.gap();
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        return Err(Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!("{request} cannot be read{why}"))
-        }
-        .hint(
-            Hint::new("a request is approved only after it was read; check your permission:")
-                .command(request.can_i("get")),
-        ));
+        return Err(
+            Error::new(Exit::Incomplete, format!("{request} cannot be read{why}")).hint(
+                Hint::new("a request is approved only after it was read; check your permission:")
+                    .command(request.can_i("get")),
+            ),
+        );
     };
     Ok(request.scope().object(Concept::UpdateRun, &found.spec.run))
 }
@@ -428,13 +426,13 @@ fn accepted(
             }
             Ok(Exit::Done)
         }
-        WriteEffect::Never(status) => Err(Error {
-            exit: Exit::from(status.verdict),
-            ..Error::failed(format!(
+        WriteEffect::Never(status) => Err(Error::new(
+            Exit::from(status.verdict),
+            format!(
                 "{first} {verb} approved, but {run} has ended: {}",
                 status.summary
-            ))
-        }
+            ),
+        )
         .telling(Told::All)),
         WriteEffect::Late => Err(op
             .late(&format!(

@@ -433,15 +433,15 @@ fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Re
         let plan = launch.run.scope().fleet("plan");
         let plan = plan.flag("--placement", &launch.placement.name);
         let plan = plan.flag("--strategy", &launch.strategy);
-        return Err(Error {
-            exit: Exit::Failed,
-            ..Error::failed(format!(
+        return Err(Error::new(
+            Exit::Failed,
+            format!(
                 "KubeFleet would refuse {}: {} {}.",
                 launch.run,
                 reasons.join(" "),
                 capital(&nothing)
-            ))
-        }
+            ),
+        )
         .hint(
             Hint::new("see the remedies:").command(match &launch.snapshot {
                 Some(index) => plan.flag("--snapshot", index),
@@ -461,14 +461,14 @@ fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Re
             .iter()
             .map(|gap| format!("{}: {}", gap.what, gap.why))
             .collect();
-        return Err(Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!(
+        return Err(Error::new(
+            Exit::Incomplete,
+            format!(
                 "what KubeFleet would do with {} is unknown ({}); {nothing}",
                 launch.run,
                 enumerate(missing)
-            ))
-        }
+            ),
+        )
         .hint("or accept the risk with --allow-unseen"));
     }
     let back: Vec<_> = plan
@@ -589,11 +589,10 @@ fn prepare(first: &First, op: &mut Operation<'_>) -> Result<(), Error> {
             let steered = steering::steer(&inventory, run, states::Wish::Stop, op)?;
             let exit = steering::finish(&steered, states::Wish::Stop, op)?;
             if exit != Exit::Done {
-                return Err(Error {
-                    exit,
-                    ..Error::failed(format!("{run} was asked to stop but did not stop"))
-                }
-                .telling(Told::Last));
+                return Err(
+                    Error::new(exit, format!("{run} was asked to stop but did not stop"))
+                        .telling(Told::Last),
+                );
             }
         }
         First::Delete(doomed) => {

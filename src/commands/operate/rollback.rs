@@ -338,13 +338,13 @@ fn first(
         } else if args.active.is_none() && (stuck || rollout.state_ignored) {
             first.push(delete());
         } else if stuck {
-            return Err(Error {
-                exit: Exit::Stuck,
-                ..Error::failed(format!(
+            return Err(Error::new(
+                Exit::Stuck,
+                format!(
                     "{} is stuck and cannot stop; nothing was sent",
                     run.object()
-                ))
-            }
+                ),
+            )
             .hint("delete it with --active=delete"));
         } else {
             let what = run.object();

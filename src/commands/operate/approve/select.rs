@@ -181,13 +181,13 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
             gate(approval)
         ))
         .hint(diagnose),
-        _ => Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!(
+        _ => Error::new(
+            Exit::Incomplete,
+            format!(
                 "{request} cannot be read{}, so it is not approved",
                 unread(approval, rollout)
-            ))
-        }
+            ),
+        )
         .hint(diagnose),
     }
 }
@@ -314,12 +314,10 @@ fn status(rollout: &Rollout<'_>) -> Hint {
 /// A request whose run cannot be seen is not approved: nobody could say what that opens.
 pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inventory) -> Error {
     if let Sight::Unknown(why) = &inventory.run {
-        return Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!(
-                "{run} cannot be read ({why}), so {target} is not approved"
-            ))
-        };
+        return Error::new(
+            Exit::Incomplete,
+            format!("{run} cannot be read ({why}), so {target} is not approved"),
+        );
     }
     let request = inventory.approval(&target.name);
     let accepted = request

@@ -31,13 +31,13 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<ExistingRun
     let Some(Body::Run(found)) = found else {
         return match answer.outcome {
             Outcome::Listed => Ok(ExistingRun::Free),
-            outcome => Err(Error {
-                exit: Exit::Incomplete,
-                ..Error::failed(format!(
+            outcome => Err(Error::new(
+                Exit::Incomplete,
+                format!(
                     "whether {run} exists is unknown ({}), so it is not created",
                     outcome.gap().unwrap_or_default()
-                ))
-            }),
+                ),
+            )),
         };
     };
     let wish = RunWish {
