@@ -57,6 +57,14 @@ pub fn existing_indexes(indexes: impl IntoIterator<Item = String>) -> String {
     }
 }
 
+/// The text with a capital letter first.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::existing_indexes;

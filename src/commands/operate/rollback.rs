@@ -12,7 +12,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, capital, launch};
+use crate::commands::operate::launching::{First, Launch, launch};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::Writing;
@@ -23,7 +23,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good};
 use crate::rollout::{ClusterState, Rollout};
-use crate::words::{Hint, enumerate};
+use crate::words::{Hint, capital, enumerate};
 
 /// Roll a placement back to an older snapshot
 ///

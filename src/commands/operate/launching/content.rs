@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Got, Launch};
+use super::Got;
+use super::wanted::Launch;
 use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
 use crate::commands::open::reading::Reading;

@@ -1,6 +1,6 @@
 //! A run of the wanted name that exists already.
 
-use super::Launch;
+use super::wanted::Launch;
 use crate::change::RunWish;
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::operation::ThisRun;
