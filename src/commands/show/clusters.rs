@@ -25,7 +25,7 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
 use crate::problems::scheduling::{by_policy, not_picked};
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::placing::{deciding_policy, selected_clusters, stages_of};
 use suggest::{Suggestion, suggest, suggestions};
@@ -330,42 +330,28 @@ fn stages(item: &ClusterItem, strategies: &[&str]) -> Option<String> {
 }
 
 fn table(items: &[ClusterItem], strategies: &[&str], wide: bool) -> Table {
-    let mut columns = vec![
-        Column::shrinking("CLUSTER", 12),
-        Column::new("SELECTED"),
-        Column::number("SNAPSHOT"),
-    ];
-    if !strategies.is_empty() {
-        columns.push(Column::shrinking("STAGE", 8));
-    }
-    columns.push(Column::shrinking("OVERRIDES", 9));
-    columns.push(Column::new("AGENT"));
-    columns.push(if wide {
+    let why = if wide {
         Column::new("WHY")
     } else {
         Column::ending("WHY", 20)
-    });
-    let mut table = Table::new(columns);
-    for item in items {
-        let selected = match item.selected {
+    };
+    Table::of(items)
+        .column(Column::shrinking("CLUSTER", 12), |item| &item.name)
+        .column(Column::new("SELECTED"), |item| match item.selected {
             Some(true) => "yes",
             Some(false) => "no",
             None => "unknown",
-        };
-        let mut cells = vec![
-            Cell::from(&item.name),
-            Cell::from(selected),
-            Cell::from(item.snapshot.clone()),
-        ];
-        if !strategies.is_empty() {
-            cells.push(Cell::from(stages(item, strategies)));
-        }
-        cells.push(Cell::from(
-            Some(item.overrides.join(", ")).filter(|it| !it.is_empty()),
-        ));
-        cells.push(Cell::from(&item.agent));
-        cells.push(Cell::from(&item.why));
-        table.row(cells);
-    }
-    table
+        })
+        .column(Column::number("SNAPSHOT"), |item| item.snapshot.as_ref())
+        .column_if(
+            !strategies.is_empty(),
+            Column::shrinking("STAGE", 8),
+            |item| stages(item, strategies),
+        )
+        .column(Column::shrinking("OVERRIDES", 9), |item| {
+            item.overrides.join(", ")
+        })
+        .column(Column::new("AGENT"), |item| &item.agent)
+        .column(why, |item| &item.why)
+        .table()
 }
