@@ -144,6 +144,13 @@ impl Surroundings {
         self.policies.iter().filter(|policy| policy.is_latest())
     }
 
+    /// The policy snapshot that decides: the one that is marked as the latest, where there is exactly one.
+    pub fn latest_policy(&self) -> Option<&PolicySnapshot> {
+        let mut latest = self.latest_policies();
+        let first = latest.next()?;
+        latest.next().is_none().then_some(first)
+    }
+
     /// The master snapshot of a version.
     pub fn snapshot(&self, index: &str) -> Option<&ResourceSnapshot> {
         self.snapshots

@@ -197,8 +197,8 @@ impl Table {
     }
 
     /// A table with a row for each of some things, whose columns are still to be said.
-    pub fn of<T>(things: &[T]) -> Columns<'_, T> {
-        Columns {
+    pub fn of<T>(things: &[T]) -> TableOf<'_, T> {
+        TableOf {
             things,
             columns: Vec::new(),
             rows: things.iter().map(|_| Vec::new()).collect(),
@@ -320,13 +320,13 @@ impl Table {
 }
 
 /// A table of things, to which column after column is added.
-pub struct Columns<'t, T> {
+pub struct TableOf<'t, T> {
     things: &'t [T],
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
 }
 
-impl<'t, T> Columns<'t, T> {
+impl<'t, T> TableOf<'t, T> {
     /// Adds a column, with what stands in it for a thing.
     #[must_use]
     pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'t T) -> C) -> Self {

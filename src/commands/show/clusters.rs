@@ -27,7 +27,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
 use crate::problems::scheduling::{by_policy, not_picked};
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
-use crate::rollout::placing::{deciding_policy, selected_clusters, stages_of};
+use crate::rollout::placing::{selected_clusters, stages_of};
 use suggest::{Suggestion, suggest, suggestions};
 
 /// Show which clusters a placement selects and why
@@ -193,7 +193,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
         .collect();
     let bindings = inventory.bindings.iter();
     all.extend(bindings.map(|binding| binding.spec.cluster.as_str()));
-    let policy = deciding_policy(inventory);
+    let policy = inventory.latest_policy();
     let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
     if let Some(policy) = policy {
         for (why, clusters) in not_picked(policy, inventory) {
@@ -244,7 +244,7 @@ fn why(
     selected: &BTreeSet<&str>,
     reason: Option<&String>,
 ) -> (Option<bool>, String) {
-    let policy = deciding_policy(inventory);
+    let policy = inventory.latest_policy();
     let kind = policy.map(PolicySnapshot::policy_type);
     if selected.contains(name) {
         let why = match kind {

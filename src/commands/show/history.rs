@@ -279,10 +279,8 @@ fn said(approval: &Approval, now: Timestamp) -> String {
             format!("approved{by}{after}{text}")
         }
         ApprovalState::Pending => {
-            let since = approval.asked.map_or_else(String::new, |asked| {
-                format!(" for {}", duration::describe(now.duration_since(asked)))
-            });
-            format!("waiting for an approval{since}")
+            let asked = approval.asked.map(|asked| now.duration_since(asked));
+            format!("waiting for an approval{}", duration::lasting(asked))
         }
         ApprovalState::Ignored => format!("approved{by}, which KubeFleet ignores{text}"),
         other => format!("approval {}", other.describe()),

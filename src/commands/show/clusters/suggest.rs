@@ -12,7 +12,7 @@ use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::{Stage, Strategy};
 use crate::rollout::near::near_miss;
-use crate::rollout::placing::{deciding_policy, stages_of};
+use crate::rollout::placing::stages_of;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
@@ -34,7 +34,8 @@ pub(super) fn suggestions(
     is_in: Option<bool>,
 ) -> Vec<Suggestion> {
     let mut found = Vec::new();
-    let terms: Vec<_> = deciding_policy(inventory)
+    let terms: Vec<_> = inventory
+        .latest_policy()
         .into_iter()
         .flat_map(PolicySnapshot::required_labels)
         .collect();

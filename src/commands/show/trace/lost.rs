@@ -18,7 +18,6 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
 use crate::problems::scheduling::not_picked;
 use crate::report::{NotChecked, Subject};
-use crate::rollout::placing::deciding_policy;
 
 /// A placement that includes the object, and why the cluster does not get it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -174,7 +173,7 @@ fn why(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String 
         several => format!("snapshots {} have it", several.join(", ")),
     };
     let Some(binding) = inventory.binding(cluster) else {
-        let reason = deciding_policy(inventory).and_then(|policy| {
+        let reason = inventory.latest_policy().and_then(|policy| {
             let groups = not_picked(policy, inventory);
             let mut groups = groups.into_iter();
             groups.find_map(|(why, clusters)| clusters.contains(&cluster).then_some(why))

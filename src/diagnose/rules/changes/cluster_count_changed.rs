@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Search::One
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
-    let policy = policy(cx);
+    let policy = cx.inventory.latest_policy();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let named = cx.causes().find_map(|cause| match cause {
         Cause::ClusterCountChanged { latest, recorded } => Some((*latest, *recorded)),
@@ -83,11 +83,4 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         finding,
         "Start a new run: it is computed for the current number of clusters.",
     ))
-}
-
-/// The latest policy snapshot, when there is exactly one.
-fn policy<'i>(cx: &Context<'i>) -> Option<&'i PolicySnapshot> {
-    let mut latest = cx.inventory.latest_policies();
-    let first = latest.next()?;
-    latest.next().is_none().then_some(first)
 }

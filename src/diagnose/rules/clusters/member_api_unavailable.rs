@@ -46,9 +46,7 @@ fn on_cluster(
         .iter()
         .map(|manifest| manifest.describe())
         .collect();
-    let lasting = failing.lasting.map_or_else(String::new, |lasting| {
-        format!(" for {}", duration::describe(lasting))
-    });
+    let lasting = duration::lasting(failing.lasting);
     let said = manifests
         .iter()
         .find_map(|manifest| match &manifest.problem {

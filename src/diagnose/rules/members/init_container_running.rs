@@ -19,9 +19,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         },
         |group, mut finding| {
             let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
-            let long = longest.map_or_else(String::new, |runs| {
-                format!(" for {}", duration::describe(runs))
-            });
+            let long = duration::lasting(longest);
             finding = group.says(
                 finding,
                 &format!(
