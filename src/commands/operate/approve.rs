@@ -24,7 +24,6 @@ use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
@@ -267,8 +266,7 @@ fn ask(selection: &Selection, who: &Who) -> String {
 fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
     let query = HubQuery::object(request);
     let answer = reading.ask(&query);
-    let object = answer.objects.first().map(|object| &object.body);
-    let Some(Body::Approval(found)) = object else {
+    let Some(found) = answer.all::<ApprovalRequest>().next() else {
         let why = answer.outcome.gap();
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         return Err(

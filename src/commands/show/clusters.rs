@@ -19,7 +19,7 @@ use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::Strategy;
@@ -172,15 +172,12 @@ fn strategies(
     let answers = reading.answer(&queries);
     let mut found = Vec::new();
     for (name, answer) in names.iter().zip(answers) {
-        let strategy = answer.objects.iter().find_map(|object| match &object.body {
-            Body::Strategy(strategy) => Some(strategy.as_ref().clone()),
-            _ => None,
-        });
+        let strategy = answer.all::<Strategy>().next();
         if strategy.is_none() && !args.strategies.is_empty() {
             let place = reading.place();
             return Err(Error::not_found(format!("{place} has no {kind} {name}")));
         }
-        found.extend(strategy);
+        found.extend(strategy.map(|it| it.as_ref().clone()));
     }
     Ok(found)
 }

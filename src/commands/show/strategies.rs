@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, choose};
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
@@ -377,10 +377,7 @@ fn strategies<'o>(
     objects: impl Iterator<Item = &'o crate::kubefleet::object::Object>,
 ) -> Vec<(ObjectRef, std::sync::Arc<Strategy>)> {
     let mut found: Vec<_> = objects
-        .filter_map(|object| match &object.body {
-            Body::Strategy(strategy) => Some((object.reference(), strategy.clone())),
-            _ => None,
-        })
+        .filter_map(|object| Some((object.reference(), object.get::<Strategy>()?.clone())))
         .collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found

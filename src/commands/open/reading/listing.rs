@@ -4,8 +4,8 @@ use super::Reading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
-use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::words::Hint;
@@ -35,15 +35,8 @@ impl Reading {
         }
         let answers = self.answer(&queries);
         self.listed(&queries, &answers)?;
-        let mut runs: Vec<_> = answers
-            .iter()
-            .flat_map(|answer| answer.objects.iter())
-            .filter(|object| match &object.body {
-                Body::Run(run) => wanted(run),
-                _ => false,
-            })
-            .map(Object::reference)
-            .collect();
+        let runs = all_of::<UpdateRun>(&answers).filter(|run| wanted(run));
+        let mut runs: Vec<_> = runs.map(|run| run.object()).collect();
         runs.sort();
         Ok(runs)
     }

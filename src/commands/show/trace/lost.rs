@@ -1,7 +1,6 @@
 //! Where an object was lost that a cluster does not get.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +11,9 @@ use crate::commands::open::around::Neighbors;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, Source, Texts};
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
@@ -138,13 +139,8 @@ fn overridden(
         .map(|(_, object)| Override::of(object?, &texts))
         .collect();
     let overrides = overrides?;
-    let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
-    let member = objects.find_map(|object| match &object.body {
-        Body::Member(found) => Some(Arc::clone(found)),
-        _ => None,
-    });
     let placed = [PlacedOverrides::bound(
-        member.as_deref()?,
+        all_of::<MemberCluster>(&answers).next()?,
         binding,
         &overrides,
     )];
