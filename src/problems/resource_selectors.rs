@@ -22,12 +22,12 @@ pub fn resource_selectors(
         for (at, selector) in selectors.take(6) {
             problem = problem.evidence(object, format!("spec.resourceSelectors[{at}]"), selector);
         }
-        if let Some(condition) = placement
-            .condition(reasons::SCHEDULED)
-            .filter(|condition| condition.reason == "InvalidResourceSelectors")
-        {
-            problem = problem.condition(object, condition);
-        }
+        problem = problem.condition(
+            object,
+            placement
+                .condition(reasons::SCHEDULED)
+                .filter(|condition| condition.reason == "InvalidResourceSelectors"),
+        );
     }
     problem.fix_with(format!("{repair}."), object.kubectl("edit"))
 }

@@ -91,15 +91,41 @@ pub trait Compose: Sized {
         })
     }
 
-    /// Adds a condition of an object's status.
+    /// Adds a value that was read, where there is one.
     #[must_use]
-    fn condition(self, object: &ObjectRef, condition: &Condition) -> Self {
+    fn known(
+        self,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: Option<impl Shown>,
+    ) -> Self {
+        match value {
+            Some(value) => self.evidence(object, path, value),
+            None => self,
+        }
+    }
+
+    /// Adds a condition of an object's status, where there is one.
+    #[must_use]
+    fn condition<'c>(
+        self,
+        object: &ObjectRef,
+        condition: impl Into<Option<&'c Condition>>,
+    ) -> Self {
         self.condition_at(object, "status", condition)
     }
 
-    /// Adds a condition that stands deeper in an object.
+    /// Adds a condition that stands deeper in an object, where there is one.
     #[must_use]
-    fn condition_at(self, object: &ObjectRef, base: &str, condition: &Condition) -> Self {
+    fn condition_at<'c>(
+        self,
+        object: &ObjectRef,
+        base: &str,
+        condition: impl Into<Option<&'c Condition>>,
+    ) -> Self {
+        let Some(condition) = condition.into() else {
+            return self;
+        };
         let path = format!("{base}.conditions[type={}]", condition.kind);
         self.evidence(object, path, condition)
     }

@@ -21,6 +21,16 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// A warning in some case, else nothing but news.
+    pub const fn warning_if(is_late: bool) -> Self {
+        if is_late { Self::Warning } else { Self::Info }
+    }
+
+    /// An error in some case, else a warning.
+    pub const fn error_if(is_cause: bool) -> Self {
+        if is_cause { Self::Error } else { Self::Warning }
+    }
+
     /// The word in the report.
     pub const fn as_str(self) -> &'static str {
         match self {

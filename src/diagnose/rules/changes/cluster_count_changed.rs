@@ -63,13 +63,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .severity(Severity::Warning)
     };
     let mut finding = finding;
-    if let Some(recorded) = recorded {
-        finding = finding.evidence(
-            cx.run_object(),
-            "status.policyObservedClusterCount",
-            recorded,
-        );
-    }
+    finding = finding.known(
+        cx.run_object(),
+        "status.policyObservedClusterCount",
+        recorded,
+    );
     if let (Some(policy), Some(wanted)) = (policy, wanted) {
         let path = if policy.policy_type() == "PickN" {
             format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS)

@@ -218,9 +218,7 @@ fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Fi
             snapshot.meta.name,
             cx.run_object().name,
         );
-        if let Some(created) = snapshot.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
-        }
+        finding = finding.known(&object, "metadata.creationTimestamp", snapshot.meta.created);
         finding = finding.look_with(
             "Compare both snapshots to see what was changed.",
             object.kubectl("get").arg(kept).flag("-o", "yaml"),

@@ -55,11 +55,7 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
                 )
             },
         )
-        .severity(if overdue {
-            Severity::Warning
-        } else {
-            Severity::Info
-        })
+        .severity(Severity::warning_if(overdue))
         .stage(gate.stage)
         .condition(&object, approved);
     Some(if overdue {

@@ -64,9 +64,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             );
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
-            if let Some(created) = request.meta.created {
-                finding = finding.evidence(&object, "metadata.creationTimestamp", created);
-            }
+            finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if halted {

@@ -41,13 +41,13 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
         .root_if(cx.verdict == Verdict::WaitingForApproval)
         .stage(gate.stage)
         .evidence(&run, format!("{base}.approvalRequestName"), name);
-    if let Some(created) = gate
-        .task
-        .conditions
-        .condition(reasons::APPROVAL_REQUEST_CREATED)
-    {
-        finding = finding.condition_at(&run, &base, created);
-    }
+    finding = finding.condition_at(
+        &run,
+        &base,
+        gate.task
+            .conditions
+            .condition(reasons::APPROVAL_REQUEST_CREATED),
+    );
     Some(if halted {
         finding.fix_with(
             "Resume the run when the rollout should continue; the new request has the same \

@@ -36,13 +36,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), progressing);
-        if let Some(since) = progressing.since {
-            finding = finding.evidence(
-                run.object(),
-                "status.conditions[type=Progressing].lastTransitionTime",
-                since,
-            );
-        }
+        finding = finding.known(
+            run.object(),
+            "status.conditions[type=Progressing].lastTransitionTime",
+            progressing.since,
+        );
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
         if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {
