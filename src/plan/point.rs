@@ -1,7 +1,7 @@
 //! What speaks against a run, and what a person should know of it before it begins.
 
 use crate::problems::Problem;
-use crate::report::{Compose, Evidence, Parts, Remedy, Subject};
+use crate::report::{Evidence, Remedy, Subject, composed};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -197,13 +197,4 @@ impl<K: Kinded> Point<K> {
     }
 }
 
-impl<K> Compose for Point<K> {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            stage: &mut self.stage,
-            clusters: &mut self.clusters,
-            evidence: &mut self.evidence,
-            remedies: &mut self.remedies,
-        }
-    }
-}
+composed!(Point<K>);

@@ -226,13 +226,21 @@ fn worked_out(object: Subject, paths: &[&str], value: String) -> Evidence {
     }
 }
 
-impl Compose for Finding {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            stage: &mut self.stage,
-            clusters: &mut self.clusters,
-            evidence: &mut self.evidence,
-            remedies: &mut self.remedies,
+/// Has something with fields of these names be put together.
+macro_rules! composed {
+    ($name:ident $(<$of:ident>)?) => {
+        impl $(<$of>)? $crate::report::Compose for $name $(<$of>)? {
+            fn parts(&mut self) -> $crate::report::Parts<'_> {
+                $crate::report::Parts {
+                    stage: &mut self.stage,
+                    clusters: &mut self.clusters,
+                    evidence: &mut self.evidence,
+                    remedies: &mut self.remedies,
+                }
+            }
         }
-    }
+    };
 }
+pub(crate) use composed;
+
+composed!(Finding);

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::rollout::Progress;
 
+pub(crate) use compose::composed;
 pub use compose::{Compose, Parts};
 pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
 pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};

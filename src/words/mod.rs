@@ -14,5 +14,5 @@ pub use class::Class;
 pub use closest::closest;
 pub use command::{CommandLine, Spelling, as_next, line};
 pub use hint::{Hint, HintLine};
-pub use lists::{capital, count, distinct, enumerate, existing_indexes};
+pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};

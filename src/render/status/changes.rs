@@ -12,7 +12,7 @@ use crate::render::wrap::list;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
 };
-use crate::words::count;
+use crate::words::{count, together};
 
 /// Names in one line, before the rest is only counted.
 const NAMES: usize = 6;
@@ -263,22 +263,16 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
 
 /// What clusters of a placement have now; those with the same stand together.
 fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<String>) {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for (at, cluster) in after.iter().enumerate() {
+    let changed = after.iter().enumerate().filter_map(|(at, cluster)| {
         if before.get(at) == Some(cluster) {
-            continue;
+            return None;
         }
         let what = describe(cluster);
         let known = before.iter().find(|known| known.name == cluster.name);
-        if known.is_some_and(|known| describe(known) == what) {
-            continue;
-        }
-        match groups.iter_mut().find(|(known, _)| *known == what) {
-            Some((_, members)) => members.push(&cluster.name),
-            None => groups.push((what, vec![&cluster.name])),
-        }
-    }
-    for (what, members) in groups {
+        let same = known.is_some_and(|known| describe(known) == what);
+        (!same).then_some((what, cluster.name.as_str()))
+    });
+    for (what, members) in together(changed) {
         lines.push(format!("{}: {what}", list(&members, NAMES)));
     }
     let names: BTreeSet<_> = after.iter().map(|cluster| &cluster.name).collect();
