@@ -24,6 +24,7 @@ use serde::Serialize;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 use crate::report::{NotChecked, Subject};
+use crate::words::worded;
 
 pub use changes::{ObjectChanges, PlanContents, of_run};
 pub use compute::compute;
@@ -73,26 +74,17 @@ pub struct Violation {
     pub rule: String,
 }
 
-/// What would become of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Outcome")]
-pub enum PlanOutcome {
-    /// Nothing that was seen speaks against it.
-    Ready,
-    /// The controller would refuse it.
-    Refused,
-    /// Too little was seen to say.
-    Unknown,
-}
-
-impl PlanOutcome {
-    /// The word in the document.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "Ready",
-            Self::Refused => "Refused",
-            Self::Unknown => "Unknown",
-        }
+worded! {
+    /// What would become of a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "Outcome")]
+    pub enum PlanOutcome {
+        /// Nothing that was seen speaks against it.
+        Ready = "Ready",
+        /// The controller would refuse it.
+        Refused = "Refused",
+        /// Too little was seen to say.
+        Unknown = "Unknown",
     }
 }
 

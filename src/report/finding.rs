@@ -4,20 +4,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::subject::Subject;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, worded};
 
-/// How much a finding matters.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// An expected state, or a harmless oddity.
-    Info,
-    /// Something that will or may go wrong.
-    Warning,
-    /// Something that is wrong.
-    Error,
+worded! {
+    /// How much a finding matters.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, clap::ValueEnum,
+    )]
+    pub enum Severity {
+        /// An expected state, or a harmless oddity.
+        Info = "info",
+        /// Something that will or may go wrong.
+        Warning = "warning",
+        /// Something that is wrong.
+        Error = "error",
+    }
 }
 
 impl Severity {
@@ -29,15 +30,6 @@ impl Severity {
     /// An error in some case, else a warning.
     pub const fn error_if(is_cause: bool) -> Self {
         if is_cause { Self::Error } else { Self::Warning }
-    }
-
-    /// The word in the report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
     }
 }
 
@@ -133,28 +125,16 @@ impl Remedy {
     }
 }
 
-/// What a remedy does to the fleet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum Effect {
-    /// It only looks.
-    #[serde(rename = "read-only")]
-    ReadOnly,
-    /// It changes something.
-    #[serde(rename = "changes")]
-    Changes,
-    /// It deletes, restarts or takes back something.
-    #[serde(rename = "disruptive")]
-    Disruptive,
-}
-
-impl Effect {
-    /// The word in the report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read-only",
-            Self::Changes => "changes",
-            Self::Disruptive => "disruptive",
-        }
+worded! {
+    /// What a remedy does to the fleet.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    pub enum Effect {
+        /// It only looks.
+        ReadOnly = "read-only",
+        /// It changes something.
+        Changes = "changes",
+        /// It deletes, restarts or takes back something.
+        Disruptive = "disruptive",
     }
 }
 

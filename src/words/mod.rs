@@ -8,6 +8,7 @@ mod command;
 mod hint;
 mod lists;
 mod quoting;
+mod worded;
 
 pub use brief::brief;
 pub use class::Class;
@@ -16,3 +17,4 @@ pub use command::{CommandLine, Spelling, as_next, line};
 pub use hint::{Hint, HintLine};
 pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};
+pub(crate) use worded::worded;
