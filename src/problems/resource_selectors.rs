@@ -2,9 +2,8 @@
 
 use super::{Problem, Tense};
 use crate::inventory::Inventory;
-use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::SelectorProblem;
-use crate::kubefleet::{ObjectRef, reasons};
+use crate::kubefleet::{ObjectRef, describe_object, reasons};
 use crate::report::Compose;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the

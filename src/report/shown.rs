@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::kubefleet::Condition;
-use crate::kubefleet::binding::{FailedPlacement, FieldDifference, describe_object};
+use crate::kubefleet::binding::{FailedPlacement, FieldDifference};
+use crate::kubefleet::describe_object;
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::run::{ClusterStatus, NamespacedName};
 use crate::kubefleet::selector::LabelSelector;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{ObjectRef, describe_object};
 use crate::member::model::Meta;
 use crate::member::{MemberKind, PodTrouble, WantedWorkload};
 use crate::rollout::ManifestTrouble;
@@ -86,10 +86,6 @@ impl From<&PodTrouble<'_>> for Subject {
 
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.namespace.is_empty() {
-            write!(f, "{} {}", self.kind, self.name)
-        } else {
-            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
-        }
+        f.write_str(&describe_object(&self.kind, &self.namespace, &self.name))
     }
 }

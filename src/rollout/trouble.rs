@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::{BLOCKING, Inventory};
-use crate::kubefleet::binding::{Binding, Envelope, describe_object};
+use crate::kubefleet::binding::{Binding, Envelope};
 use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{Condition, ObjectRef, reasons};
+use crate::kubefleet::{Condition, ObjectRef, describe_object, reasons};
 
 /// The first condition of a binding that is `False`, understood.
 #[derive(Debug)]

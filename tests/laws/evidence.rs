@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_fleet_stage::kubefleet::Condition;
-use kubectl_fleet_stage::kubefleet::binding::{FailedPlacement, FieldDifference, describe_object};
+use kubectl_fleet_stage::kubefleet::binding::{FailedPlacement, FieldDifference};
+use kubectl_fleet_stage::kubefleet::describe_object;
 use kubectl_fleet_stage::kubefleet::placement::ResourceSelector;
 use kubectl_fleet_stage::kubefleet::run::{ClusterStatus, NamespacedName};
 use kubectl_fleet_stage::kubefleet::selector::LabelSelector;

@@ -9,9 +9,7 @@ use crate::diagnose::status::{GateState, OpenGate, PlacedCluster, RunOverview, S
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::wrap::list;
-use crate::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-};
+use crate::rollout::{ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState};
 use crate::words::{count, together};
 
 /// Names in one line, before the rest is only counted.
@@ -178,23 +176,21 @@ fn cluster_changes(
     name: &str,
     lines: &mut Vec<String>,
 ) {
-    let mut moved: Vec<(ClusterState, Vec<&ClusterProgress>)> = Vec::new();
     let before = before.map_or(&[][..], |stage| &stage.clusters);
-    for (at, cluster) in stage.clusters.iter().enumerate() {
-        // The order of a stage's clusters stays; a fleet of thousands is looked at every second.
-        let known = before
-            .get(at)
-            .filter(|known| known.name == cluster.name)
-            .or_else(|| before.iter().find(|known| known.name == cluster.name))
-            .map_or(ClusterState::Pending, |known| known.state);
-        if known == cluster.state {
-            continue;
-        }
-        match moved.iter_mut().find(|(state, _)| *state == cluster.state) {
-            Some((_, members)) => members.push(cluster),
-            None => moved.push((cluster.state, vec![cluster])),
-        }
-    }
+    let moved = stage
+        .clusters
+        .iter()
+        .enumerate()
+        .filter_map(|(at, cluster)| {
+            // The order of a stage's clusters stays; a fleet of thousands is looked at every second.
+            let known = before
+                .get(at)
+                .filter(|known| known.name == cluster.name)
+                .or_else(|| before.iter().find(|known| known.name == cluster.name))
+                .map_or(ClusterState::Pending, |known| known.state);
+            (known != cluster.state).then_some((cluster.state, cluster))
+        });
+    let mut moved = together(moved);
     // What is done makes room for what begins.
     moved.sort_by_key(|(state, _)| {
         (

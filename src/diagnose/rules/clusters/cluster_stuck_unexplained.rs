@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::BLOCKING;
-use crate::kubefleet::binding::{Binding, describe_object};
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::problems::steps;
 use crate::rollout::{ClusterState, Health, Rollout};
 

@@ -5,7 +5,7 @@ use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::overrides::{self, SaidOfOperation};
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::binding::describe_object;
+use crate::kubefleet::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::manifests::{FailingOperation, Generator};
 use crate::problems::steps;
