@@ -26,7 +26,8 @@ pub struct Error {
 }
 
 impl Error {
-    fn new(exit: Exit, message: impl Into<String>) -> Self {
+    /// What ends with this exit code.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             hint: None,

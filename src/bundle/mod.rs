@@ -28,7 +28,8 @@ pub use header::BundleTarget;
 pub use input::Input;
 
 use crate::inventory::source::{Answer, HubFacts, HubQuery, Labels, Outcome, Source, Texts, Which};
-use crate::kubefleet::object::{Body, Keep, Object, Parsed};
+use crate::kubefleet::object::{Keep, Object, Parsed};
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{Errand, Observation};
@@ -330,7 +331,7 @@ impl Bundle {
         let places = self.runs_on.entry(kind).or_insert_with(|| {
             let mut places: HashMap<String, Vec<usize>> = HashMap::new();
             for place in range {
-                if let Body::Run(run) = &objects[place].body {
+                if let Some(run) = objects[place].get::<UpdateRun>() {
                     let on = run.spec.placement.clone();
                     places.entry(on).or_default().push(place);
                 }

@@ -16,7 +16,7 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef, Scope, reasons};
+use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
 use crate::words::CommandLine;
 
@@ -405,10 +405,6 @@ pub fn approval_message(who: Option<&str>, reason: Option<&str>) -> String {
         Some(reason) => format!("{by}: {reason}"),
         None => by,
     }
-}
-
-pub fn run_named(scope: &Scope, name: &str) -> ObjectRef {
-    scope.object(Concept::UpdateRun, name)
 }
 
 #[cfg(test)]

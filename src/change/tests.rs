@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::states::{StateStep, Wish, step};
-use super::{Act, Change, Happened, RunWish, approval_message, run_named};
+use super::{Act, Change, Happened, RunWish, approval_message};
 use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
@@ -100,7 +100,7 @@ fn wish() -> RunWish {
 }
 
 fn create(scope: &Scope, wish: RunWish) -> Change {
-    Change::create(&run_named(scope, "web-42"), wish)
+    Change::create(&scope.object(Concept::UpdateRun, "web-42"), wish)
 }
 
 fn approve(scope: &Scope, more: &Value) -> Change {
@@ -247,7 +247,7 @@ fn a_deletion_names_the_object_that_was_shown() {
 fn names_cannot_leave_their_place_in_a_path() {
     let run = ObjectRef {
         name: "../x?y#z".to_owned(),
-        ..run_named(&Scope::Cluster, "")
+        ..Scope::Cluster.object(Concept::UpdateRun, "")
     };
     let mut change = create(&Scope::Cluster, wish());
     change.object = run;

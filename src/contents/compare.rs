@@ -9,30 +9,21 @@ use similar::TextDiff;
 
 use super::{Identity, Manifest, Secrets};
 use crate::mask::{MASK, mask_with};
+use crate::words::worded;
 
 /// Lines around a difference.
 const CONTEXT: usize = 3;
 
-/// What happened to a resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeKind {
-    /// It is in the second version only.
-    Added,
-    /// It is in the first version only.
-    Removed,
-    /// It is in both and differs.
-    Changed,
-}
-
-impl ChangeKind {
-    /// The word for people.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Changed => "changed",
-        }
+worded! {
+    /// What happened to a resource.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    pub enum ChangeKind {
+        /// It is in the second version only.
+        Added = "added",
+        /// It is in the first version only.
+        Removed = "removed",
+        /// It is in both and differs.
+        Changed = "changed",
     }
 }
 

@@ -53,7 +53,7 @@ impl Identity {
 
     /// The object in the reader's short form: `Deployment shop/web`.
     pub fn describe(&self) -> String {
-        crate::kubefleet::binding::describe_object(&self.kind, &self.namespace, &self.name)
+        crate::kubefleet::describe_object(&self.kind, &self.namespace, &self.name)
     }
 }
 

@@ -129,13 +129,7 @@ impl<'a, 'i> Affected<'a, 'i> {
 
     /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known.
     pub fn lasting(&self) -> String {
-        self.on
-            .iter()
-            .filter_map(|failing| failing.lasting)
-            .max()
-            .map_or_else(String::new, |lasting| {
-                format!(" for {}", duration::describe(lasting))
-            })
+        duration::lasting(self.on.iter().filter_map(|failing| failing.lasting).max())
     }
 
     /// Whether the object can be deleted without taking other objects or data with it.

@@ -37,8 +37,6 @@ pub struct FailureView<'i> {
     pub condition: &'i Condition,
     /// Whether the run failed before it had done anything.
     pub initializing: bool,
-    /// The text, understood.
-    pub parsed: Failure,
     /// What the text names in the end: nested failures are followed to their own causes.
     pub causes: Vec<Cause>,
 }
@@ -118,6 +116,12 @@ impl<'i> Context<'i> {
             .object(Concept::Placement, &self.inventory.placement_name)
     }
 
+    /// The strategy that the run names, whether it exists or not.
+    pub fn strategy_object(&self) -> ObjectRef {
+        let name = self.run().map_or("", |run| run.spec.strategy.as_str());
+        self.object(Concept::Strategy, name)
+    }
+
     /// An object of the target's scope.
     pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
         self.inventory.scope.object(concept, name)
@@ -164,8 +168,7 @@ impl<'i> Context<'i> {
     /// KubeFleet refuses a new run.
     pub fn awaits_scheduler(&self) -> bool {
         let inventory = self.inventory;
-        let mut latest = inventory.latest_policies();
-        let (Some(policy), None) = (latest.next(), latest.next()) else {
+        let Some(policy) = inventory.latest_policy() else {
             return false;
         };
         if !policy.is_scheduled() {
@@ -206,7 +209,6 @@ fn failure(run: &UpdateRun) -> Option<FailureView<'_>> {
     Some(FailureView {
         initializing: condition.kind == reasons::INITIALIZED,
         condition,
-        parsed,
         causes,
     })
 }

@@ -43,11 +43,7 @@ impl FailingCluster<'_> {
 
     /// `error` when it explains the verdict, else `warning`.
     pub fn severity(&self, verdict: Verdict) -> Severity {
-        if self.explains(verdict) {
-            Severity::Error
-        } else {
-            Severity::Warning
-        }
+        Severity::error_if(self.explains(verdict))
     }
 }
 

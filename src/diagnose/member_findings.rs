@@ -181,16 +181,15 @@ impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
 
 /// Makes a finding for every object of which `find` finds something in a cluster that was looked
 /// into. `describe` gives what follows the colon of the sentence, the evidence and the remedies.
-pub(super) fn per_object<'a, 'i, T>(
+pub(super) fn per_object<'a, 'i, T, Found: IntoIterator<Item = T>>(
     cx: &'a Context<'i>,
     rule: &Rule,
-    find: impl Fn(&Sighting<'a, 'i>) -> Vec<T>,
+    find: impl Fn(&Sighting<'a, 'i>) -> Found,
     describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let found = seen(cx).into_iter().filter_map(|seen| {
-        let found = find(&seen);
-        let manifest = seen.manifest;
-        let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
+        let found: Vec<T> = find(&seen).into_iter().collect();
+        let subject = seen.manifest.into();
         (!found.is_empty()).then_some((subject, seen.failing, (seen, found)))
     });
     grouped(cx, rule, found)
@@ -221,11 +220,9 @@ pub(super) fn per_pod<'a, 'i, T>(
         rule,
         |seen| {
             let troubles = seen.view(cx).map(|view| view.troubles());
-            troubles
-                .into_iter()
-                .flatten()
-                .filter_map(|trouble| find(&trouble).map(|found| (trouble, found)))
-                .collect()
+            let all = troubles.into_iter().flatten();
+            all.filter_map(|trouble| find(&trouble).map(|found| (trouble, found)))
+                .collect::<Vec<_>>()
         },
         describe,
     )
@@ -275,7 +272,7 @@ fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
     }
     finding.computed_in(
         cluster,
-        Subject::new(kind.name(), &meta.namespace, &meta.name),
+        (kind, meta),
         &paths,
         format!(
             "{} wanted, {} up to date, {} available",
@@ -375,11 +372,6 @@ impl<'i, T> SameTrouble<'_, 'i, (PodTrouble<'i>, T)> {
     }
 }
 
-pub(super) fn pod(trouble: &PodTrouble<'_>) -> Subject {
-    let meta = &trouble.pod.meta;
-    Subject::new(MemberKind::Pod.name(), &meta.namespace, &meta.name)
-}
-
 /// Where the status of a container stands.
 pub(super) fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
     match trouble.container {
@@ -406,7 +398,7 @@ pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &Terminated) -> String {
 /// The events about an object that count, the newest first.
 pub(super) fn events<'i>(
     seen: &Sighting<'_, 'i>,
-    kind: &'static str,
+    kind: MemberKind,
     meta: &'i Meta,
 ) -> Vec<&'i Event> {
     events_since(seen.look, kind, meta, seen.failing.since)
@@ -429,11 +421,7 @@ pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
     };
     finding.computed_in(
         cluster,
-        Subject::new(
-            MemberKind::Event.name(),
-            &event.meta.namespace,
-            &event.meta.name,
-        ),
+        (MemberKind::Event, &event.meta),
         &paths,
         format!("{}: {}{times}", event.reason, event.message),
     )
@@ -511,11 +499,7 @@ pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
             single.push(NotChecked {
                 what: wanted.kind.name().to_owned(),
                 why: format!("at most {WORKLOADS_EACH} objects of a cluster are read"),
-                subject: Some(Subject::new(
-                    wanted.kind.name(),
-                    &wanted.namespace,
-                    &wanted.name,
-                )),
+                subject: Some(wanted.into()),
                 clusters: vec![errand.cluster.clone()],
             });
         }

@@ -28,11 +28,7 @@ impl Needed<'_> {
         let subject = Subject::new("MemberCluster", "", self.name);
         let mut finding = rule
             .finding(subject, message)
-            .severity(if self.waits {
-                Severity::Error
-            } else {
-                Severity::Warning
-            })
+            .severity(Severity::error_if(self.waits))
             .root_if(self.waits)
             .clusters([self.name]);
         finding.stage = self.stage.map(str::to_owned);

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use super::ownership;
 use super::rule::Rule;
-use crate::report::{Compose, Finding, Subject, Verdict, WithCondition};
+use crate::report::{Compose, Finding, Subject, Verdict};
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::enumerate;
 
@@ -22,8 +22,7 @@ pub(super) fn per_object(
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let subject = |manifest: &ManifestTrouble<'_>| {
-        (ownership::of_manifest(manifest) == Some(rule.code))
-            .then(|| Subject::new(manifest.kind, manifest.namespace, manifest.name))
+        (ownership::of_manifest(manifest) == Some(rule.code)).then(|| manifest.into())
     };
     per_subject(cx, rule, subject, describe)
 }
@@ -47,13 +46,7 @@ pub(super) fn per_subject(
             let affected = Affected::new(cx, all)?;
             for (_, manifest) in affected.all.iter().take(SHOWN) {
                 let (object, path) = &manifest.source;
-                let value = WithCondition {
-                    kind: manifest.kind,
-                    namespace: manifest.namespace,
-                    name: manifest.name,
-                    condition: manifest.condition,
-                };
-                finding = finding.evidence(object, path, value);
+                finding = finding.evidence(object, path, manifest);
             }
             for failing in affected.on.iter().take(SHOWN) {
                 let object = failing.binding.object();

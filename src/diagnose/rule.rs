@@ -6,6 +6,7 @@ use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::problems::Problem;
 use crate::report::{Finding, Severity, Subject};
+use crate::rollout::Gate;
 
 /// A state that a person would treat differently from every other one.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub enum Search {
     One(fn(&Context<'_>, &Rule) -> Option<Finding>),
     /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
     Object(fn(&Affected<'_, '_>, Finding) -> Finding),
+    /// At one of the approvals that a live run waits for.
+    Approval(fn(&Context<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
     /// In one of the causes that the text of a failed run names.
     Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::Object;
+use crate::kubefleet::run::UpdateRun;
 
 /// Where in a list something is, by namespace and name or by placement.
 type Places<K> = HashMap<HubQuery, HashMap<K, Vec<usize>>>;
@@ -97,10 +98,8 @@ fn is_runs(answer: &Answer) -> bool {
 
 /// The placement of a run.
 fn of_run(object: &Object) -> Option<&str> {
-    match &object.body {
-        Body::Run(run) => Some(run.spec.placement.as_str()),
-        _ => None,
-    }
+    let run = object.get::<UpdateRun>()?;
+    Some(&run.spec.placement)
 }
 
 fn index<K: Eq + std::hash::Hash>(

@@ -6,16 +6,7 @@ use std::sync::Arc;
 use super::sight::{Listing, Sight};
 use super::source::{Answer, HubQuery};
 use crate::kubefleet::Kind;
-use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::binding::Binding;
-use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::{Body, Object};
-use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::placement::Placement;
-use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
-use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::work::Work;
+use crate::kubefleet::object::InBody;
 
 /// The answers of a walk.
 pub(super) struct Gathered<'g> {
@@ -36,7 +27,7 @@ impl<'g> Gathered<'g> {
     }
 
     /// Everything that was seen of a kind, by namespace and name.
-    pub fn listing<T>(&self, kind: Kind, pick: fn(&Object) -> Option<&Arc<T>>) -> Listing<T> {
+    pub fn listing<T: InBody>(&self, kind: Kind) -> Listing<T> {
         let mut items = BTreeMap::new();
         for answer in self
             .known
@@ -45,7 +36,7 @@ impl<'g> Gathered<'g> {
             .map(|(_, answer)| answer)
         {
             for object in answer.objects.iter() {
-                if let Some(item) = pick(object) {
+                if let Some(item) = object.get() {
                     let meta = object.body.meta();
                     let name = (meta.namespace.as_str(), meta.name.as_str());
                     items.insert(name, Arc::clone(item));
@@ -59,37 +50,13 @@ impl<'g> Gathered<'g> {
     }
 
     /// What a question for one object has found.
-    pub fn sight<T>(&self, query: &HubQuery, pick: fn(&Object) -> Option<&Arc<T>>) -> Sight<T> {
+    pub fn sight<T: InBody>(&self, query: &HubQuery) -> Sight<T> {
         let Some(answer) = self.known.get(query) else {
             return Sight::Unknown("not requested".to_owned());
         };
-        match answer.objects.iter().find_map(pick) {
+        match answer.all().next() {
             Some(object) => Sight::Present(Arc::clone(object)),
             None => answer.outcome.gap().map_or(Sight::Absent, Sight::Unknown),
         }
     }
-}
-
-macro_rules! pickers {
-    ($( $name:ident: $variant:ident -> $ty:ty; )*) => {$(
-        pub(super) fn $name(object: &Object) -> Option<&Arc<$ty>> {
-            match &object.body {
-                Body::$variant(item) => Some(item),
-                _ => None,
-            }
-        }
-    )*};
-}
-
-pickers! {
-    as_run: Run -> UpdateRun;
-    as_strategy: Strategy -> Strategy;
-    as_approval: Approval -> ApprovalRequest;
-    as_placement: Placement -> Placement;
-    as_binding: Binding -> Binding;
-    as_resource_snapshot: ResourceSnapshot -> ResourceSnapshot;
-    as_policy_snapshot: PolicySnapshot -> PolicySnapshot;
-    as_member: Member -> MemberCluster;
-    as_override: Override -> OverrideSnapshot;
-    as_work: Work -> Work;
 }

@@ -26,7 +26,7 @@ use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::member::Observation;
 
-use gathered::{Gathered, as_approval, as_override, as_placement, as_run, as_strategy, as_work};
+use gathered::Gathered;
 pub use sight::{Listing, Sight};
 use source::{HubFacts, HubQuery, Outcome, Texts};
 pub use surroundings::{Shared, Surroundings};
@@ -103,7 +103,7 @@ impl Inventory {
                 .run_named(name)
                 .map_or(Sight::Absent, |run| Sight::Present(Arc::clone(run))),
             None if target.kind.concept() == Concept::UpdateRun => {
-                gathered.sight(&HubQuery::object(&target), as_run)
+                gathered.sight(&HubQuery::object(&target))
             }
             None => {
                 let gap = gathered.gaps.get(&scope.kind(Concept::UpdateRun));
@@ -112,25 +112,25 @@ impl Inventory {
         };
         let named =
             |concept, name: &str| HubQuery::named(scope.kind(concept), scope.namespace(), name);
-        let strategies = gathered.listing(scope.kind(Concept::Strategy), as_strategy);
+        let strategies = gathered.listing(scope.kind(Concept::Strategy));
         let strategy = chosen.as_ref().map_or(Sight::Absent, |(_, strategy)| {
-            gathered.sight(&named(Concept::Strategy, strategy), as_strategy)
+            gathered.sight(&named(Concept::Strategy, strategy))
         });
         let placement = if placement_name.is_empty() {
             Sight::Unknown("the run is unknown".to_owned())
         } else {
-            gathered.sight(&named(Concept::Placement, &placement_name), as_placement)
+            gathered.sight(&named(Concept::Placement, &placement_name))
         };
-        let mut placements = gathered.listing(Kind::ClusterResourcePlacement, as_placement);
-        let namespaced = gathered.listing(Kind::ResourcePlacement, as_placement);
+        let mut placements = gathered.listing(Kind::ClusterResourcePlacement);
+        let namespaced = gathered.listing(Kind::ResourcePlacement);
         placements.items.extend(namespaced.items);
         placements.gap = placements.gap.or(namespaced.gap);
-        let mut overrides = gathered.listing(Kind::ClusterResourceOverrideSnapshot, as_override);
-        let namespaced = gathered.listing(Kind::ResourceOverrideSnapshot, as_override);
+        let mut overrides = gathered.listing(Kind::ClusterResourceOverrideSnapshot);
+        let namespaced = gathered.listing(Kind::ResourceOverrideSnapshot);
         overrides.items.extend(namespaced.items);
         overrides.gap = overrides.gap.or(namespaced.gap);
-        let works = gathered.listing(Kind::Work, as_work);
-        let approvals = gathered.listing(scope.kind(Concept::ApprovalRequest), as_approval);
+        let works = gathered.listing::<Work>(Kind::Work);
+        let approvals = gathered.listing(scope.kind(Concept::ApprovalRequest));
         let mut works_by_binding: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, work) in works.items.iter().enumerate() {
             if let Some(binding) = work.binding() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::kubefleet::meta::ObjectMeta;
-use crate::kubefleet::object::Object;
+use crate::kubefleet::object::{InBody, Object};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Observation};
@@ -97,6 +97,11 @@ impl Answer {
             outcome,
         }
     }
+
+    /// The objects of one type.
+    pub fn all<T: InBody>(&self) -> impl Iterator<Item = &Arc<T>> + Clone {
+        self.objects.iter().filter_map(Object::get)
+    }
 }
 
 /// What one of several walks asks next.
@@ -106,6 +111,11 @@ pub struct Round {
     pub queries: Vec<HubQuery>,
     /// The placement around which it walks, as far as it is known yet.
     pub placement: Option<String>,
+}
+
+/// The objects of one type in some answers.
+pub fn all_of<T: InBody>(answers: &[Answer]) -> impl Iterator<Item = &Arc<T>> + Clone {
+    answers.iter().flat_map(Answer::all)
 }
 
 /// Something that answers queries: a live hub or a bundle.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::choose;
-use super::gathered::{self, Gathered};
+use super::gathered::Gathered;
 use super::sight::Listing;
 use super::source::{Answer, HubQuery};
 use super::walk::Walk;
@@ -38,14 +38,14 @@ impl Surroundings {
     fn new(walk: &Walk, placement: &str) -> Self {
         let scope = walk.scope();
         let gathered = Gathered::new(&walk.known);
-        let mut runs = gathered.listing(scope.kind(Concept::UpdateRun), gathered::as_run);
+        let mut runs = gathered.listing::<UpdateRun>(scope.kind(Concept::UpdateRun));
         runs.items.retain(|run| run.spec.placement == placement);
         runs.items
             .sort_by(|a, b| choose::age_key(a).cmp(&choose::age_key(b)));
-        let bindings = gathered.listing(scope.kind(Concept::Binding), gathered::as_binding);
+        let bindings = gathered.listing::<Binding>(scope.kind(Concept::Binding));
         let snapshots = scope.kind(Concept::ResourceSnapshot);
         let policies = scope.kind(Concept::PolicySnapshot);
-        let members = gathered.listing(Kind::MemberCluster, gathered::as_member);
+        let members = gathered.listing::<MemberCluster>(Kind::MemberCluster);
         let mut binding_by_cluster: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, binding) in bindings.iter().enumerate() {
             let cluster = binding.spec.cluster.clone();
@@ -65,8 +65,8 @@ impl Surroundings {
             under_way,
             binding_by_cluster,
             member_by_name,
-            snapshots: gathered.listing(snapshots, gathered::as_resource_snapshot),
-            policies: gathered.listing(policies, gathered::as_policy_snapshot),
+            snapshots: gathered.listing(snapshots),
+            policies: gathered.listing(policies),
             runs,
             bindings,
             members,
@@ -142,6 +142,13 @@ impl Surroundings {
     /// The policy snapshots that are marked as the latest.
     pub fn latest_policies(&self) -> impl Iterator<Item = &PolicySnapshot> {
         self.policies.iter().filter(|policy| policy.is_latest())
+    }
+
+    /// The policy snapshot that decides: the one that is marked as the latest, where there is exactly one.
+    pub fn latest_policy(&self) -> Option<&PolicySnapshot> {
+        let mut latest = self.latest_policies();
+        let first = latest.next()?;
+        latest.next().is_none().then_some(first)
     }
 
     /// The master snapshot of a version.

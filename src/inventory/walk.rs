@@ -7,7 +7,7 @@ use super::choose::run_for_placement;
 use super::source::{Answer, HubQuery, Outcome, Round, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
@@ -247,13 +247,13 @@ impl Walk {
             return self
                 .known
                 .get(&self.target_query())?
-                .objects
-                .iter()
-                .find_map(as_run);
+                .all()
+                .next()
+                .map(AsRef::as_ref);
         }
         let scope = self.scope();
         let all = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
-        let runs = self.known.get(&all)?.objects.iter().filter_map(as_run);
+        let runs = self.known.get(&all)?.all::<UpdateRun>().map(AsRef::as_ref);
         run_for_placement(runs.filter(|run| run.spec.placement == self.target.name))
     }
 
@@ -272,14 +272,7 @@ impl Walk {
         let name = self.placement_name()?;
         let scope = self.scope();
         let query = HubQuery::named(scope.kind(Concept::Placement), scope.namespace(), &name);
-        self.known
-            .get(&query)?
-            .objects
-            .iter()
-            .find_map(|object| match &object.body {
-                Body::Placement(placement) => Some(placement.as_ref()),
-                _ => None,
-            })
+        self.known.get(&query)?.all().next().map(AsRef::as_ref)
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {
@@ -291,33 +284,29 @@ impl Walk {
     /// Requests that the run's status names and the label did not find: up to KubeFleet 0.1.2 the
     /// label had another case, and a request of another run may stand in the way under that name.
     fn missing_approvals(&self, run: &UpdateRun, listed: &HubQuery) -> Vec<HubQuery> {
-        let scope = self.scope();
-        let kind = scope.kind(Concept::ApprovalRequest);
-        let seen = &self.known.get(listed).map(|answer| &answer.objects);
-        let tasks = run
-            .all_stages()
-            .flat_map(|stage| stage.before.iter().chain(&stage.after));
-        tasks
-            .filter(|task| task.is_approval() && !task.approval_request.is_empty())
-            .filter(|task| {
-                !seen.is_some_and(|objects| {
-                    objects
-                        .iter()
-                        .any(|object| object.body.meta().name == task.approval_request)
-                })
+        let seen = self.known.get(listed);
+        let is_seen = |task: &TaskStatus| {
+            seen.is_some_and(|answer| {
+                let mut objects = answer.objects.iter();
+                objects.any(|object| object.body.meta().name == task.approval_request)
             })
-            .map(|task| HubQuery::named(kind, scope.namespace(), &task.approval_request))
-            .collect()
+        };
+        self.approvals(run, |task| !is_seen(task))
     }
 
     /// The requests that a run waits for now. Their names stand in its status long before they
     /// exist, and for the state only a gate that is open matters: one at a time, as a rule.
     fn open_approvals(&self, run: &UpdateRun) -> Vec<HubQuery> {
+        self.approvals(run, is_open)
+    }
+
+    /// Requests that the run's status names, where their tasks are meant.
+    fn approvals(&self, run: &UpdateRun, is_meant: impl Fn(&TaskStatus) -> bool) -> Vec<HubQuery> {
         let scope = self.scope();
         let kind = scope.kind(Concept::ApprovalRequest);
-        run.all_stages()
-            .flat_map(|stage| stage.before.iter().chain(&stage.after))
-            .filter(|task| task.is_approval() && !task.approval_request.is_empty() && is_open(task))
+        run.tasks()
+            .filter(|task| task.is_approval() && !task.approval_request.is_empty())
+            .filter(|task| is_meant(task))
             .map(|task| HubQuery::named(kind, scope.namespace(), &task.approval_request))
             .collect()
     }
@@ -344,9 +333,8 @@ impl Walk {
             .map(|cluster| cluster.name.as_str())
             .collect();
         answer
-            .objects
-            .iter()
-            .filter_map(as_binding)
+            .all::<Binding>()
+            .map(AsRef::as_ref)
             .filter(|binding| {
                 BLOCKING
                     .iter()
@@ -382,18 +370,4 @@ fn waits_for_a_name(binding: &Binding) -> bool {
 fn is_open(task: &TaskStatus) -> bool {
     task.conditions.is_true(reasons::APPROVAL_REQUEST_CREATED)
         && !task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
-}
-
-fn as_run(object: &Object) -> Option<&UpdateRun> {
-    match &object.body {
-        Body::Run(run) => Some(run),
-        _ => None,
-    }
-}
-
-fn as_binding(object: &Object) -> Option<&Binding> {
-    match &object.body {
-        Body::Binding(binding) => Some(binding),
-        _ => None,
-    }
 }

@@ -7,7 +7,7 @@ use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::run::NamespacedName;
-use super::scope::{ObjectRef, Scope};
+use super::scope::{ObjectRef, Scope, describe_object};
 use super::tolerant::{Setting, model};
 
 model! {
@@ -120,15 +120,6 @@ impl Binding {
     /// Whether the placement is to be removed from the cluster.
     pub fn is_unscheduled(&self) -> bool {
         self.spec.state == "Unscheduled"
-    }
-}
-
-/// `GROUP/KIND NAMESPACE/NAME` in the reader's short form: `Deployment shop/web`.
-pub fn describe_object(kind: &str, namespace: &str, name: &str) -> String {
-    if namespace.is_empty() {
-        format!("{kind} {name}")
-    } else {
-        format!("{kind} {namespace}/{name}")
     }
 }
 

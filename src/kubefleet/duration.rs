@@ -44,6 +44,11 @@ pub fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
+/// ` for 6m12s`, with its leading space; empty where the time is not known.
+pub fn lasting(time: Option<SignedDuration>) -> String {
+    time.map_or_else(String::new, |time| format!(" for {}", describe(time)))
+}
+
 /// Writes a duration for people, in at most two units: `45s`, `6m12s`, `3h5m`, `2d4h`.
 pub fn describe(duration: SignedDuration) -> String {
     let seconds = duration.as_secs().unsigned_abs();

@@ -26,4 +26,4 @@ pub mod work;
 
 pub use kind::{Concept, Kind};
 pub use meta::{Condition, ConditionStatus, Conditions, ObjectMeta};
-pub use scope::{ObjectRef, Scope};
+pub use scope::{ObjectRef, Scope, describe_object};

@@ -55,7 +55,22 @@ macro_rules! objects {
                 match self { $( Self::$variant(object) => &object.meta, )* }
             }
         }
+
+        $( impl InBody for $ty {
+            fn within(body: &Body) -> Option<&Arc<Self>> {
+                match body {
+                    Body::$variant(object) => Some(object),
+                    _ => None,
+                }
+            }
+        } )*
     };
+}
+
+/// What an object may be.
+pub trait InBody: Sized + 'static {
+    /// The object, where it is one of these.
+    fn within(body: &Body) -> Option<&Arc<Self>>;
 }
 
 objects! {
@@ -81,6 +96,11 @@ pub struct Object {
 }
 
 impl Object {
+    /// Its content, where it is of this type.
+    pub fn get<T: InBody>(&self) -> Option<&Arc<T>> {
+        T::within(&self.body)
+    }
+
     /// Its name.
     pub fn reference(&self) -> ObjectRef {
         let meta = self.body.meta();

@@ -128,6 +128,12 @@ model! {
     }
 }
 
+/// A policy's type; PickAll where there is none, or it does not say.
+pub(super) fn policy_type(policy: Option<&Policy>) -> &str {
+    let kind = policy.map(|policy| policy.kind.as_str());
+    kind.filter(|kind| !kind.is_empty()).unwrap_or("PickAll")
+}
+
 impl Placement {
     /// The scope in which it lives.
     pub fn scope(&self) -> Scope {
@@ -165,10 +171,7 @@ impl Placement {
 
     /// The policy's type; PickAll where the spec leaves it out.
     pub fn policy_type(&self) -> &str {
-        match self.spec.policy.as_deref() {
-            Some(policy) if !policy.kind.is_empty() => &policy.kind,
-            _ => "PickAll",
-        }
+        policy_type(self.spec.policy.as_deref())
     }
 
     /// How many snapshots are kept.

@@ -169,6 +169,11 @@ impl UpdateRun {
             .chain(self.status.deletion_stage.as_deref())
     }
 
+    /// The tasks of all stages.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
+        self.all_stages().flat_map(StageStatus::tasks)
+    }
+
     /// The clusters that it has started and not finished.
     pub fn in_flight(&self) -> impl Iterator<Item = &ClusterStatus> {
         let clusters = self.all_stages().flat_map(|stage| &stage.clusters);
@@ -180,10 +185,14 @@ impl UpdateRun {
 }
 
 impl StageStatus {
-    /// Its gates, those before the clusters first.
+    /// Its tasks, those before the clusters first.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
+        self.before.iter().chain(&self.after)
+    }
+
+    /// Its gates, in the same order.
     pub fn approvals(&self) -> impl Iterator<Item = &TaskStatus> {
-        let tasks = self.before.iter().chain(&self.after);
-        tasks.filter(|task| task.is_approval())
+        self.tasks().filter(|task| task.is_approval())
     }
 }
 

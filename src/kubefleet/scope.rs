@@ -131,10 +131,19 @@ impl ObjectRef {
 
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.namespace.is_empty() {
-            write!(f, "{} {}", self.kind, self.name)
-        } else {
-            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
-        }
+        f.write_str(&describe_object(
+            self.kind.name(),
+            &self.namespace,
+            &self.name,
+        ))
+    }
+}
+
+/// `GROUP/KIND NAMESPACE/NAME` in the reader's short form: `Deployment shop/web`.
+pub fn describe_object(kind: &str, namespace: &str, name: &str) -> String {
+    if namespace.is_empty() {
+        format!("{kind} {name}")
+    } else {
+        format!("{kind} {namespace}/{name}")
     }
 }

@@ -158,16 +158,17 @@ fn is_label_key(key: &str) -> bool {
         Some((domain, name)) => (Some(domain), name),
         None => (None, key),
     };
-    let is_domain = |domain: &str| {
-        let edge =
-            |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        domain.len() <= 253
-            && domain.split('.').all(|part| {
-                edge(part.chars().next()) && edge(part.chars().last()) && part.chars().all(inner)
-            })
-    };
     domain.is_none_or(is_domain) && !name.is_empty() && is_label_value(name)
+}
+
+/// Whether a text is a domain, as which the API server takes an object's name too.
+pub fn is_domain(text: &str) -> bool {
+    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.len() <= 253
+        && text.split('.').all(|part| {
+            edge(part.chars().next()) && edge(part.chars().last()) && part.chars().all(inner)
+        })
 }
 
 /// Whether a text is a label's value.

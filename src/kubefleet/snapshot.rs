@@ -6,7 +6,7 @@ use super::kind::Concept;
 use super::member::{MemberCluster, Taint};
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
-use super::placement::{ClusterAffinity, Policy, PropertySorter};
+use super::placement::{ClusterAffinity, Policy, PropertySorter, policy_type};
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
 use super::selector::{ClusterSelectorTerm, LabelSelector};
@@ -134,10 +134,7 @@ impl PolicySnapshot {
 
     /// The policy's type.
     pub fn policy_type(&self) -> &str {
-        match self.spec.policy.as_deref() {
-            Some(policy) if !policy.kind.is_empty() => &policy.kind,
-            _ => "PickAll",
-        }
+        policy_type(self.spec.policy.as_deref())
     }
 
     /// The clusters that PickFixed names.

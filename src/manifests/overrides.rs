@@ -11,7 +11,7 @@ use crate::inventory::source::Texts;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot, named};
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
@@ -45,9 +45,7 @@ impl Override {
 
     /// An object with its text; `None` where it is no override snapshot, or the text is missing.
     pub fn of(object: &Object, texts: &Texts) -> Option<Self> {
-        let Body::Override(snapshot) = &object.body else {
-            return None;
-        };
+        let snapshot = object.get()?;
         let text = texts.get(&object.reference())?;
         Some(Self::new(Arc::clone(snapshot), text))
     }

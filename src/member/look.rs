@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::kind::MemberKind;
-use super::model::{Applied, Claim, Definition, DisruptionBudget, Event, Quota, Service, Workload};
+use super::model::{Applied, Claim, Event, Quota, Workload};
 use super::object::{MemberBody, MemberObject};
 use super::pods::Pod;
 use crate::query;
@@ -76,11 +76,6 @@ macro_rules! finders {
 
 finders! {
     workload, workloads: Workload -> Workload;
-    service, services: Service -> Service;
-    /// The CustomResourceDefinitions.
-    definition, definitions: Definition -> Definition;
-    /// The PodDisruptionBudgets.
-    budget, budgets: Budget -> DisruptionBudget;
     claim, claims: Claim -> Claim;
     quota, quotas: Quota -> Quota;
     event, events: Event -> Event;

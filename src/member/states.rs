@@ -6,6 +6,7 @@
 
 use jiff::SignedDuration;
 
+use super::kind::MemberKind;
 use super::model::Event;
 use super::pods::{Container, ContainerState, ContainerStatus, Pod, Terminated};
 use super::view::View;
@@ -157,7 +158,7 @@ pub(super) fn of_pod<'l>(view: &View<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
     if pod.spec.node.is_empty() {
         return scheduling(conditions).map(whole).into_iter().collect();
     }
-    let events = view.events("Pod", &pod.meta);
+    let events = view.events(MemberKind::Pod, &pod.meta);
     let places = pod
         .status
         .init

@@ -10,8 +10,8 @@ use crate::kubefleet::{Condition, Conditions};
 /// Pods that the API server did not let a controller create.
 #[derive(Debug, Clone, Copy)]
 pub struct PodRefusal<'l> {
-    /// The kind and name of the object that tells.
-    pub object: (&'static str, &'l Meta),
+    /// The object that tells.
+    pub object: (MemberKind, &'l Meta),
     pub path: &'static str,
     /// The API server's words.
     pub message: &'l str,
@@ -59,7 +59,7 @@ impl<'l> View<'l> {
             let set = self.newest_set()?;
             let failure = set.status.conditions.condition("ReplicaFailure")?;
             return (failure.is_true() && failure.reason == "FailedCreate").then_some(PodRefusal {
-                object: (MemberKind::ReplicaSet.name(), &set.meta),
+                object: (MemberKind::ReplicaSet, &set.meta),
                 path: "status.conditions[type=ReplicaFailure].message",
                 message: &failure.message,
             });
@@ -68,11 +68,11 @@ impl<'l> View<'l> {
             return None;
         }
         let event = self
-            .events(self.kind.name(), &self.workload.meta)
+            .events(self.kind, &self.workload.meta)
             .into_iter()
             .find(|event| event.reason == "FailedCreate")?;
         Some(PodRefusal {
-            object: (MemberKind::Event.name(), &event.meta),
+            object: (MemberKind::Event, &event.meta),
             path: "message",
             message: &event.message,
         })

@@ -35,7 +35,7 @@ pub struct View<'l> {
 
 impl<'l> View<'l> {
     /// The events about an object that count, the newest first.
-    pub fn events(&self, kind: &'static str, meta: &'l Meta) -> Vec<&'l Event> {
+    pub fn events(&self, kind: MemberKind, meta: &'l Meta) -> Vec<&'l Event> {
         events_since(self.look, kind, meta, self.since)
     }
 
@@ -100,13 +100,13 @@ impl<'l> View<'l> {
 /// The warnings about an object that were seen since a moment, the newest first.
 pub fn events_since<'l>(
     look: &'l Observation,
-    kind: &'static str,
+    kind: MemberKind,
     meta: &'l Meta,
     since: Option<Timestamp>,
 ) -> Vec<&'l Event> {
     let mut events: Vec<_> = look
         .events(MemberKind::Event)
-        .filter(|event| event.kind == "Warning" && event.is_about(kind, meta))
+        .filter(|event| event.kind == "Warning" && event.is_about(kind.name(), meta))
         .filter(|event| event.meta.namespace == meta.namespace)
         .filter(|event| since.is_none_or(|since| event.seen() >= Some(since)))
         .collect();

@@ -24,6 +24,7 @@ use serde::Serialize;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 use crate::report::{NotChecked, Subject};
+use crate::words::worded;
 
 pub use changes::{ObjectChanges, PlanContents, of_run};
 pub use compute::compute;
@@ -73,26 +74,17 @@ pub struct Violation {
     pub rule: String,
 }
 
-/// What would happen to a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Outcome")]
-pub enum PlanOutcome {
-    /// No reason to refuse it was found.
-    Ready,
-    /// The controller would refuse it.
-    Refused,
-    /// Unknown, because too little could be read.
-    Unknown,
-}
-
-impl PlanOutcome {
-    /// The word in the document.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "Ready",
-            Self::Refused => "Refused",
-            Self::Unknown => "Unknown",
-        }
+worded! {
+    /// What would happen to a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "Outcome")]
+    pub enum PlanOutcome {
+        /// No reason to refuse it was found.
+        Ready = "Ready",
+        /// The controller would refuse it.
+        Refused = "Refused",
+        /// Unknown, because too little could be read.
+        Unknown = "Unknown",
     }
 }
 

@@ -1,7 +1,8 @@
 //! What speaks against a run, and what a person should know of it before it begins.
 
 use crate::problems::Problem;
-use crate::report::{Compose, Evidence, Parts, Remedy, Subject};
+use crate::report::{Evidence, Remedy, Subject, composed};
+use crate::words::worded;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,18 +42,15 @@ pub struct Point<K> {
 
 macro_rules! kinds {
     ($(#[$doc:meta])* $name:ident { $( $(#[$of:meta])* $kind:ident = $word:literal $(, $code:literal)?; )* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-        pub enum $name { $( $(#[$of])* #[serde(rename = $word)] $kind, )* }
+        worded! {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+            pub enum $name { $( $(#[$of])* $kind = $word, )* }
+        }
 
         impl $name {
             /// Every kind, in order.
             pub const ALL: &'static [Self] = &[$(Self::$kind),*];
-
-            /// The word in the document.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$kind => $word),* }
-            }
 
             /// The finding about a run with which this happened.
             pub fn code(self) -> Option<&'static str> {
@@ -197,13 +195,4 @@ impl<K: Kinded> Point<K> {
     }
 }
 
-impl<K> Compose for Point<K> {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            stage: &mut self.stage,
-            clusters: &mut self.clusters,
-            evidence: &mut self.evidence,
-            remedies: &mut self.remedies,
-        }
-    }
-}
+composed!(Point<K>);

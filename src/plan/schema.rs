@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Violation;
+use crate::kubefleet::selector::is_domain;
 use crate::words::closest;
 
 /// The most stages that a strategy may have.
@@ -56,7 +57,7 @@ impl SchemaCheck {
             .and_then(|meta| meta.get("name"))
             .and_then(Value::as_str)
             && !name.is_empty()
-            && !is_object_name(name)
+            && !is_domain(name)
         {
             self.broken(
                 "metadata.name",
@@ -364,14 +365,4 @@ fn is_wait(text: &str) -> bool {
 
 fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
-}
-
-/// Whether a name is one that the API server takes for an object.
-fn is_object_name(name: &str) -> bool {
-    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    name.len() <= 253
-        && name.split('.').all(|part| {
-            edge(part.chars().next()) && edge(part.chars().last()) && part.chars().all(inner)
-        })
 }

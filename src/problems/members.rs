@@ -16,9 +16,7 @@ pub fn last_heard<B: Compose>(build: B, member: &MemberCluster) -> B {
 /// Adds what shows that a cluster is leaving the fleet, or has left it.
 pub fn leaving<B: Compose>(mut build: B, member: &MemberCluster) -> B {
     let object = member.object();
-    if let Some(deleted) = member.meta.deleted {
-        build = build.evidence(&object, "metadata.deletionTimestamp", deleted);
-    }
+    build = build.known(&object, "metadata.deletionTimestamp", member.meta.deleted);
     match member.status.conditions.condition(reasons::JOINED) {
         Some(joined) => build.condition(&object, joined),
         None => build,

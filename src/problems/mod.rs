@@ -29,7 +29,7 @@ pub mod steps;
 mod strategy_missing;
 mod two_stages;
 
-use crate::report::{Compose, Evidence, Parts, Remedy, Subject};
+use crate::report::{Evidence, Remedy, Subject, composed};
 use crate::words::{distinct, enumerate};
 
 pub use binding_count::binding_count;
@@ -136,16 +136,7 @@ impl Problem {
     }
 }
 
-impl Compose for Problem {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            stage: &mut self.stage,
-            clusters: &mut self.clusters,
-            evidence: &mut self.evidence,
-            remedies: &mut self.remedies,
-        }
-    }
-}
+composed!(Problem);
 
 /// What clusters have of others: `snapshot 3 (from web-2)`.
 pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(

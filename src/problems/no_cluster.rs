@@ -29,9 +29,10 @@ pub fn no_cluster(
         format!("{object} {selects} no cluster{tense}{tail}."),
     );
     if let Some(policy) = policy {
-        if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
-            problem = problem.condition(&policy.object(), condition);
-        }
+        problem = problem.condition(
+            &policy.object(),
+            policy.status.conditions.condition(reasons::SCHEDULED),
+        );
         problem = problem.clusters(scheduling::names_left_out(policy));
         problem = scheduling::evidence(policy, inventory, problem);
     }

@@ -25,9 +25,7 @@ pub fn placement_deleted(inventory: &Inventory, object: &ObjectRef, so: &str) ->
         problem = problem.absent(object);
     } else if let Some(placement) = inventory.placement.present() {
         let meta = &placement.meta;
-        if let Some(deleted) = meta.deleted {
-            problem = problem.evidence(object, "metadata.deletionTimestamp", deleted);
-        }
+        problem = problem.known(object, "metadata.deletionTimestamp", meta.deleted);
         if !meta.finalizers.is_empty() {
             problem = problem.evidence(object, "metadata.finalizers", &meta.finalizers);
         }

@@ -2,9 +2,8 @@
 
 use super::{Problem, Tense};
 use crate::inventory::Inventory;
-use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::SelectorProblem;
-use crate::kubefleet::{ObjectRef, reasons};
+use crate::kubefleet::{ObjectRef, describe_object, reasons};
 use crate::report::Compose;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
@@ -22,12 +21,12 @@ pub fn resource_selectors(
         for (at, selector) in selectors.take(6) {
             problem = problem.evidence(object, format!("spec.resourceSelectors[{at}]"), selector);
         }
-        if let Some(condition) = placement
-            .condition(reasons::SCHEDULED)
-            .filter(|condition| condition.reason == "InvalidResourceSelectors")
-        {
-            problem = problem.condition(object, condition);
-        }
+        problem = problem.condition(
+            object,
+            placement
+                .condition(reasons::SCHEDULED)
+                .filter(|condition| condition.reason == "InvalidResourceSelectors"),
+        );
     }
     problem.fix_with(format!("{repair}."), object.kubectl("edit"))
 }

@@ -16,7 +16,7 @@ use crate::plan::{
     PlannedTask, Point, RefusalKind,
 };
 use crate::report::{Subject, Witnesses};
-use crate::words::count;
+use crate::words::{count, together};
 
 /// Clusters of a stage, before the rest is only counted.
 const NAMED: usize = 12;
@@ -362,14 +362,8 @@ fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &Lo
 
 /// Clusters without turns, those with the same fate together.
 fn several(page: &mut TextPage<'_>, clusters: &[&PlannedCluster], trunk: &str) {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for cluster in clusters {
-        let fate = change(cluster);
-        match groups.iter_mut().find(|(known, _)| *known == fate) {
-            Some((_, members)) => members.push(&cluster.name),
-            None => groups.push((fate, vec![&cluster.name])),
-        }
-    }
+    let fates = clusters.iter().map(|it| (change(it), it.name.as_str()));
+    let groups = together(fates);
     let most = if page.look.verbose { usize::MAX } else { NAMED };
     for (fate, members) in groups {
         page.cut |= members.len() > most;

@@ -13,7 +13,7 @@ use super::wrap::{hanging, list};
 use crate::diagnose::status::{PlacedCluster, RunOverview, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageProgress, StageState};
-use crate::words::{CommandLine, brief, count};
+use crate::words::{CommandLine, brief, count, together};
 
 pub use changes::{beginning, changes, gaps, verdict};
 
@@ -149,15 +149,7 @@ fn stage_words(progress: &Progress) -> Option<String> {
 
 /// Clusters, those that have the same in one group.
 pub(super) fn alike(clusters: &[PlacedCluster]) -> Vec<(String, Vec<&str>)> {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for cluster in clusters {
-        let key = describe(cluster);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, members)) => members.push(&cluster.name),
-            None => groups.push((key, vec![&cluster.name])),
-        }
-    }
-    groups
+    together(clusters.iter().map(|it| (describe(it), it.name.as_str())))
 }
 
 /// What clusters have, those with the same in one group. Returns whether something was left out.

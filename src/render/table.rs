@@ -196,6 +196,15 @@ impl Table {
         }
     }
 
+    /// A table with a row for each of some things, whose columns are still to be said.
+    pub fn of<T>(things: &[T]) -> TableOf<'_, T> {
+        TableOf {
+            things,
+            columns: Vec::new(),
+            rows: things.iter().map(|_| Vec::new()).collect(),
+        }
+    }
+
     /// Adds a row: as many cells as there are columns.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut cells: Vec<_> = cells.into_iter().collect();
@@ -307,6 +316,47 @@ impl Table {
             widths.pop();
         }
         widths
+    }
+}
+
+/// A table of things, to which column after column is added.
+pub struct TableOf<'t, T> {
+    things: &'t [T],
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl<'t, T> TableOf<'t, T> {
+    /// Adds a column, with what stands in it for a thing.
+    #[must_use]
+    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'t T) -> C) -> Self {
+        self.columns.push(column);
+        for (row, thing) in self.rows.iter_mut().zip(self.things) {
+            row.push(cell(thing).into());
+        }
+        self
+    }
+
+    /// Adds a column where it is to be shown.
+    #[must_use]
+    pub fn column_if<C: Into<Cell>>(
+        self,
+        is_shown: bool,
+        column: Column,
+        cell: impl Fn(&'t T) -> C,
+    ) -> Self {
+        if is_shown {
+            self.column(column, cell)
+        } else {
+            self
+        }
+    }
+
+    pub fn table(self) -> Table {
+        Table {
+            columns: self.columns,
+            rows: self.rows.into_iter().map(Row::Cells).collect(),
+        }
     }
 }
 

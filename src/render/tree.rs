@@ -14,7 +14,7 @@ use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
-use crate::words::count;
+use crate::words::{count, together};
 
 /// Names of clusters that need someone's eye, before the rest is only counted.
 const NAMED: usize = 12;
@@ -23,13 +23,7 @@ const NAMED_QUIET: usize = 6;
 
 /// The clusters of a stage by state; first what needs someone's eye.
 pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterProgress>)> {
-    let mut groups: Vec<(ClusterState, Vec<&ClusterProgress>)> = Vec::new();
-    for cluster in &stage.clusters {
-        match groups.iter_mut().find(|(state, _)| *state == cluster.state) {
-            Some((_, members)) => members.push(cluster),
-            None => groups.push((cluster.state, vec![cluster])),
-        }
-    }
+    let mut groups = together(stage.clusters.iter().map(|it| (it.state, it)));
     groups.sort_by_key(|(state, _)| match state {
         ClusterState::Failed => 0,
         ClusterState::Stuck => 1,

@@ -91,15 +91,41 @@ pub trait Compose: Sized {
         })
     }
 
-    /// Adds a condition of an object's status.
+    /// Adds a value that was read, where there is one.
     #[must_use]
-    fn condition(self, object: &ObjectRef, condition: &Condition) -> Self {
+    fn known(
+        self,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: Option<impl Shown>,
+    ) -> Self {
+        match value {
+            Some(value) => self.evidence(object, path, value),
+            None => self,
+        }
+    }
+
+    /// Adds a condition of an object's status, where there is one.
+    #[must_use]
+    fn condition<'c>(
+        self,
+        object: &ObjectRef,
+        condition: impl Into<Option<&'c Condition>>,
+    ) -> Self {
         self.condition_at(object, "status", condition)
     }
 
-    /// Adds a condition that stands deeper in an object.
+    /// Adds a condition that stands deeper in an object, where there is one.
     #[must_use]
-    fn condition_at(self, object: &ObjectRef, base: &str, condition: &Condition) -> Self {
+    fn condition_at<'c>(
+        self,
+        object: &ObjectRef,
+        base: &str,
+        condition: impl Into<Option<&'c Condition>>,
+    ) -> Self {
+        let Some(condition) = condition.into() else {
+            return self;
+        };
         let path = format!("{base}.conditions[type={}]", condition.kind);
         self.evidence(object, path, condition)
     }
@@ -200,13 +226,21 @@ fn worked_out(object: Subject, paths: &[&str], value: String) -> Evidence {
     }
 }
 
-impl Compose for Finding {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            stage: &mut self.stage,
-            clusters: &mut self.clusters,
-            evidence: &mut self.evidence,
-            remedies: &mut self.remedies,
+/// Has something with fields of these names be put together.
+macro_rules! composed {
+    ($name:ident $(<$of:ident>)?) => {
+        impl $(<$of>)? $crate::report::Compose for $name $(<$of>)? {
+            fn parts(&mut self) -> $crate::report::Parts<'_> {
+                $crate::report::Parts {
+                    stage: &mut self.stage,
+                    clusters: &mut self.clusters,
+                    evidence: &mut self.evidence,
+                    remedies: &mut self.remedies,
+                }
+            }
         }
-    }
+    };
 }
+pub(crate) use composed;
+
+composed!(Finding);

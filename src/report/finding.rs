@@ -4,30 +4,32 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::subject::Subject;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, worded};
 
-/// How much a finding matters.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// An expected state, or a harmless oddity.
-    Info,
-    /// Something that will or may go wrong.
-    Warning,
-    /// Something that is wrong.
-    Error,
+worded! {
+    /// How much a finding matters.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, clap::ValueEnum,
+    )]
+    pub enum Severity {
+        /// An expected state, or a harmless oddity.
+        Info = "info",
+        /// Something that will or may go wrong.
+        Warning = "warning",
+        /// Something that is wrong.
+        Error = "error",
+    }
 }
 
 impl Severity {
-    /// The word in the report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+    /// A warning in some case, else nothing but news.
+    pub const fn warning_if(is_late: bool) -> Self {
+        if is_late { Self::Warning } else { Self::Info }
+    }
+
+    /// An error in some case, else a warning.
+    pub const fn error_if(is_cause: bool) -> Self {
+        if is_cause { Self::Error } else { Self::Warning }
     }
 }
 
@@ -123,28 +125,16 @@ impl Remedy {
     }
 }
 
-/// What a remedy does to the fleet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum Effect {
-    /// It only reads.
-    #[serde(rename = "read-only")]
-    ReadOnly,
-    /// It changes something.
-    #[serde(rename = "changes")]
-    Changes,
-    /// It deletes, restarts, or rolls back something.
-    #[serde(rename = "disruptive")]
-    Disruptive,
-}
-
-impl Effect {
-    /// The word in the report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read-only",
-            Self::Changes => "changes",
-            Self::Disruptive => "disruptive",
-        }
+worded! {
+    /// What a remedy does to the fleet.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    pub enum Effect {
+        /// It only reads.
+        ReadOnly = "read-only",
+        /// It changes something.
+        Changes = "changes",
+        /// It deletes, restarts, or rolls back something.
+        Disruptive = "disruptive",
     }
 }
 

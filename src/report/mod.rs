@@ -13,11 +13,13 @@ use serde::Serialize;
 
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::rollout::Progress;
+use crate::words::worded;
 
+pub(crate) use compose::composed;
 pub use compose::{Compose, Parts};
 pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
 pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
-pub use shown::{ABSENT, HubAndMember, Shown, WithCondition};
+pub use shown::{ABSENT, HubAndMember, Shown, with_condition};
 pub use subject::Subject;
 
 /// The state of a rollout, its cause, and what to do next.
@@ -88,57 +90,40 @@ impl Report {
     }
 }
 
-/// The state of a rollout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-pub enum Verdict {
-    /// All clusters are done.
-    Succeeded,
-    /// It is progressing, and nobody needs to act.
-    Progressing,
-    /// Only a TimedWait is outstanding.
-    WaitingForTimer,
-    /// A person must approve.
-    WaitingForApproval,
-    /// Clusters do not finish.
-    Stuck,
-    /// A stop was requested, and clusters in flight are still progressing.
-    Stopping,
-    /// Stopped; it can be resumed.
-    Stopped,
-    /// Initialized, or never asked to run; also a placement that waits for its first run.
-    NotStarted,
-    /// Not initialized yet.
-    Initializing,
-    /// Terminal: a new run is needed.
-    InitializationFailed,
-    /// Terminal: a new run is needed.
-    Failed,
-    /// It is being deleted.
-    Deleting,
-    /// The evidence needed was denied or is missing.
-    Unknown,
+worded! {
+    /// The state of a rollout.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    pub enum Verdict {
+        /// All clusters are done.
+        Succeeded = "Succeeded",
+        /// It is progressing, and nobody needs to act.
+        Progressing = "Progressing",
+        /// Only a TimedWait is outstanding.
+        WaitingForTimer = "WaitingForTimer",
+        /// A person must approve.
+        WaitingForApproval = "WaitingForApproval",
+        /// Clusters do not finish.
+        Stuck = "Stuck",
+        /// A stop was requested, and clusters in flight are still progressing.
+        Stopping = "Stopping",
+        /// Stopped; it can be resumed.
+        Stopped = "Stopped",
+        /// Initialized, or never asked to run; also a placement that waits for its first run.
+        NotStarted = "NotStarted",
+        /// Not initialized yet.
+        Initializing = "Initializing",
+        /// Terminal: a new run is needed.
+        InitializationFailed = "InitializationFailed",
+        /// Terminal: a new run is needed.
+        Failed = "Failed",
+        /// It is being deleted.
+        Deleting = "Deleting",
+        /// The evidence needed was denied or is missing.
+        Unknown = "Unknown",
+    }
 }
 
 impl Verdict {
-    /// The word in the report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Succeeded => "Succeeded",
-            Self::Progressing => "Progressing",
-            Self::WaitingForTimer => "WaitingForTimer",
-            Self::WaitingForApproval => "WaitingForApproval",
-            Self::Stuck => "Stuck",
-            Self::Stopping => "Stopping",
-            Self::Stopped => "Stopped",
-            Self::NotStarted => "NotStarted",
-            Self::Initializing => "Initializing",
-            Self::InitializationFailed => "InitializationFailed",
-            Self::Failed => "Failed",
-            Self::Deleting => "Deleting",
-            Self::Unknown => "Unknown",
-        }
-    }
-
     /// Whether the verdict asks for an explanation: at least one finding is its root cause.
     pub const fn wants_root_cause(self) -> bool {
         !matches!(

@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::kubefleet::Condition;
-use crate::kubefleet::binding::{FailedPlacement, FieldDifference, describe_object};
+use crate::kubefleet::binding::{FailedPlacement, FieldDifference};
+use crate::kubefleet::describe_object;
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::run::{ClusterStatus, NamespacedName};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Task;
 use crate::mask;
 use crate::member::pods::{ContainerWaiting, Terminated};
+use crate::rollout::ManifestTrouble;
 
 /// What is given where a field is absent, or empty: Kubernetes does not tell the two apart.
 pub const ABSENT: &str = "absent";
@@ -130,33 +132,20 @@ impl Shown for ResourceSelector {
 
 /// An object of a Work or a binding with one of its conditions:
 /// `Deployment shop/web Applied=False REASON: MESSAGE`.
-pub struct WithCondition<'c> {
-    pub kind: &'c str,
-    pub namespace: &'c str,
-    pub name: &'c str,
-    pub condition: &'c Condition,
+pub fn with_condition(object: &str, condition: &Condition) -> String {
+    format!("{object} {}={}", condition.kind, condition.shown())
 }
 
-impl Shown for WithCondition<'_> {
+impl Shown for ManifestTrouble<'_> {
     fn shown(&self) -> String {
-        format!(
-            "{} {}={}",
-            describe_object(self.kind, self.namespace, self.name),
-            self.condition.kind,
-            self.condition.shown()
-        )
+        with_condition(&self.describe(), self.condition)
     }
 }
 
 impl Shown for FailedPlacement {
     fn shown(&self) -> String {
-        WithCondition {
-            kind: &self.kind,
-            namespace: &self.namespace,
-            name: &self.name,
-            condition: &self.condition,
-        }
-        .shown()
+        let object = describe_object(&self.kind, &self.namespace, &self.name);
+        with_condition(&object, &self.condition)
     }
 }
 

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{ObjectRef, describe_object};
+use crate::member::model::Meta;
+use crate::member::{MemberKind, PodTrouble, WantedWorkload};
+use crate::rollout::ManifestTrouble;
 
 /// An object that a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -57,12 +60,32 @@ impl From<ObjectRef> for Subject {
     }
 }
 
+impl From<&ManifestTrouble<'_>> for Subject {
+    fn from(manifest: &ManifestTrouble<'_>) -> Self {
+        Self::new(manifest.kind, manifest.namespace, manifest.name)
+    }
+}
+
+impl From<(MemberKind, &Meta)> for Subject {
+    fn from((kind, meta): (MemberKind, &Meta)) -> Self {
+        Self::new(kind.name(), &meta.namespace, &meta.name)
+    }
+}
+
+impl From<&WantedWorkload> for Subject {
+    fn from(wanted: &WantedWorkload) -> Self {
+        Self::new(wanted.kind.name(), &wanted.namespace, &wanted.name)
+    }
+}
+
+impl From<&PodTrouble<'_>> for Subject {
+    fn from(trouble: &PodTrouble<'_>) -> Self {
+        (MemberKind::Pod, &trouble.pod.meta).into()
+    }
+}
+
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.namespace.is_empty() {
-            write!(f, "{} {}", self.kind, self.name)
-        } else {
-            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
-        }
+        f.write_str(&describe_object(&self.kind, &self.namespace, &self.name))
     }
 }

@@ -19,8 +19,6 @@ pub struct ClusterView<'i> {
     pub name: &'i str,
     /// The stage's name.
     pub stage: &'i str,
-    /// What the run says of it.
-    pub status: &'i ClusterStatus,
     pub state: ClusterState,
     /// When the run started it, as it noted.
     pub started: Option<Timestamp>,
@@ -90,7 +88,6 @@ impl<'i> ClusterView<'i> {
         Self {
             name: &status.name,
             stage: &stage.name,
-            status,
             state,
             started: noted,
             since,

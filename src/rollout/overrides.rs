@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::binding::describe_object;
+use crate::kubefleet::describe_object;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::{Stage, StrategySpec};
 
 /// The clusters of a placement and the stages that select them.
@@ -149,15 +148,6 @@ pub fn sorting_number(member: &MemberCluster, key: &str) -> Option<i64> {
     member.meta.label(key)?.parse().ok()
 }
 
-/// The policy snapshot that decides, where there is exactly one.
-pub fn deciding_policy(inventory: &Inventory) -> Option<&PolicySnapshot> {
-    let mut latest = inventory.latest_policies();
-    match (latest.next(), latest.next()) {
-        (Some(policy), None) => Some(policy),
-        _ => None,
-    }
-}
-
 /// The clusters that the latest policy snapshot selected: their bindings say so. Where that
 /// snapshot is not known for certain, all bindings count that are not being given up.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -169,7 +159,9 @@ pub fn selected_clusters(inventory: &Inventory) -> BTreeSet<&str> {
 
 /// The bindings of those clusters.
 pub fn selected_bindings(inventory: &Inventory) -> impl Iterator<Item = &Binding> {
-    let policy = deciding_policy(inventory).map(|policy| policy.meta.name.as_str());
+    let policy = inventory
+        .latest_policy()
+        .map(|policy| policy.meta.name.as_str());
     inventory
         .bindings
         .iter()

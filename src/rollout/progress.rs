@@ -1,5 +1,6 @@
 //! How far a run has come, as reports, trees and tables show it.
 
+use crate::words::worded;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -247,23 +248,14 @@ pub struct TaskProgress {
     pub ended: Option<Timestamp>,
 }
 
-/// When a stage task takes place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TaskTime {
-    /// Before the stage's first cluster.
-    Before,
-    /// After the stage's last cluster.
-    After,
-}
-
-impl TaskTime {
-    /// The word in the report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-        }
+worded! {
+    /// When a stage task takes place.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    pub enum TaskTime {
+        /// Before the stage's first cluster.
+        Before = "before",
+        /// After the stage's last cluster.
+        After = "after",
     }
 }
 

@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::{BLOCKING, Inventory};
-use crate::kubefleet::binding::{Binding, ComparedPlacement, Envelope, describe_object};
+use crate::kubefleet::binding::{Binding, Envelope};
 use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{Condition, ObjectRef, reasons};
+use crate::kubefleet::{Condition, ObjectRef, describe_object, reasons};
 
 /// The first condition of a binding that is `False`, understood.
 #[derive(Debug)]
 pub struct Trouble<'i> {
-    pub binding: &'i Binding,
     pub condition: &'i Condition,
     /// What the text of Overridden or WorkSynchronized says.
     pub problem: Option<BindingProblem>,
@@ -41,8 +40,6 @@ pub struct ManifestTrouble<'i> {
     pub problem: ManifestProblem,
     /// The object that says so, and where in it.
     pub source: (ObjectRef, String),
-    /// How the object drifted or differs, when the binding says so.
-    pub compared: Option<&'i ComparedPlacement>,
 }
 
 impl ManifestTrouble<'_> {
@@ -77,7 +74,6 @@ pub fn binding_trouble<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Op
         }
     }
     Some(Trouble {
-        binding,
         condition,
         problem,
         work,
@@ -89,32 +85,16 @@ fn from_binding(binding: &Binding) -> Vec<ManifestTrouble<'_>> {
     let object = binding.object();
     let failed = binding.status.failed.iter().enumerate();
     failed
-        .map(|(at, failed)| {
-            let same = |compared: &&ComparedPlacement| {
-                compared.kind == failed.kind
-                    && compared.namespace == failed.namespace
-                    && compared.name == failed.name
-            };
-            ManifestTrouble {
-                group: &failed.group,
-                version: &failed.version,
-                kind: &failed.kind,
-                namespace: &failed.namespace,
-                name: &failed.name,
-                envelope: failed.envelope.as_deref().cloned(),
-                condition: &failed.condition,
-                problem: parse_manifest_problem(
-                    &failed.condition.reason,
-                    &failed.condition.message,
-                ),
-                source: (object.clone(), format!("status.failedPlacements[{at}]")),
-                compared: binding
-                    .status
-                    .drifted
-                    .iter()
-                    .find(same)
-                    .or_else(|| binding.status.diffed.iter().find(same)),
-            }
+        .map(|(at, failed)| ManifestTrouble {
+            group: &failed.group,
+            version: &failed.version,
+            kind: &failed.kind,
+            namespace: &failed.namespace,
+            name: &failed.name,
+            envelope: failed.envelope.as_deref().cloned(),
+            condition: &failed.condition,
+            problem: parse_manifest_problem(&failed.condition.reason, &failed.condition.message),
+            source: (object.clone(), format!("status.failedPlacements[{at}]")),
         })
         .collect()
 }
@@ -152,7 +132,6 @@ fn add_from_works<'i>(
                 condition,
                 problem: parse_manifest_problem(&condition.reason, &condition.message),
                 source: (work.object(), format!("status.manifestConditions[{at}]")),
-                compared: None,
             });
         }
     }

@@ -60,14 +60,6 @@ impl Version<'_> {
         self.parts.first().and_then(|first| first.change_detected())
     }
 
-    /// How many resources are in its objects.
-    pub fn resources(&self) -> usize {
-        self.parts
-            .iter()
-            .map(|part| part.spec.resources.len())
-            .sum()
-    }
-
     /// What is wrong with it, in the end of a sentence: `2 of 3 parts are there`.
     pub fn flaw(&self) -> Option<String> {
         if !self.exists() || self.is_complete() {

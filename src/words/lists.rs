@@ -57,6 +57,26 @@ pub fn existing_indexes(indexes: impl IntoIterator<Item = String>) -> String {
     }
 }
 
+/// What stands together under the same key, in the order in which the keys came.
+pub fn together<K: PartialEq, T>(found: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, one) in found {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.push(one),
+            None => groups.push((key, vec![one])),
+        }
+    }
+    groups
+}
+
+/// The text with a capital letter first.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::existing_indexes;

@@ -8,11 +8,13 @@ mod command;
 mod hint;
 mod lists;
 mod quoting;
+mod worded;
 
 pub use brief::{brief, without_place};
 pub use class::Class;
 pub use closest::closest;
 pub use command::{CommandLine, Spelling, as_next, line};
 pub use hint::{Hint, HintLine};
-pub use lists::{count, distinct, enumerate, existing_indexes};
+pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};
+pub(crate) use worded::worded;

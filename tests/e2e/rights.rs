@@ -299,19 +299,15 @@ fn every_command_needs_what_its_table_says() {
         let plan: Vec<_> = permissions::ALL
             .iter()
             .map(|needs| {
-                let whole = users.with(&scope, needs.permissions);
+                let all: Vec<_> = needs.permissions().copied().collect();
+                let whole = users.with(&scope, &all);
                 // One scope is enough to see each permission missed.
                 let without = needs
-                    .permissions
-                    .iter()
+                    .permissions()
                     .filter(|_| !scene.namespaced)
                     .map(|missing| {
-                        let rest: Vec<_> = needs
-                            .permissions
-                            .iter()
-                            .filter(|permission| *permission != missing)
-                            .copied()
-                            .collect();
+                        let rest: Vec<_> =
+                            all.iter().filter(|one| *one != missing).copied().collect();
                         (missing, users.with(&scope, &rest))
                     })
                     .collect();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_fleet_stage::kubefleet::Condition;
 use kubectl_fleet_stage::kubefleet::binding::{FailedPlacement, FieldDifference};
+use kubectl_fleet_stage::kubefleet::describe_object;
 use kubectl_fleet_stage::kubefleet::placement::ResourceSelector;
 use kubectl_fleet_stage::kubefleet::run::{ClusterStatus, NamespacedName};
 use kubectl_fleet_stage::kubefleet::selector::LabelSelector;
@@ -12,7 +13,7 @@ use kubectl_fleet_stage::kubefleet::tolerant::{Lenient, Seed};
 use kubectl_fleet_stage::kubefleet::work::ManifestStatus;
 use kubectl_fleet_stage::mask;
 use kubectl_fleet_stage::member::pods::{ContainerWaiting, Terminated};
-use kubectl_fleet_stage::report::{ABSENT, Evidence, HubAndMember, Shown, Subject, WithCondition};
+use kubectl_fleet_stage::report::{ABSENT, Evidence, HubAndMember, Shown, Subject, with_condition};
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
@@ -221,13 +222,9 @@ fn forms(value: &Value) -> Vec<String> {
     }
     let status = read_as::<ManifestStatus>(value);
     forms.extend(status.conditions.iter().map(|condition| {
-        WithCondition {
-            kind: &status.id.kind,
-            namespace: &status.id.namespace,
-            name: &status.id.name,
-            condition,
-        }
-        .shown()
+        let id = &status.id;
+        let object = describe_object(&id.kind, &id.namespace, &id.name);
+        with_condition(&object, condition)
     }));
     forms
 }

@@ -274,7 +274,7 @@ fn permissions() -> String {
         .to_owned();
     for needs in ALL {
         let of = |need: Need| {
-            let permissions = needs.permissions.iter().filter(|one| one.need == need);
+            let permissions = needs.permissions().filter(|one| one.need == need);
             let names: Vec<_> = permissions
                 .map(|one| {
                     let kind = kind(one.concept, &Scope::Cluster);

@@ -11,9 +11,15 @@ use crate::commands::open::global::Global;
 use crate::diagnose::rules;
 use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, Source};
+use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::Body;
+use crate::kubefleet::object::InBody;
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
 use crate::rollout::approvals::answered;
 use crate::settings;
@@ -275,25 +281,13 @@ impl<'t> Asked<'t> {
         })
     }
 
-    fn list(&mut self, concept: Concept) -> Vec<Body> {
+    fn list<T: InBody>(&mut self, concept: Concept) -> Vec<Arc<T>> {
         let query = HubQuery::all(self.scope.kind(concept), self.scope.namespace());
-        let answers = self.hub.answer(&[query]);
-        answers
-            .iter()
-            .flat_map(|answer| answer.objects.iter())
-            .map(|object| object.body.clone())
-            .collect()
+        all_of(&self.hub.answer(&[query])).cloned().collect()
     }
 
-    fn all_runs(&mut self) -> Vec<std::sync::Arc<UpdateRun>> {
-        let mut runs: Vec<_> = self
-            .list(Concept::UpdateRun)
-            .into_iter()
-            .filter_map(|body| match body {
-                Body::Run(run) => Some(run),
-                _ => None,
-            })
-            .collect();
+    fn all_runs(&mut self) -> Vec<Arc<UpdateRun>> {
+        let mut runs = self.list::<UpdateRun>(Concept::UpdateRun);
         // What was made last is what is asked about most.
         runs.sort_by_key(|run| std::cmp::Reverse(run.meta.created));
         runs
@@ -316,15 +310,9 @@ impl<'t> Asked<'t> {
     }
 
     fn placements(&mut self) -> Completions {
-        let placements = self.list(Concept::Placement);
+        let placements = self.list::<Placement>(Concept::Placement).into_iter();
         placements
-            .iter()
-            .filter_map(|body| match body {
-                Body::Placement(placement) => {
-                    Some((placement.meta.name.clone(), "placement".to_owned()))
-                }
-                _ => None,
-            })
+            .map(|placement| (placement.meta.name.clone(), "placement".to_owned()))
             .collect()
     }
 
@@ -359,10 +347,7 @@ impl<'t> Asked<'t> {
         };
         let mut found = Completions::new();
         let mut waiting = Vec::new();
-        for body in self.list(Concept::ApprovalRequest) {
-            let Body::Approval(request) = body else {
-                continue;
-            };
+        for request in self.list::<ApprovalRequest>(Concept::ApprovalRequest) {
             if !answered(&request).needs_a_person() || !live(&request.spec.run) {
                 continue;
             }
@@ -386,22 +371,18 @@ impl<'t> Asked<'t> {
     }
 
     fn strategies(&mut self) -> Completions {
-        let strategies = self.list(Concept::Strategy);
+        let strategies = self.list::<Strategy>(Concept::Strategy).into_iter();
         strategies
-            .iter()
-            .filter_map(|body| match body {
-                Body::Strategy(strategy) => {
-                    let stages = strategy.spec.stages.iter().map(|stage| stage.name.as_str());
-                    let stages: Vec<_> = stages.collect();
-                    Some((strategy.meta.name.clone(), stages.join(" > ")))
-                }
-                _ => None,
+            .map(|strategy| {
+                let stages = strategy.spec.stages.iter().map(|stage| stage.name.as_str());
+                let stages: Vec<_> = stages.collect();
+                (strategy.meta.name.clone(), stages.join(" > "))
             })
             .collect()
     }
 
     /// The run that was named.
-    fn run(&mut self) -> Option<std::sync::Arc<UpdateRun>> {
+    fn run(&mut self) -> Option<Arc<UpdateRun>> {
         let name = self.typed.target.clone()?;
         let name = name.split_once('/').map_or(name.as_str(), |(_, name)| name);
         let runs = self.all_runs();
@@ -494,13 +475,8 @@ impl<'t> Asked<'t> {
             latest(Kind::ResourceSnapshot, own.unwrap_or_default()),
         ];
         let answers = self.hub.answer(&queries);
-        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
-        let mut found: Completions = objects
-            .filter_map(|object| match &object.body {
-                Body::ResourceSnapshot(snapshot) => Some(snapshot.spec.resources.iter()),
-                _ => None,
-            })
-            .flatten()
+        let mut found: Completions = all_of::<ResourceSnapshot>(&answers)
+            .flat_map(|snapshot| &snapshot.spec.resources)
             .filter(|it| {
                 let namespace = it.meta.namespace.as_str();
                 own.is_none_or(|own| own == namespace || namespace.is_empty())

@@ -312,7 +312,7 @@ fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> 
             missing: Vec::new(),
             unknown: Vec::new(),
         };
-        for permission in needs.permissions {
+        for permission in needs.permissions() {
             let asked = (permission.verb, permission.concept);
             let place = every.iter().position(|one| *one == asked);
             let kind = permissions::kind(permission.concept, scope);

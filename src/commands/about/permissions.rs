@@ -97,8 +97,27 @@ pub struct Needs {
     pub command: &'static str,
     /// Who uses it.
     pub role: Role,
+    /// What it needs, in parts that commands share.
+    parts: &'static [&'static [Permission]],
+}
+
+impl Needs {
     /// What it needs.
-    pub permissions: &'static [Permission],
+    pub fn permissions(&self) -> impl Iterator<Item = &'static Permission> + Clone {
+        self.parts.iter().copied().flatten()
+    }
+}
+
+const fn needs(
+    command: &'static str,
+    role: Role,
+    parts: &'static [&'static [Permission]],
+) -> Needs {
+    Needs {
+        command,
+        role,
+        parts,
+    }
 }
 
 const fn required(verb: Verb, concept: Concept) -> Permission {
@@ -156,24 +175,50 @@ const FOLLOW: &[Permission] = &[
     useful(Watch, ApprovalRequest),
 ];
 
+/// What every command asks for that creates a run, before it does.
+const LAUNCH: &[Permission] = &[
+    required(Get, UpdateRun),
+    required(Create, UpdateRun),
+    required(Get, Placement),
+    useful(List, Placement),
+    required(Get, Strategy),
+    useful(List, Strategy),
+    required(List, UpdateRun),
+    required(List, Binding),
+    required(List, ResourceSnapshot),
+    required(List, PolicySnapshot),
+    required(List, MemberCluster),
+    required(List, ClusterOverrideSnapshot),
+    required(List, OverrideSnapshot),
+];
+
+/// What it asks for when it follows the run.
+const FOLLOW_NEW: &[Permission] = &[
+    useful(Watch, UpdateRun),
+    useful(Watch, Binding),
+    useful(Get, ApprovalRequest),
+    useful(List, ApprovalRequest),
+    useful(Watch, ApprovalRequest),
+];
+
 /// Every command that reads a hub, by name.
 pub const ALL: &[Needs] = &[
-    Needs {
-        command: "approvals",
-        role: Role::Viewer,
-        permissions: &[
+    needs(
+        "approvals",
+        Role::Viewer,
+        &[&[
             required(List, ApprovalRequest),
             useful(Get, UpdateRun),
             useful(List, UpdateRun),
             useful(List, Binding),
             useful(Watch, ApprovalRequest),
             useful(Watch, UpdateRun),
-        ],
-    },
-    Needs {
-        command: "approve",
-        role: Role::Approver,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "approve",
+        Role::Approver,
+        &[&[
             required(Get, ApprovalRequest),
             required(PatchStatus, ApprovalRequest),
             required(Get, UpdateRun),
@@ -183,12 +228,12 @@ pub const ALL: &[Needs] = &[
             useful(Watch, Binding),
             useful(List, ApprovalRequest),
             useful(Watch, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "clusters",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "clusters",
+        Role::Viewer,
+        &[&[
             required(Get, Placement),
             required(List, Binding),
             required(List, PolicySnapshot),
@@ -198,17 +243,13 @@ pub const ALL: &[Needs] = &[
             useful(List, Strategy),
             useful(List, ClusterOverrideSnapshot),
             useful(List, OverrideSnapshot),
-        ],
-    },
-    Needs {
-        command: "collect",
-        role: Role::Viewer,
-        permissions: WALK,
-    },
-    Needs {
-        command: "delete",
-        role: Role::Operator,
-        permissions: &[
+        ]],
+    ),
+    needs("collect", Role::Viewer, &[WALK]),
+    needs(
+        "delete",
+        Role::Operator,
+        &[&[
             required(Get, UpdateRun),
             required(Delete, UpdateRun),
             useful(List, Binding),
@@ -218,66 +259,42 @@ pub const ALL: &[Needs] = &[
             useful(Watch, Binding),
             useful(List, ApprovalRequest),
             useful(Watch, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "diagnose",
-        role: Role::Viewer,
-        permissions: WALK,
-    },
-    Needs {
-        command: "history",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs("diagnose", Role::Viewer, &[WALK]),
+    needs(
+        "history",
+        Role::Viewer,
+        &[&[
             useful(Get, Placement),
             required(List, UpdateRun),
             useful(List, ApprovalRequest),
             useful(List, Binding),
             useful(List, ResourceSnapshot),
-        ],
-    },
-    Needs {
-        command: "init",
-        role: Role::Operator,
-        permissions: &[
-            required(Get, UpdateRun),
-            required(Create, UpdateRun),
-            required(Get, Placement),
-            useful(List, Placement),
-            required(Get, Strategy),
-            useful(List, Strategy),
-            required(List, UpdateRun),
-            required(List, Binding),
-            required(List, ResourceSnapshot),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            required(List, ClusterOverrideSnapshot),
-            required(List, OverrideSnapshot),
-            useful(Delete, UpdateRun),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(Get, ApprovalRequest),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "list",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "init",
+        Role::Operator,
+        &[LAUNCH, &[useful(Delete, UpdateRun)], FOLLOW_NEW],
+    ),
+    needs(
+        "list",
+        Role::Viewer,
+        &[&[
             required(List, UpdateRun),
             useful(Get, UpdateRun),
             useful(List, ApprovalRequest),
             useful(List, Binding),
             useful(Watch, UpdateRun),
             useful(Watch, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "plan",
-        role: Role::Viewer,
-        // Without those that are required a plan says nothing, without the others less.
-        permissions: &[
+        ]],
+    ),
+    // Without those that are required a plan says nothing, without the others less.
+    needs(
+        "plan",
+        Role::Viewer,
+        &[&[
             required(Get, Placement),
             useful(List, Placement),
             required(Get, Strategy),
@@ -289,12 +306,12 @@ pub const ALL: &[Needs] = &[
             required(List, MemberCluster),
             useful(List, ClusterOverrideSnapshot),
             useful(List, OverrideSnapshot),
-        ],
-    },
-    Needs {
-        command: "render",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "render",
+        Role::Viewer,
+        &[&[
             useful(Get, Placement),
             useful(Get, UpdateRun),
             useful(List, UpdateRun),
@@ -305,12 +322,12 @@ pub const ALL: &[Needs] = &[
             useful(List, ClusterOverrideSnapshot),
             useful(List, OverrideSnapshot),
             useful(List, Work),
-        ],
-    },
-    Needs {
-        command: "resume",
-        role: Role::Operator,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "resume",
+        Role::Operator,
+        &[&[
             required(Get, UpdateRun),
             required(Patch, UpdateRun),
             required(List, UpdateRun),
@@ -328,117 +345,68 @@ pub const ALL: &[Needs] = &[
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
             useful(Watch, ApprovalRequest),
+        ]],
+    ),
+    needs(
+        "retry",
+        Role::Operator,
+        &[
+            LAUNCH,
+            &[
+                useful(Patch, UpdateRun),
+                required(Delete, UpdateRun),
+                useful(List, Work),
+            ],
+            FOLLOW_NEW,
         ],
-    },
-    Needs {
-        command: "retry",
-        role: Role::Operator,
-        permissions: &[
-            required(Get, UpdateRun),
-            required(Create, UpdateRun),
-            required(Get, Placement),
-            useful(List, Placement),
-            required(Get, Strategy),
-            useful(List, Strategy),
-            required(List, UpdateRun),
-            required(List, Binding),
-            required(List, ResourceSnapshot),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            required(List, ClusterOverrideSnapshot),
-            required(List, OverrideSnapshot),
-            useful(Patch, UpdateRun),
-            required(Delete, UpdateRun),
-            useful(List, Work),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(Get, ApprovalRequest),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
+    ),
+    needs(
+        "rollback",
+        Role::Operator,
+        &[
+            LAUNCH,
+            &[useful(Patch, UpdateRun), useful(Delete, UpdateRun)],
+            FOLLOW_NEW,
         ],
-    },
-    Needs {
-        command: "rollback",
-        role: Role::Operator,
-        permissions: &[
-            required(Get, UpdateRun),
-            required(Create, UpdateRun),
-            required(Get, Placement),
-            useful(List, Placement),
-            required(Get, Strategy),
-            useful(List, Strategy),
-            required(List, UpdateRun),
-            required(List, Binding),
-            required(List, ResourceSnapshot),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            required(List, ClusterOverrideSnapshot),
-            required(List, OverrideSnapshot),
-            useful(Patch, UpdateRun),
-            useful(Delete, UpdateRun),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(Get, ApprovalRequest),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
+    ),
+    needs(
+        "run",
+        Role::Operator,
+        &[
+            LAUNCH,
+            &[
+                useful(Patch, UpdateRun),
+                useful(Delete, UpdateRun),
+                useful(List, Work),
+            ],
+            FOLLOW_NEW,
         ],
-    },
-    Needs {
-        command: "run",
-        role: Role::Operator,
-        permissions: &[
-            required(Get, UpdateRun),
-            required(Create, UpdateRun),
-            required(Get, Placement),
-            useful(List, Placement),
-            required(Get, Strategy),
-            useful(List, Strategy),
-            required(List, UpdateRun),
-            required(List, Binding),
-            required(List, ResourceSnapshot),
-            required(List, PolicySnapshot),
-            required(List, MemberCluster),
-            required(List, ClusterOverrideSnapshot),
-            required(List, OverrideSnapshot),
-            useful(Patch, UpdateRun),
-            useful(Delete, UpdateRun),
-            useful(List, Work),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(Get, ApprovalRequest),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "snapshots",
-        role: Role::Viewer,
-        permissions: &[
+    ),
+    needs(
+        "snapshots",
+        Role::Viewer,
+        &[&[
             useful(Get, Placement),
             required(List, ResourceSnapshot),
             useful(List, UpdateRun),
             useful(List, Binding),
-        ],
-    },
-    Needs {
-        command: "status",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "status",
+        Role::Viewer,
+        &[&[
             required(Get, UpdateRun),
             useful(Get, Placement),
             useful(List, Binding),
             useful(Get, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "status --watch",
-        role: Role::Viewer,
-        permissions: FOLLOW,
-    },
-    Needs {
-        command: "stop",
-        role: Role::Operator,
-        permissions: &[
+        ]],
+    ),
+    needs("status --watch", Role::Viewer, &[FOLLOW]),
+    needs(
+        "stop",
+        Role::Operator,
+        &[&[
             required(Get, UpdateRun),
             required(Patch, UpdateRun),
             useful(List, Binding),
@@ -448,23 +416,23 @@ pub const ALL: &[Needs] = &[
             useful(Watch, Binding),
             useful(List, ApprovalRequest),
             useful(Watch, ApprovalRequest),
-        ],
-    },
-    Needs {
-        command: "strategies",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "strategies",
+        Role::Viewer,
+        &[&[
             required(List, Strategy),
             useful(Get, Strategy),
             useful(List, UpdateRun),
             useful(List, ApprovalRequest),
             useful(List, Binding),
-        ],
-    },
-    Needs {
-        command: "trace",
-        role: Role::Viewer,
-        permissions: &[
+        ]],
+    ),
+    needs(
+        "trace",
+        Role::Viewer,
+        &[&[
             required(List, Work),
             useful(List, UpdateRun),
             useful(Get, Binding),
@@ -477,20 +445,16 @@ pub const ALL: &[Needs] = &[
             useful(List, ClusterOverrideSnapshot),
             useful(Get, OverrideSnapshot),
             useful(List, OverrideSnapshot),
-        ],
-    },
-    Needs {
-        command: "wait",
-        role: Role::Viewer,
-        permissions: FOLLOW,
-    },
+        ]],
+    ),
+    needs("wait", Role::Viewer, &[FOLLOW]),
 ];
 
 /// Everything that the commands of a role need.
 pub fn of_role(role: Role) -> BTreeSet<(Verb, Concept)> {
     ALL.iter()
         .filter(|needs| needs.role <= role)
-        .flat_map(|needs| needs.permissions)
+        .flat_map(Needs::permissions)
         .map(|permission| (permission.verb, permission.concept))
         .collect()
 }
@@ -521,7 +485,7 @@ mod tests {
                     Concept::Placement | Concept::Strategy => Verb::Get,
                     _ => Verb::List,
                 };
-                let mut known = needs.iter().flat_map(|needs| needs.permissions);
+                let mut known = needs.iter().flat_map(|needs| needs.permissions());
                 let one = known.find(|one| one.verb == verb && one.concept == *concept);
                 let need = one.map(|one| one.need);
                 assert_eq!(
@@ -537,7 +501,7 @@ mod tests {
     fn commands_are_sorted_and_ask_for_nothing_twice() {
         assert!(ALL.is_sorted_by_key(|needs| needs.command));
         for needs in ALL {
-            let asked = needs.permissions.iter().map(|one| (one.verb, one.concept));
+            let asked = needs.permissions().map(|one| (one.verb, one.concept));
             let unique: std::collections::BTreeSet<_> = asked.clone().collect();
             assert_eq!(asked.count(), unique.len(), "{}", needs.command);
         }

@@ -25,11 +25,7 @@ pub(in crate::commands) fn read(
     loop {
         let selected = select(placement, &served, &known).map_err(|problem| {
             let (message, repair) = refused_selector(&placement.object(), &problem);
-            Error {
-                exit: Exit::Failed,
-                ..Error::failed(message)
-            }
-            .hint(repair)
+            Error::new(Exit::Failed, message).hint(repair)
         })?;
         if selected.needs.is_empty() {
             return Ok(selected);

@@ -10,7 +10,7 @@ use crate::hub::More;
 use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
 use crate::inventory::{Inventory, Shared, Walk};
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
 
 /// Over how many clusters placements are looked at together.
 const TOGETHER: usize = 2000;
@@ -190,10 +190,7 @@ impl Reading {
                 continue;
             };
             let answer = self.ask(&HubQuery::object(target));
-            let run = answer.objects.iter().find_map(|object| match &object.body {
-                Body::Run(run) => Some(run),
-                _ => None,
-            });
+            let run = answer.all::<UpdateRun>().next();
             let placement = run.map_or_else(|| target.clone(), |run| run.placement());
             let group = placements.entry(placement).or_default();
             group.targets.push(at);

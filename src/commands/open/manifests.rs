@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, Texts};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
@@ -127,11 +126,7 @@ fn placement_of(
     }
     let query = HubQuery::object(target);
     let answer = reading.ask(&query);
-    let run = answer.objects.iter().find_map(|object| match &object.body {
-        Body::Run(run) => Some(Arc::clone(run)),
-        _ => None,
-    });
-    let Some(run) = run else {
+    let Some(run) = answer.all::<UpdateRun>().next().cloned() else {
         let gap = answer.outcome.gap().unwrap_or_default();
         return Err(Error::failed(format!("{target} cannot be read: {gap}")));
     };
@@ -163,10 +158,7 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
     let (answers, texts) = reading.answer_with_texts(&queries);
     for answer in answers {
         gap = gap.or(answer.outcome.gap());
-        for object in answer.objects.iter() {
-            let Body::Work(work) = &object.body else {
-                continue;
-            };
+        for work in answer.all::<Work>() {
             let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
             if namespace == placement.namespace && !work.meta.is_deleting() {
                 let cluster = work.cluster().unwrap_or_default().to_owned();

@@ -1,8 +1,6 @@
 //! The one way in which commands get a plan: what the controller would compute for a run, and why it
 //! would refuse.
 
-use std::sync::Arc;
-
 use crate::commands::open::around::{self, Around};
 use crate::commands::open::manifests::{self, ReadOverrides};
 use crate::commands::open::reading::Reading;
@@ -10,8 +8,8 @@ use crate::commands::open::runs;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
-use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::plan::{self, Carriers, Plan, PlanContents};
 use crate::render::{self, Look};
@@ -131,14 +129,7 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
     if !gaps.is_empty() {
         return (None, gaps);
     }
-    let bindings = answers
-        .iter()
-        .flat_map(|answer| answer.objects.iter())
-        .filter_map(|object| match &object.body {
-            Body::Binding(binding) => Some(Arc::clone(binding)),
-            _ => None,
-        })
-        .collect();
+    let bindings = all_of(&answers).cloned().collect();
     let carriers = Carriers {
         placements,
         bindings,

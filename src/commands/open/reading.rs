@@ -1,67 +1,32 @@
 //! Where a command reads: the files that were given with `-f`, or the hub.
 
+mod input;
+mod listing;
+mod live;
+mod walking;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use clap::Args;
 use jiff::Timestamp;
 
-use crate::bundle::{self, Bundle};
+use crate::bundle::Bundle;
 use crate::change::record::{Record, Told};
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Flags, Hub, HubError, Mirror, News, OnWait, TimeLimit};
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Round, Source, Texts, Which};
-use crate::inventory::{Inventory, Shared, Walk};
-use crate::kubefleet::object::{Body, Object};
-use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::hub::{Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
+use crate::inventory::Shared;
+use crate::inventory::source::{Answer, HubQuery, Outcome, Round, Source, Texts};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::object::Object;
 use crate::member::{Errand, Observation};
-use crate::rollout;
 use crate::ui::{ProgressBars, Ui};
-use crate::words::{CommandLine, Hint};
-
-/// What a command reads instead of the hub.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Input")]
-pub struct InputArgs {
-    /// Read objects from a file, a directory, or standard input (-) instead of the hub; repeatable
-    #[arg(short = 'f', long = "filename", value_name = "PATH")]
-    pub files: Vec<PathBuf>,
-    /// Limit for the size of all files together, unpacked: bytes, or a quantity such as 1Gi
-    /// [default: 256Mi]
-    #[arg(long, value_name = "SIZE", value_parser = bundle::parse_size)]
-    pub max_input: Option<u64>,
-    /// Evaluate as of this time, in RFC 3339 format [default: the current time; with -f the time of
-    /// collection, else the newest time in the files]
-    #[arg(long, value_name = "TIME")]
-    pub now: Option<Timestamp>,
-}
-
-impl InputArgs {
-    /// The same where files were given, else what the outer command was given.
-    #[must_use]
-    pub fn or(&self, outer: &Self) -> Self {
-        if self.files.is_empty() {
-            outer.clone()
-        } else {
-            self.clone()
-        }
-    }
-}
-
-impl InputArgs {
-    /// How much may be read.
-    pub fn limits(&self) -> bundle::Limits {
-        self.max_input
-            .map_or_else(bundle::Limits::default, bundle::Limits::new)
-    }
-}
+use crate::words::CommandLine;
+pub use input::InputArgs;
 
 /// The objects that a command looks at, wherever they are.
 pub struct Reading {
@@ -91,9 +56,6 @@ pub struct Reading {
     /// When what is not followed was read.
     read_at: Instant,
 }
-
-/// For how long what is not followed is taken as it was read.
-const FRESH: Duration = Duration::from_secs(5);
 
 pub(super) enum ReadingPlace {
     Files(Box<Bundle>),
@@ -140,20 +102,10 @@ impl Reading {
         command: &'static str,
         clock: fn() -> Timestamp,
     ) -> Self {
+        let place = ReadingPlace::Hub(Box::new(hub));
         Self {
-            place: ReadingPlace::Hub(Box::new(hub)),
-            now: now.unwrap_or_else(clock),
-            clock,
             is_dated: now.is_some(),
-            again: Vec::new(),
-            command,
-            doubtful: Vec::new(),
-            absent: Vec::new(),
-            is_one_of_several: false,
-            shared: Shared::default(),
-            record: Record::default(),
-            mirror: None,
-            read_at: Instant::now(),
+            ..Self::new(place, now.unwrap_or_else(clock), command, clock)
         }
     }
 
@@ -171,12 +123,26 @@ impl Reading {
             .unwrap_or_else(clock);
         let files = input.files.iter();
         let again = files.map(|path| path.to_string_lossy().into_owned());
+        let again = again.collect();
+        let place = ReadingPlace::Files(Box::new(bundle));
         Self {
-            place: ReadingPlace::Files(Box::new(bundle)),
+            again,
+            ..Self::new(place, now, command, clock)
+        }
+    }
+
+    fn new(
+        place: ReadingPlace,
+        now: Timestamp,
+        command: &'static str,
+        clock: fn() -> Timestamp,
+    ) -> Self {
+        Self {
+            place,
             now,
             clock,
             is_dated: true,
-            again: again.collect(),
+            again: Vec::new(),
             command,
             doubtful: Vec::new(),
             absent: Vec::new(),
@@ -241,149 +207,6 @@ impl Reading {
         }
     }
 
-    /// Every run that is wanted of a scope or of all, by scope, namespace and name.
-    pub fn every_run(
-        &mut self,
-        namespace: Option<&str>,
-        everywhere: bool,
-        wanted: impl Fn(&UpdateRun) -> bool,
-    ) -> Result<Vec<ObjectRef>, Error> {
-        let scope = Scope::of_namespace(namespace.unwrap_or_default());
-        let queries = if everywhere {
-            vec![
-                HubQuery::all(Kind::ClusterStagedUpdateRun, ""),
-                HubQuery::all(Kind::StagedUpdateRun, ""),
-            ]
-        } else {
-            vec![HubQuery::all(
-                scope.kind(Concept::UpdateRun),
-                scope.namespace(),
-            )]
-        };
-        if let Some(hub) = self.hub() {
-            hub.learn_small(&queries);
-        }
-        let answers = self.answer(&queries);
-        self.listed(&queries, &answers)?;
-        let mut runs: Vec<_> = answers
-            .iter()
-            .flat_map(|answer| answer.objects.iter())
-            .filter(|object| match &object.body {
-                Body::Run(run) => wanted(run),
-                _ => false,
-            })
-            .map(Object::reference)
-            .collect();
-        runs.sort();
-        Ok(runs)
-    }
-
-    /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
-    /// hold none of it.
-    pub fn listed(&self, queries: &[HubQuery], answers: &[Answer]) -> Result<(), Error> {
-        self.no_hub()?;
-        let unread: Vec<_> = queries
-            .iter()
-            .zip(answers)
-            .filter(|(_, answer)| {
-                answer.objects.is_empty()
-                    && !matches!(answer.outcome, Outcome::Listed | Outcome::NotCollected)
-            })
-            .collect();
-        let Some((query, answer)) = unread.first() else {
-            return Ok(());
-        };
-        if unread.len() < queries.len() {
-            return Ok(());
-        }
-        let error = self.unlisted(query.kind, &answer.outcome);
-        // A role of one namespace is enough for what is in it.
-        let is_everywhere = |query: &HubQuery| {
-            let is_all = matches!(
-                query.which,
-                Which::All {
-                    namespace: None,
-                    ..
-                }
-            );
-            query.kind.is_namespaced() && is_all
-        };
-        let is_denied = matches!(answer.outcome, Outcome::Denied(_));
-        Err(if is_denied && queries.iter().any(is_everywhere) {
-            error.also(Hint::new(
-                "if you have permissions in one namespace only, use -n instead of -A",
-            ))
-        } else {
-            error
-        })
-    }
-
-    /// That objects of a kind cannot be listed, as the outcome says.
-    pub fn unlisted(&self, kind: Kind, outcome: &Outcome) -> Error {
-        let gap = outcome.gap().unwrap_or_default();
-        let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
-        match outcome {
-            Outcome::Denied(_) => {
-                let verbs = ["list", "watch"].into_iter();
-                let verbs = verbs.take(if self.mirror.is_some() { 2 } else { 1 });
-                let can_i = verbs.map(|verb| kind.can_i(verb));
-                Error {
-                    exit: Exit::Incomplete,
-                    ..error
-                }
-                .hint(Hint::new("check your permission:").commands(can_i))
-            }
-            Outcome::NotServed => HubError::NotServed(kind).into(),
-            _ => error,
-        }
-    }
-
-    /// Walks around a target and freezes what is known.
-    pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
-        let walk = self.walk_whole(target)?;
-        Ok(self.freeze(walk))
-    }
-
-    /// Walks around a target until what was read of its run goes together with the rest.
-    pub fn walk_whole(&mut self, target: &ObjectRef) -> Result<Walk, Error> {
-        let mut walk = self.walk(target);
-        if self.is_torn(&walk) {
-            // The run went on while it was looked at: what was read of it does not go together
-            // with what was read after it. Once more is enough: it goes on every 15 s at most.
-            if let Some(hub) = self.hub() {
-                hub.forget();
-            }
-            walk = self.walk(target);
-        }
-        self.checked(walk, target)
-    }
-
-    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
-    /// It is not read twice: approvals and bindings that are newer than the run correct the
-    /// verdict, they never contradict it.
-    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
-        let mut walk = Walk::shallow(target.clone());
-        walk.drive(self);
-        self.seen(walk, target)
-    }
-
-    /// The same for several targets, which are read together.
-    pub fn overviews(&mut self, targets: &[ObjectRef]) -> Result<Vec<Inventory>, Error> {
-        let walks = targets.iter().cloned().map(Walk::shallow);
-        let mut walks: Vec<_> = walks.collect();
-        Walk::drive_all(&mut walks, self);
-        let walks = walks.into_iter().zip(targets);
-        walks
-            .map(|(walk, target)| self.seen(walk, target))
-            .collect()
-    }
-
-    fn seen(&mut self, walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
-        let walk = self.checked(walk, target)?;
-        let facts = self.hub_facts(walk.run().into_iter());
-        Ok(Inventory::new(walk, self.now, facts))
-    }
-
     /// Whether the user wants the command to end.
     pub fn is_interrupted(&self) -> bool {
         match &self.place {
@@ -395,64 +218,11 @@ impl Reading {
         }
     }
 
-    /// Fails when the hub or the target itself could not be read.
-    pub(in crate::commands) fn checked(
-        &self,
-        walk: Walk,
-        target: &ObjectRef,
-    ) -> Result<Walk, Error> {
-        self.no_hub()?;
-        if let Some(answer) = walk.answer(&walk.target_query()) {
-            self.readable(target, answer)?;
-        }
-        Ok(walk)
-    }
-
     /// Whether there is anything to be seen of member clusters.
     pub(super) fn sees_members(&self) -> bool {
         match &self.place {
             ReadingPlace::Hub(hub) => hub.sees_members(),
             ReadingPlace::Files(bundle) => !bundle.looks.is_empty(),
-        }
-    }
-
-    fn walk(&mut self, target: &ObjectRef) -> Walk {
-        let mut walk = Walk::new(target.clone());
-        walk.drive(self);
-        walk
-    }
-
-    /// Whether the run changed while a live hub was read.
-    fn is_torn(&mut self, walk: &Walk) -> bool {
-        let (Some(hub), Some(run)) = (self.hub(), walk.run()) else {
-            return false;
-        };
-        let query = HubQuery::named(run.object().kind, &run.meta.namespace, &run.meta.name);
-        let now = hub.version_now(&query);
-        now.is_some_and(|now| now != run.meta.resource_version)
-    }
-
-    /// What the hub's schema says, where the verdict about one of the runs depends on it.
-    pub fn hub_facts<'r>(&mut self, mut runs: impl Iterator<Item = &'r UpdateRun>) -> HubFacts {
-        match &mut self.place {
-            ReadingPlace::Files(bundle) => bundle.hub.clone(),
-            ReadingPlace::Hub(hub) => HubFacts {
-                run_states: runs
-                    .find(|run| rollout::depends_on_schema(run))
-                    .and_then(|run| hub.run_states(run.object().kind).ok()),
-            },
-        }
-    }
-
-    /// Fails when the target itself could not be read, unless that was forbidden: then what else
-    /// was read still says something.
-    pub(super) fn readable(&self, target: &ObjectRef, answer: &Answer) -> Result<(), Error> {
-        match (&self.place, &answer.outcome) {
-            (ReadingPlace::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
-                Err(Error::failed(format!("{target} cannot be read: {why}"))
-                    .hint("try again, with a longer --request-timeout if needed"))
-            }
-            _ => Ok(()),
         }
     }
 
@@ -476,64 +246,7 @@ impl Reading {
         } else {
             self.record.steps().join("; ")
         };
-        Error {
-            exit: Exit::Interrupted,
-            ..Error::failed(format!("interrupted: {what}"))
-        }
-        .telling(Told::All)
-    }
-
-    /// From now on runs and approval requests are followed: whoever asks for them gets them as they
-    /// are then.
-    pub fn follow(&mut self) -> Result<(), Error> {
-        let Some(hub) = self.hub() else {
-            return Err(Error::usage("cannot follow files: they do not change"));
-        };
-        self.mirror = Some(Mirror::new(hub.watch([])));
-        Ok(())
-    }
-
-    /// Waits until something changes that is followed, at most this long.
-    pub fn wait(&mut self, limit: Duration) -> News {
-        let Some(mirror) = &mut self.mirror else {
-            return News::Quiet;
-        };
-        let news = mirror.wait(limit);
-        self.now = (self.clock)();
-        if self.read_at.elapsed() >= FRESH {
-            self.forget();
-            self.read_at = Instant::now();
-        }
-        news
-    }
-
-    /// Why the hub does not answer at the moment.
-    pub fn away(&self) -> Option<String> {
-        let mirror = self.mirror.as_ref()?;
-        mirror.away().map(ToString::to_string)
-    }
-
-    /// Why nothing can be followed any more.
-    fn lost(&self) -> Option<&HubError> {
-        self.mirror.as_ref().and_then(Mirror::lost)
-    }
-
-    /// Why a read beside what is followed failed for want of a connection. It may come back.
-    pub fn take_lost(&mut self) -> Option<String> {
-        if self.lost().is_some() {
-            return None;
-        }
-        let error = self.hub()?.take_lost()?;
-        self.forget();
-        Some(error.to_string())
-    }
-
-    /// What answers the questions, where what they ask about is followed.
-    pub(super) fn mirror(&mut self, queries: &[HubQuery]) -> Option<&mut Mirror> {
-        let concepts = [Concept::UpdateRun, Concept::ApprovalRequest];
-        let mut queries = queries.iter();
-        let followed = queries.all(|query| concepts.contains(&query.kind.concept()));
-        self.mirror.as_mut().filter(|_| followed)
+        Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(Told::All)
     }
 
     /// Forgets what was read from a hub, so that it is read again.

@@ -9,7 +9,9 @@ use crate::error::Error;
 use crate::hub::More;
 use crate::inventory::source::{Answer, HubFacts, HubQuery, NOT_COLLECTED, Outcome, Source};
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::object::Object;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::report::NotChecked;
@@ -110,7 +112,7 @@ pub(in crate::commands) fn read(
     let mut groups = Groups::new();
     for answer in &answers {
         for object in answer.objects.iter() {
-            if as_run(object).is_some_and(&wanted) {
+            if object.get::<UpdateRun>().is_some_and(|run| wanted(run)) {
                 add(&mut groups, object.clone(), &answer.outcome);
             }
         }
@@ -162,7 +164,7 @@ pub(in crate::commands) fn rows<R>(
             }
         };
         for object in objects {
-            let Some(run) = as_run(&object).filter(|run| wanted(run)) else {
+            let Some(run) = object.get::<UpdateRun>().filter(|run| wanted(run)) else {
                 continue;
             };
             let placement = run.placement();
@@ -213,15 +215,8 @@ struct RunsOfPlacement {
     facts: HubFacts,
 }
 
-fn as_run(object: &Object) -> Option<&UpdateRun> {
-    match &object.body {
-        Body::Run(run) => Some(run),
-        _ => None,
-    }
-}
-
 fn add(groups: &mut Groups, object: Object, outcome: &Outcome) {
-    if let Some(run) = as_run(&object) {
+    if let Some(run) = object.get::<UpdateRun>() {
         let placement = run.placement();
         let group = groups
             .entry(placement)
@@ -240,7 +235,9 @@ impl RunsOfPlacement {
     }
 
     fn runs(&self) -> impl Iterator<Item = &UpdateRun> {
-        self.runs.iter().filter_map(as_run)
+        self.runs
+            .iter()
+            .filter_map(|object| Some(object.get::<UpdateRun>()?.as_ref()))
     }
 
     /// What is known around the placement.
@@ -365,7 +362,7 @@ impl KnownBefore {
         for (query, answer) in queries.iter().zip(answers) {
             self.asked.insert(query.kind, answer.outcome.clone());
             for object in answer.objects.iter() {
-                let Body::Approval(request) = &object.body else {
+                let Some(request) = object.get::<ApprovalRequest>() else {
                     continue;
                 };
                 let at = self.approvals.len();
@@ -390,10 +387,7 @@ impl KnownBefore {
         for run in group.runs() {
             let own = self.by_run.get(&key(&run.meta.name));
             places.extend(own.into_iter().flatten().copied());
-            let tasks = run
-                .all_stages()
-                .flat_map(|stage| stage.before.iter().chain(&stage.after));
-            let named = tasks.filter(|task| !task.approval_request.is_empty());
+            let named = run.tasks().filter(|task| !task.approval_request.is_empty());
             places.extend(named.filter_map(|task| self.by_name.get(&key(&task.approval_request))));
         }
         let objects = places.iter().filter_map(|at| self.approvals.get(*at));
@@ -480,7 +474,7 @@ impl KnownBefore {
             let kept = kept.entry(at).or_default();
             match more {
                 More::Objects(objects) => kept.extend(objects.into_iter().filter(|object| {
-                    let Body::Binding(it) = &object.body else {
+                    let Some(it) = object.get::<Binding>() else {
                         return false;
                     };
                     let placement = it.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();

@@ -84,10 +84,7 @@ impl Reading {
         let Some((target, why)) = denied else {
             return Ok(());
         };
-        let error = Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!("{target} cannot be read: {why}"))
-        };
+        let error = Error::new(Exit::Incomplete, format!("{target} cannot be read: {why}"));
         Err(error.hint(Hint::new("check your permission:").command(target.can_i("get"))))
     }
 

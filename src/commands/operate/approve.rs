@@ -24,7 +24,6 @@ use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
@@ -270,18 +269,15 @@ fn ask(selection: &Selection, who: &Who) -> String {
 fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
     let query = HubQuery::object(request);
     let answer = reading.ask(&query);
-    let object = answer.objects.first().map(|object| &object.body);
-    let Some(Body::Approval(found)) = object else {
+    let Some(found) = answer.all::<ApprovalRequest>().next() else {
         let why = answer.outcome.gap();
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        return Err(Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!("{request} cannot be read{why}"))
-        }
-        .hint(
-            Hint::new("a request is approved only after it was read; check your permission:")
-                .command(request.can_i("get")),
-        ));
+        return Err(
+            Error::new(Exit::Incomplete, format!("{request} cannot be read{why}")).hint(
+                Hint::new("a request is approved only after it was read; check your permission:")
+                    .command(request.can_i("get")),
+            ),
+        );
     };
     Ok(request.scope().object(Concept::UpdateRun, &found.spec.run))
 }
@@ -431,13 +427,13 @@ fn accepted(
             }
             Ok(Exit::Done)
         }
-        WriteEffect::Never(status) => Err(Error {
-            exit: Exit::from(status.verdict),
-            ..Error::failed(format!(
+        WriteEffect::Never(status) => Err(Error::new(
+            Exit::from(status.verdict),
+            format!(
                 "{first} {verb} approved, but {run} has ended: {}",
                 status.summary
-            ))
-        }
+            ),
+        )
         .telling(Told::All)),
         WriteEffect::Late => Err(op
             .late(&format!(

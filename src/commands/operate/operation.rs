@@ -62,11 +62,7 @@ pub(in crate::commands) fn completed(error: Error, reading: &Reading) -> Error {
 
 /// That the user ended a command, and what is true then.
 pub(in crate::commands) fn interrupted(what: &str) -> Error {
-    Error {
-        exit: Exit::Interrupted,
-        ..Error::failed(format!("interrupted: {what}"))
-    }
-    .telling(Told::Last)
+    Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(Told::Last)
 }
 
 /// One run and no other of its name.
@@ -208,13 +204,13 @@ impl Operation<'_> {
             } else {
                 Exit::Error
             };
-            Error {
+            Error::new(
                 exit,
-                ..Error::failed(format!(
+                format!(
                     "the outcome is unknown (would {}): {error}; {why}",
                     change.would
-                ))
-            }
+                ),
+            )
             .hint(Hint::new("check it before you try again:").command(change.look()))
         };
         let answer = match self.reading.hub() {
@@ -410,14 +406,14 @@ pub(in crate::commands) fn may_patch(run: &ObjectRef, reading: &mut Reading) -> 
     if !matches!(allowed.as_deref(), Some([Ok(false)])) {
         return Ok(());
     }
-    Err(Error {
-        exit: Exit::Incomplete,
-        ..Error::failed(format!(
+    Err(Error::new(
+        Exit::Incomplete,
+        format!(
             "could not start {run}: forbidden: patch {}; {}",
             kind.plural(),
             reading.record.nothing("changed")
-        ))
-    }
+        ),
+    )
     .hint(refusal::grant(
         run.can_i("patch"),
         None,

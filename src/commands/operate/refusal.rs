@@ -82,13 +82,10 @@ fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
         Act::Approve { .. } => "approver",
         _ => "operator",
     };
-    Error {
-        exit: Exit::Incomplete,
-        ..Error::failed(format!(
-            "could not {}: forbidden: {words}; {nothing}",
-            change.would
-        ))
-    }
+    Error::new(
+        Exit::Incomplete,
+        format!("could not {}: forbidden: {words}; {nothing}", change.would),
+    )
     .hint(grant(
         object.can_i(verb),
         subresource,
@@ -232,10 +229,10 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
         Exit::Error
     };
     Some(
-        Error {
+        Error::new(
             exit,
-            ..Error::failed(format!("did not {would}: {what}; nothing was sent again"))
-        }
+            format!("did not {would}: {what}; nothing was sent again"),
+        )
         .hint(Hint::new("check it, then decide again:").command(change.look())),
     )
 }

@@ -12,7 +12,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, capital, launch};
+use crate::commands::operate::launching::{First, Launch, launch};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::Writing;
@@ -23,7 +23,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good, not_begun_after};
 use crate::rollout::{ClusterState, Rollout};
-use crate::words::{Hint, enumerate};
+use crate::words::{Hint, capital, enumerate};
 
 /// Roll a placement back to an older snapshot
 ///
@@ -382,13 +382,13 @@ fn first(
         } else if args.active.is_none() && (stuck || rollout.state_ignored) {
             first.push(delete());
         } else if stuck {
-            return Err(Error {
-                exit: Exit::Stuck,
-                ..Error::failed(format!(
+            return Err(Error::new(
+                Exit::Stuck,
+                format!(
                     "{} is stuck and cannot stop; nothing was sent",
                     run.object()
-                ))
-            }
+                ),
+            )
             .hint("delete it with --active=delete"));
         } else {
             let what = run.object();

@@ -36,14 +36,14 @@ pub(in crate::commands) fn rollout_of<'i>(
     Rollout::new(inventory).ok_or_else(|| {
         let gap = inventory.gaps.get(&run.kind);
         let why = gap.map_or_else(|| "it does not exist".to_owned(), Clone::clone);
-        Error {
-            exit: if gap.is_some() {
+        Error::new(
+            if gap.is_some() {
                 Exit::Incomplete
             } else {
                 Exit::NotFound
             },
-            ..Error::failed(format!("{run} cannot be read: {why}"))
-        }
+            format!("{run} cannot be read: {why}"),
+        )
         .hint(
             Hint::new("a run is changed only after it was read; check your permission:")
                 .command(run.can_i("get")),
@@ -111,13 +111,13 @@ pub(in crate::commands) fn is_initialized(
         return Ok(());
     }
     let run = rollout.run.object();
-    Err(Error {
-        exit: Exit::Incomplete,
-        ..Error::failed(format!(
+    Err(Error::new(
+        Exit::Incomplete,
+        format!(
             "{run} is not initialized yet: which snapshot its clusters would get is unknown; {}",
             reading.record.nothing("sent")
-        ))
-    }
+        ),
+    )
     .hint(
         Hint::new("wait for it:")
             .command(run.fleet("wait").joined("--for", "initialized"))

@@ -12,8 +12,9 @@ use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, Source};
-use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, duration};
 use crate::rollout::Rollout;
 use crate::words::enumerate;
@@ -132,13 +133,7 @@ fn active(
     let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answers = op.reading.answer(std::slice::from_ref(&query));
     op.reading.listed(std::slice::from_ref(&query), &answers)?;
-    let runs: Vec<_> = answers
-        .iter()
-        .flat_map(|answer| answer.objects.iter())
-        .filter_map(|object| match &object.body {
-            Body::Run(run) => Some(run),
-            _ => None,
-        })
+    let runs: Vec<_> = all_of::<UpdateRun>(&answers)
         .filter(|run| run.spec.placement == target.name && !choose::is_finished(run))
         .filter(|run| run.spec.state.as_deref() == Some("Run"))
         .map(|run| run.object())

@@ -19,15 +19,15 @@ use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
 use crate::problems::scheduling::{by_policy, not_picked};
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
-use crate::rollout::placing::{deciding_policy, selected_clusters, stages_of};
+use crate::rollout::placing::{selected_clusters, stages_of};
 use suggest::{Suggestion, suggest, suggestions};
 
 /// Show which clusters a placement selects and why
@@ -172,15 +172,12 @@ fn strategies(
     let answers = reading.answer(&queries);
     let mut found = Vec::new();
     for (name, answer) in names.iter().zip(answers) {
-        let strategy = answer.objects.iter().find_map(|object| match &object.body {
-            Body::Strategy(strategy) => Some(strategy.as_ref().clone()),
-            _ => None,
-        });
+        let strategy = answer.all::<Strategy>().next();
         if strategy.is_none() && !args.strategies.is_empty() {
             let place = reading.place();
             return Err(Error::not_found(format!("{place} has no {kind} {name}")));
         }
-        found.extend(strategy);
+        found.extend(strategy.map(|it| it.as_ref().clone()));
     }
     Ok(found)
 }
@@ -193,7 +190,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
         .collect();
     let bindings = inventory.bindings.iter();
     all.extend(bindings.map(|binding| binding.spec.cluster.as_str()));
-    let policy = deciding_policy(inventory);
+    let policy = inventory.latest_policy();
     let named = policy.map_or(&[][..], PolicySnapshot::named_clusters);
     all.extend(named.iter().map(String::as_str));
     let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
@@ -246,7 +243,7 @@ fn why(
     selected: &BTreeSet<&str>,
     reason: Option<&String>,
 ) -> (Option<bool>, String) {
-    let policy = deciding_policy(inventory);
+    let policy = inventory.latest_policy();
     let kind = policy.map(PolicySnapshot::policy_type);
     if selected.contains(name) {
         let why = match kind {
@@ -337,42 +334,28 @@ fn stages(item: &ClusterItem, strategies: &[&str]) -> Option<String> {
 }
 
 fn table(items: &[ClusterItem], strategies: &[&str], wide: bool) -> Table {
-    let mut columns = vec![
-        Column::shrinking("CLUSTER", 12),
-        Column::new("SELECTED"),
-        Column::number("SNAPSHOT"),
-    ];
-    if !strategies.is_empty() {
-        columns.push(Column::shrinking("STAGE", 8));
-    }
-    columns.push(Column::shrinking("OVERRIDES", 9));
-    columns.push(Column::new("AGENT"));
-    columns.push(if wide {
+    let why = if wide {
         Column::new("WHY")
     } else {
         Column::ending("WHY", 20)
-    });
-    let mut table = Table::new(columns);
-    for item in items {
-        let selected = match item.selected {
+    };
+    Table::of(items)
+        .column(Column::shrinking("CLUSTER", 12), |item| &item.name)
+        .column(Column::new("SELECTED"), |item| match item.selected {
             Some(true) => "yes",
             Some(false) => "no",
             None => "unknown",
-        };
-        let mut cells = vec![
-            Cell::from(&item.name),
-            Cell::from(selected),
-            Cell::from(item.snapshot.clone()),
-        ];
-        if !strategies.is_empty() {
-            cells.push(Cell::from(stages(item, strategies)));
-        }
-        cells.push(Cell::from(
-            Some(item.overrides.join(", ")).filter(|it| !it.is_empty()),
-        ));
-        cells.push(Cell::from(&item.agent));
-        cells.push(Cell::from(&item.why));
-        table.row(cells);
-    }
-    table
+        })
+        .column(Column::number("SNAPSHOT"), |item| item.snapshot.as_ref())
+        .column_if(
+            !strategies.is_empty(),
+            Column::shrinking("STAGE", 8),
+            |item| stages(item, strategies),
+        )
+        .column(Column::shrinking("OVERRIDES", 9), |item| {
+            item.overrides.join(", ")
+        })
+        .column(Column::new("AGENT"), |item| &item.agent)
+        .column(why, |item| &item.why)
+        .table()
 }

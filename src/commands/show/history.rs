@@ -279,10 +279,8 @@ fn said(approval: &Approval, now: Timestamp) -> String {
             format!("approved{by}{after}{text}")
         }
         ApprovalState::Pending => {
-            let since = approval.asked.map_or_else(String::new, |asked| {
-                format!(" for {}", duration::describe(now.duration_since(asked)))
-            });
-            format!("waiting for an approval{since}")
+            let asked = approval.asked.map(|asked| now.duration_since(asked));
+            format!("waiting for an approval{}", duration::lasting(asked))
         }
         ApprovalState::Ignored => format!("approved{by}, which KubeFleet ignores{text}"),
         other => format!("approval {}", other.describe()),
@@ -307,30 +305,20 @@ fn waited(gate: &Gate<'_>) -> Option<String> {
 const NAMED: usize = 5;
 
 fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all: bool) -> Table {
-    let mut table = Table::new([
-        Column::new("NOW ON"),
-        Column::shrinking("WRITTEN BY", 12),
-        Column::new("SINCE (UTC)"),
-        Column::number("CLUSTERS"),
-        Column::ending("NAMES", 10),
-    ]);
-    for holding in &history.now {
-        let writer = holding.writer.as_deref().map(|writer| {
+    let most = if all { usize::MAX } else { NAMED };
+    Table::of(&history.now)
+        .column(Column::new("NOW ON"), |it| it.index)
+        .column(Column::shrinking("WRITTEN BY", 12), |it| {
+            let writer = it.writer.as_deref()?;
             let known = inventory.run_on(writer).is_some();
-            if known || !inventory.runs.is_complete() {
+            Some(if known || !inventory.runs.is_complete() {
                 writer.to_owned()
             } else {
                 format!("{writer} (deleted)")
-            }
-        });
-        let most = if all { usize::MAX } else { NAMED };
-        table.row([
-            Cell::from(holding.index),
-            Cell::from(writer),
-            Cell::from(holding.since.map(moment)),
-            Cell::from(holding.clusters.len()),
-            Cell::from(list(&holding.clusters, most)),
-        ]);
-    }
-    table
+            })
+        })
+        .column(Column::new("SINCE (UTC)"), |it| it.since.map(moment))
+        .column(Column::number("CLUSTERS"), |it| it.clusters.len())
+        .column(Column::ending("NAMES", 10), |it| list(&it.clusters, most))
+        .table()
 }

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
@@ -257,6 +257,11 @@ fn runs(version: &Version<'_>) -> Vec<String> {
     names.collect()
 }
 
+fn parts(version: &Version<'_>) -> Vec<String> {
+    let names = version.parts.iter().map(|part| part.meta.name.clone());
+    names.collect()
+}
+
 fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRef) -> SnapshotList {
     SnapshotList {
         api_version: OWN_API_VERSION.to_owned(),
@@ -277,11 +282,7 @@ fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRe
                 flaw: version.flaw(),
                 created: version.created(),
                 size: size(version, around),
-                parts: version
-                    .parts
-                    .iter()
-                    .map(|part| part.meta.name.clone())
-                    .collect(),
+                parts: parts(version),
                 expected_parts: version.expected,
                 runs: runs(version),
                 clusters: clusters(version),
@@ -293,56 +294,37 @@ fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRe
 }
 
 fn table(versions: &[Version<'_>], around: &Around, wide: bool) -> Table {
-    let mut columns = vec![
-        Column::new("SNAPSHOT"),
-        Column::new("AGE"),
-        Column::number("SIZE"),
-        Column::number("RESOURCES"),
-        Column::number("CLUSTERS"),
-        Column::new("KEPT FOR"),
-        Column::ending("RUNS", 10),
-    ];
-    if wide {
-        columns.extend([Column::new("ON"), Column::new("OBJECTS")]);
-    }
-    let mut table = Table::new(columns);
-    for version in versions {
-        let index = &version.index;
-        let mark = match (version.exists(), version.is_complete(), version.is_latest()) {
-            (false, ..) => format!("{index} (gone)"),
-            (_, false, _) => format!("{index} (incomplete)"),
-            (_, _, true) => format!("{index} (latest)"),
-            _ => index.clone(),
-        };
-        let size = size(version, around);
-        let there = |text: String| version.exists().then_some(text);
-        let clusters = clusters(version);
-        let mut cells = vec![
-            Cell::from(mark),
-            Cell::from(age(version.created(), around.inventory.now)),
-            Cell::from(there(bytes(size.bytes))),
-            Cell::from(there(size.resources.to_string())),
-            Cell::from(clusters.len()),
-            Cell::from(version.survives.map(|more| match more {
+    let there = |version: &Version<'_>, text: String| version.exists().then_some(text);
+    Table::of(versions)
+        .column(Column::new("SNAPSHOT"), |it| {
+            let index = &it.index;
+            match (it.exists(), it.is_complete(), it.is_latest()) {
+                (false, ..) => format!("{index} (gone)"),
+                (_, false, _) => format!("{index} (incomplete)"),
+                (_, _, true) => format!("{index} (latest)"),
+                _ => index.clone(),
+            }
+        })
+        .column(Column::new("AGE"), |it| {
+            age(it.created(), around.inventory.now)
+        })
+        .column(Column::number("SIZE"), |it| {
+            there(it, bytes(size(it, around).bytes))
+        })
+        .column(Column::number("RESOURCES"), |it| {
+            there(it, size(it, around).resources.to_string())
+        })
+        .column(Column::number("CLUSTERS"), |it| clusters(it).len())
+        .column(Column::new("KEPT FOR"), |it| {
+            it.survives.map(|more| match more {
                 0 => "no more".to_owned(),
                 more => format!("{more} more"),
-            })),
-            Cell::from(runs(version).join(", ")),
-        ];
-        if wide {
-            let parts: Vec<_> = version
-                .parts
-                .iter()
-                .map(|part| part.meta.name.as_str())
-                .collect();
-            cells.extend([
-                Cell::from(clusters.join(", ")),
-                Cell::from(parts.join(", ")),
-            ]);
-        }
-        table.row(cells);
-    }
-    table
+            })
+        })
+        .column(Column::ending("RUNS", 10), |it| runs(it).join(", "))
+        .column_if(wide, Column::new("ON"), |it| clusters(it).join(", "))
+        .column_if(wide, Column::new("OBJECTS"), |it| parts(it).join(", "))
+        .table()
 }
 
 /// A number of bytes for people: `340B`, `12.5KiB`.

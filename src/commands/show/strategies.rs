@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, choose};
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
@@ -349,52 +349,27 @@ impl FoundStrategies {
     }
 
     fn table(&self, reach: &Reach, wide: bool, now: Timestamp) -> Table {
-        let mut columns = Vec::new();
-        if reach.is_everywhere() {
-            columns.push(Column::shrinking("NAMESPACE", 9));
+        fn active(item: &StrategyItem) -> Vec<&str> {
+            let active = item.used_by.iter().filter(|user| user.active);
+            active.map(|user| user.run.as_str()).collect()
         }
-        columns.extend([
-            Column::shrinking("NAME", 12),
-            Column::ending("STAGES", 12),
-            Column::ending("GATES", 9),
-            Column::new("RUNS"),
-            Column::new("ACTIVE"),
-            Column::new("AGE"),
-        ]);
-        if wide {
-            columns.push(Column::new("ACTIVE RUNS"));
-        }
-        let mut table = Table::new(columns);
-        for item in self.items() {
-            let mut cells: Vec<Cell> = Vec::new();
-            if reach.is_everywhere() {
-                cells.push(Cell::from(&item.namespace));
-            }
-            let stages: Vec<_> = item
-                .stages
-                .iter()
-                .map(|stage| stage.name.as_str())
-                .collect();
-            let active: Vec<_> = item
-                .used_by
-                .iter()
-                .filter(|user| user.active)
-                .map(|user| user.run.as_str())
-                .collect();
-            cells.extend([
-                Cell::from(&item.name),
-                Cell::from(stages.join(" > ")),
-                Cell::from(gates(&item.stages)),
-                Cell::from(item.used_by.len()),
-                Cell::from(active.len()),
-                Cell::from(age(item.created, now)),
-            ]);
-            if wide {
-                cells.push(Cell::from(active.join(", ")));
-            }
-            table.row(cells);
-        }
-        table
+        Table::of(&self.items())
+            .column_if(
+                reach.is_everywhere(),
+                Column::shrinking("NAMESPACE", 9),
+                |it| &it.namespace,
+            )
+            .column(Column::shrinking("NAME", 12), |it| &it.name)
+            .column(Column::ending("STAGES", 12), |it| {
+                let stages: Vec<_> = it.stages.iter().map(|stage| stage.name.as_str()).collect();
+                stages.join(" > ")
+            })
+            .column(Column::ending("GATES", 9), |it| gates(&it.stages))
+            .column(Column::new("RUNS"), |it| it.used_by.len())
+            .column(Column::new("ACTIVE"), |it| active(it).len())
+            .column(Column::new("AGE"), |it| age(it.created, now))
+            .column_if(wide, Column::new("ACTIVE RUNS"), |it| active(it).join(", "))
+            .table()
     }
 }
 
@@ -402,10 +377,7 @@ fn strategies<'o>(
     objects: impl Iterator<Item = &'o crate::kubefleet::object::Object>,
 ) -> Vec<(ObjectRef, std::sync::Arc<Strategy>)> {
     let mut found: Vec<_> = objects
-        .filter_map(|object| match &object.body {
-            Body::Strategy(strategy) => Some((object.reference(), strategy.clone())),
-            _ => None,
-        })
+        .filter_map(|object| Some((object.reference(), object.get::<Strategy>()?.clone())))
         .collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
@@ -474,39 +446,26 @@ fn tasks(tasks: &[TaskItem]) -> Option<String> {
 }
 
 fn stages(stages: &[StageItem]) -> Table {
-    let mut table = Table::new([
-        Column::shrinking("STAGE", 6),
-        Column::shrinking("CLUSTERS", 12),
-        Column::shrinking("ORDERED BY", 10),
-        Column::new("AT ONCE"),
-        Column::shrinking("BEFORE", 8),
-        Column::shrinking("AFTER", 10),
-    ]);
-    for stage in stages {
-        table.row([
-            Cell::from(&stage.name),
-            Cell::from(stage.selector.as_deref().unwrap_or("none")),
-            Cell::from(stage.ordered_by.as_deref().unwrap_or("name")),
-            Cell::from(&stage.max_concurrency),
-            Cell::from(tasks(&stage.before)),
-            Cell::from(tasks(&stage.after)),
-        ]);
-    }
-    table
+    Table::of(stages)
+        .column(Column::shrinking("STAGE", 6), |it| &it.name)
+        .column(Column::shrinking("CLUSTERS", 12), |it| {
+            it.selector.as_deref().unwrap_or("none")
+        })
+        .column(Column::shrinking("ORDERED BY", 10), |it| {
+            it.ordered_by.as_deref().unwrap_or("name")
+        })
+        .column(Column::new("AT ONCE"), |it| &it.max_concurrency)
+        .column(Column::shrinking("BEFORE", 8), |it| tasks(&it.before))
+        .column(Column::shrinking("AFTER", 10), |it| tasks(&it.after))
+        .table()
 }
 
 fn used_by(users: &[UsedBy]) -> Table {
-    let mut table = Table::new([
-        Column::shrinking("USED BY RUN", 12),
-        Column::shrinking("PLACEMENT", 9),
-        Column::new("VERDICT"),
-    ]);
-    for user in users {
-        table.row([
-            Cell::from(&user.run),
-            Cell::from(&user.placement),
-            Cell::styled(user.verdict.as_str(), verdict_style(user.verdict)),
-        ]);
-    }
-    table
+    Table::of(users)
+        .column(Column::shrinking("USED BY RUN", 12), |it| &it.run)
+        .column(Column::shrinking("PLACEMENT", 9), |it| &it.placement)
+        .column(Column::new("VERDICT"), |it| {
+            Cell::styled(it.verdict.as_str(), verdict_style(it.verdict))
+        })
+        .table()
 }

@@ -179,15 +179,15 @@ fn wanted(args: &WaitArgs) -> String {
 fn timed_out(args: &WaitArgs, status: &Status) -> Error {
     let limit = args.timeout.unwrap_or_default();
     let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
-    let error = Error {
-        exit: Exit::Stuck,
-        ..Error::failed(format!(
+    let error = Error::new(
+        Exit::Stuck,
+        format!(
             "{} did not reach {} within {}",
             status.target,
             wanted(args),
             duration::describe(limit)
-        ))
-    };
+        ),
+    );
     error.hint(Hint::new("see its status:").command(about(status, "status")))
 }
 

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::objects::per_object;
 pub use super::rule::{Rule, Search};
 use crate::report::Finding;
+use crate::rollout::Rollout;
 
 /// What nearly every rule speaks of.
 mod prelude {
@@ -23,6 +24,12 @@ impl Rule {
             Search::Whole(check) => check(cx, self),
             Search::One(check) => check(cx, self).into_iter().collect(),
             Search::Object(check) => per_object(cx, self, check),
+            Search::Approval(check) => {
+                let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
+                live.flat_map(Rollout::open_approvals)
+                    .filter_map(|gate| check(cx, self, gate))
+                    .collect()
+            }
             Search::Cause(check) => cx
                 .causes()
                 .filter_map(|cause| check(cx, self, cause))

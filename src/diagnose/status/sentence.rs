@@ -124,9 +124,7 @@ fn stuck(rollout: &Rollout<'_>) -> Option<String> {
         .iter()
         .filter_map(|cluster| cluster.in_flight_for(rollout.now))
         .max();
-    let lasting = longest.map_or_else(String::new, |lasting| {
-        format!(" for {}", duration::describe(lasting))
-    });
+    let lasting = duration::lasting(longest);
     let names = enumerate(late.iter().map(|cluster| cluster.name));
     let verb = if late.len() == 1 { "has" } else { "have" };
     Some(format!(

@@ -9,10 +9,8 @@ use crate::diagnose::status::{GateState, OpenGate, PlacedCluster, RunOverview, S
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::wrap::list;
-use crate::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-};
-use crate::words::count;
+use crate::rollout::{ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState};
+use crate::words::{count, together};
 
 /// Names in one line, before the rest is only counted.
 const NAMES: usize = 6;
@@ -178,23 +176,21 @@ fn cluster_changes(
     name: &str,
     lines: &mut Vec<String>,
 ) {
-    let mut moved: Vec<(ClusterState, Vec<&ClusterProgress>)> = Vec::new();
     let before = before.map_or(&[][..], |stage| &stage.clusters);
-    for (at, cluster) in stage.clusters.iter().enumerate() {
-        // The order of a stage's clusters stays; a fleet of thousands is looked at every second.
-        let known = before
-            .get(at)
-            .filter(|known| known.name == cluster.name)
-            .or_else(|| before.iter().find(|known| known.name == cluster.name))
-            .map_or(ClusterState::Pending, |known| known.state);
-        if known == cluster.state {
-            continue;
-        }
-        match moved.iter_mut().find(|(state, _)| *state == cluster.state) {
-            Some((_, members)) => members.push(cluster),
-            None => moved.push((cluster.state, vec![cluster])),
-        }
-    }
+    let moved = stage
+        .clusters
+        .iter()
+        .enumerate()
+        .filter_map(|(at, cluster)| {
+            // The order of a stage's clusters stays; a fleet of thousands is looked at every second.
+            let known = before
+                .get(at)
+                .filter(|known| known.name == cluster.name)
+                .or_else(|| before.iter().find(|known| known.name == cluster.name))
+                .map_or(ClusterState::Pending, |known| known.state);
+            (known != cluster.state).then_some((cluster.state, cluster))
+        });
+    let mut moved = together(moved);
     // What is done makes room for what begins.
     moved.sort_by_key(|(state, _)| {
         (
@@ -263,22 +259,16 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
 
 /// What clusters of a placement have now; those with the same stand together.
 fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<String>) {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for (at, cluster) in after.iter().enumerate() {
+    let changed = after.iter().enumerate().filter_map(|(at, cluster)| {
         if before.get(at) == Some(cluster) {
-            continue;
+            return None;
         }
         let what = describe(cluster);
         let known = before.iter().find(|known| known.name == cluster.name);
-        if known.is_some_and(|known| describe(known) == what) {
-            continue;
-        }
-        match groups.iter_mut().find(|(known, _)| *known == what) {
-            Some((_, members)) => members.push(&cluster.name),
-            None => groups.push((what, vec![&cluster.name])),
-        }
-    }
-    for (what, members) in groups {
+        let same = known.is_some_and(|known| describe(known) == what);
+        (!same).then_some((what, cluster.name.as_str()))
+    });
+    for (what, members) in together(changed) {
         lines.push(format!("{}: {what}", list(&members, NAMES)));
     }
     let names: BTreeSet<_> = after.iter().map(|cluster| &cluster.name).collect();

@@ -14,7 +14,6 @@ use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names::AGENT_NAMESPACE;
-use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
 use crate::problems::steps;
@@ -250,13 +249,7 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
     let now = reading.now;
     let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answer = reading.ask(&query);
-    let runs = answer
-        .objects
-        .iter()
-        .filter_map(|object| match &object.body {
-            Body::Run(run) => Some(run.as_ref()),
-            _ => None,
-        });
+    let runs = answer.all::<UpdateRun>().map(AsRef::as_ref);
     if let Some(run) = runs.clone().find(|run| is_unnoticed(run, now)) {
         return Check::new(
             "controller",
@@ -391,14 +384,7 @@ pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
 fn members(reading: &mut Reading) -> Check {
     let now = reading.now;
     let answer = reading.ask(&HubQuery::all(Kind::MemberCluster, ""));
-    let members: Vec<_> = answer
-        .objects
-        .iter()
-        .filter_map(|object| match &object.body {
-            Body::Member(member) => Some(member.as_ref()),
-            _ => None,
-        })
-        .collect();
+    let members: Vec<_> = answer.all().map(AsRef::as_ref).collect();
     if answer.outcome != Outcome::Listed {
         let gap = answer.outcome.gap().unwrap_or_default();
         return Check::new("members", CheckResult::Unknown, gap);

@@ -109,10 +109,7 @@ pub(super) fn nothing() -> Error {
 
 fn interrupted(error: HubError) -> Error {
     match error {
-        HubError::Interrupted => Error {
-            exit: Exit::Interrupted,
-            ..Error::failed("interrupted: nothing chosen")
-        },
+        HubError::Interrupted => Error::new(Exit::Interrupted, "interrupted: nothing chosen"),
         error => error.into(),
     }
 }

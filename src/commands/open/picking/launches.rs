@@ -14,7 +14,9 @@ use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
 use crate::inventory::source::Source;
-use crate::kubefleet::object::Body;
+use crate::inventory::source::all_of;
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::table::{Cell, Column};
 use crate::report::Verdict;
@@ -52,11 +54,8 @@ pub(in crate::commands) fn placement(
         Column::new(""),
         Column::shrinking("", 8),
     ]);
-    for object in answers.iter().flat_map(|answer| answer.objects.iter()) {
-        let Body::Placement(placement) = &object.body else {
-            continue;
-        };
-        let reference = object.reference();
+    for placement in all_of::<Placement>(&answers) {
+        let reference = placement.object();
         let last = newest.get(&reference);
         let namespace = reference.namespace.clone();
         let cells = [
@@ -102,10 +101,7 @@ fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String,
         Column::ending("", 12),
     ];
     let mut candidates = Candidates::new(columns);
-    for object in answers.iter().flat_map(|answer| answer.objects.iter()) {
-        let Body::Strategy(strategy) = &object.body else {
-            continue;
-        };
+    for strategy in all_of::<Strategy>(&answers) {
         let stages = &strategy.spec.stages;
         let names: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
         candidates.add(

@@ -14,7 +14,7 @@ use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
     ClusterState, ClusterView, Health, Phase, Rollout, StageView, TaskState, TaskTime,
 };
-use crate::words::{count, enumerate};
+use crate::words::{count, enumerate, together};
 
 /// What is shown of the approvals that are to be given.
 pub(super) fn of(rollout: &Rollout<'_>, inventory: &Inventory, selection: &Selection) -> Preview {
@@ -112,20 +112,16 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
 /// Which cluster goes from which snapshot to the run's, those that do the same in one line.
 pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
     let to = rollout.run.status.snapshot_index.as_str();
-    let mut groups: Vec<(Has<'_>, Vec<&str>)> = Vec::new();
-    for cluster in clusters {
+    let has = clusters.iter().map(|cluster| {
         let has = match cluster.binding {
             None if !rollout.sees_bindings => Has::Unknown,
             binding => binding
                 .and_then(Binding::snapshot_index)
                 .map_or(Has::Nothing, Has::Snapshot),
         };
-        match groups.iter_mut().find(|(known, _)| *known == has) {
-            Some((_, names)) => names.push(cluster.name),
-            None => groups.push((has, vec![cluster.name])),
-        }
-    }
-    groups
+        (has, cluster.name)
+    });
+    together(has)
         .into_iter()
         .map(|(has, names)| {
             let names = enumerate(names);

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
 use crate::inventory::{Inventory, Sight};
-use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
 use crate::rollout::{Phase, Rollout, StageState, TaskTime};
@@ -40,17 +40,13 @@ pub(super) fn of_a_run(
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
     let runs = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
-    let runs = reading.ask(&runs).objects;
-    let run = runs.iter().find(|object| {
-        let Body::Run(run) = &object.body else {
-            return false;
-        };
-        let mut tasks = run
-            .all_stages()
-            .flat_map(|stage| stage.before.iter().chain(&stage.after));
+    let runs = reading.ask(&runs);
+    let run = runs.all::<UpdateRun>().find(|run| {
+        let mut tasks = run.tasks();
         tasks.any(|task| task.approval_request == request.name)
     })?;
-    Some((request, run.reference()))
+    let run = run.object();
+    Some((request, run))
 }
 
 /// Finds what is meant. Fails where nothing can be approved.
@@ -181,13 +177,13 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
             gate(approval)
         ))
         .hint(diagnose),
-        _ => Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!(
+        _ => Error::new(
+            Exit::Incomplete,
+            format!(
                 "{request} cannot be read{}, so it is not approved",
                 unread(approval, rollout)
-            ))
-        }
+            ),
+        )
         .hint(diagnose),
     }
 }
@@ -314,12 +310,10 @@ fn status(rollout: &Rollout<'_>) -> Hint {
 /// A request whose run cannot be seen is not approved: nobody could say what that opens.
 pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inventory) -> Error {
     if let Sight::Unknown(why) = &inventory.run {
-        return Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!(
-                "{run} cannot be read ({why}), so {target} is not approved"
-            ))
-        };
+        return Error::new(
+            Exit::Incomplete,
+            format!("{run} cannot be read ({why}), so {target} is not approved"),
+        );
     }
     let request = inventory.approval(&target.name);
     let accepted = request

@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Got, Launch};
+use super::Got;
+use super::wanted::Launch;
 use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
 use crate::commands::open::reading::Reading;
@@ -81,15 +82,15 @@ pub(super) fn see_to(
     let due = due(&old, op.reading);
     let limit = op.args.timeout.unwrap_or(PATIENCE);
     if due > limit {
-        return Err(Error {
-            exit: crate::exit::Exit::Stuck,
-            ..Error::failed(format!(
+        return Err(Error::new(
+            crate::exit::Exit::Stuck,
+            format!(
                 "{run} got snapshot {index}, which lacks a change detected at {}; the new snapshot \
                  is due in {}s, after --timeout; the run was not started",
                 old.detected,
                 due.as_secs()
-            ))
-        }
+            ),
+        )
         .hint(Hint::new("delete it and try again later:").command(run.fleet("delete"))));
     }
     op.ui.warning(&format!(

@@ -1,6 +1,6 @@
 //! A run of the wanted name that exists already.
 
-use super::Launch;
+use super::wanted::Launch;
 use crate::change::RunWish;
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::operation::ThisRun;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::{HubQuery, Outcome};
-use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
 use crate::words::Hint;
 
 /// What stands under a name.
@@ -27,17 +27,16 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<ExistingRun
     }
     let answer = reading.ask(&HubQuery::object(run));
     reading.no_hub()?;
-    let found = answer.objects.first().map(|object| &object.body);
-    let Some(Body::Run(found)) = found else {
+    let Some(found) = answer.all::<UpdateRun>().next() else {
         return match answer.outcome {
             Outcome::Listed => Ok(ExistingRun::Free),
-            outcome => Err(Error {
-                exit: Exit::Incomplete,
-                ..Error::failed(format!(
+            outcome => Err(Error::new(
+                Exit::Incomplete,
+                format!(
                     "whether {run} exists is unknown ({}), so it is not created",
                     outcome.gap().unwrap_or_default()
-                ))
-            }),
+                ),
+            )),
         };
     };
     let wish = RunWish {

@@ -111,10 +111,10 @@ impl Operation<'_> {
     pub(in crate::commands) fn late(&self, what: &str) -> Error {
         let limit = self.args.timeout.unwrap_or(EFFECT);
         let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
-        Error {
-            exit: Exit::Stuck,
-            ..Error::failed(format!("{what} after {}", duration::describe(limit)))
-        }
+        Error::new(
+            Exit::Stuck,
+            format!("{what} after {}", duration::describe(limit)),
+        )
         .telling(Told::Last)
     }
 }

@@ -13,7 +13,7 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::{Stage, Strategy};
 use crate::problems::scheduling::accepts;
 use crate::rollout::near::near_miss;
-use crate::rollout::placing::{deciding_policy, stages_of};
+use crate::rollout::placing::stages_of;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
@@ -46,7 +46,7 @@ pub(super) fn suggestions(
     member: &MemberCluster,
     is_in: Option<bool>,
 ) -> Vec<Suggestion> {
-    let Some(policy) = deciding_policy(inventory) else {
+    let Some(policy) = inventory.latest_policy() else {
         return Vec::new();
     };
     if is_in == Some(false) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::bundle::{self, Input, Limits};
 use crate::commands::open::planning::StrategyChoice;
 use crate::error::Error;
-use crate::kubefleet::object::Body;
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Scope};
 use crate::plan::{GivenStrategy, schema};
 use crate::ui::Ui;
@@ -89,7 +89,7 @@ pub(super) fn read(
             );
         }
     };
-    let Body::Strategy(strategy) = &object.body else {
+    let Some(strategy) = object.get::<Strategy>() else {
         return Err(Error::failed(format!("{file} has no {kind}")));
     };
     let text = bundle.text(&object.reference());

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::escape;
 use crate::render::style::Paint;
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::versions::versions;
 use crate::words::enumerate;
@@ -263,30 +263,25 @@ pub(in crate::commands) fn item(change: &ContentChange) -> ChangeItem {
 }
 
 fn table(changes: &[ContentChange]) -> Table {
-    let mut table = Table::new([
-        Column::new("CHANGE"),
-        Column::shrinking("KIND", 10),
-        Column::shrinking("NAMESPACE", 9),
-        Column::shrinking("NAME", 12),
-        Column::new("LINES"),
-        Column::new("SECRETS"),
-    ]);
-    for change in changes {
-        let lines = |sign: char| {
-            let lines = change.diff.lines();
-            lines.filter(|line| line.starts_with(sign)).count()
-        };
-        table.row([
-            Cell::from(change.kind.as_str()),
-            Cell::from(&change.identity.kind),
-            Cell::from(&change.identity.namespace),
-            Cell::from(&change.identity.name),
-            Cell::from(format!("+{} -{}", lines('+'), lines('-'))),
-            Cell::from(change.secrets.map(|secrets| match secrets {
+    let lines = |change: &ContentChange, sign: char| {
+        let lines = change.diff.lines();
+        lines.filter(|line| line.starts_with(sign)).count()
+    };
+    Table::of(changes)
+        .column(Column::new("CHANGE"), |it| it.kind.as_str())
+        .column(Column::shrinking("KIND", 10), |it| &it.identity.kind)
+        .column(Column::shrinking("NAMESPACE", 9), |it| {
+            &it.identity.namespace
+        })
+        .column(Column::shrinking("NAME", 12), |it| &it.identity.name)
+        .column(Column::new("LINES"), |it| {
+            format!("+{} -{}", lines(it, '+'), lines(it, '-'))
+        })
+        .column(Column::new("SECRETS"), |it| {
+            it.secrets.map(|secrets| match secrets {
                 SecretChange::Same => "same",
                 SecretChange::Differ => "differ",
-            })),
-        ]);
-    }
-    table
+            })
+        })
+        .table()
 }

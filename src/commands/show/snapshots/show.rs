@@ -16,7 +16,7 @@ use crate::contents::{self, Manifest, Secrets};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Column, Table};
 use crate::report::Subject;
 use crate::rollout::versions::{Version, versions};
 use crate::words::count;
@@ -160,28 +160,13 @@ pub(in crate::commands) fn texts<'a>(
 }
 
 fn table(manifests: &[Manifest], wide: bool) -> Table {
-    let mut columns = vec![
-        Column::shrinking("KIND", 10),
-        Column::shrinking("NAMESPACE", 9),
-        Column::shrinking("NAME", 12),
-        Column::number("SIZE"),
-    ];
-    if wide {
-        columns.push(Column::new("API VERSION"));
-    }
-    let mut table = Table::new(columns);
-    for manifest in manifests {
-        let identity = &manifest.identity;
-        let mut cells = vec![
-            Cell::from(&identity.kind),
-            Cell::from(&identity.namespace),
-            Cell::from(&identity.name),
-            Cell::from(bytes(manifest.bytes)),
-        ];
-        if wide {
-            cells.push(Cell::from(&manifest.api_version));
-        }
-        table.row(cells);
-    }
-    table
+    Table::of(manifests)
+        .column(Column::shrinking("KIND", 10), |it| &it.identity.kind)
+        .column(Column::shrinking("NAMESPACE", 9), |it| {
+            &it.identity.namespace
+        })
+        .column(Column::shrinking("NAME", 12), |it| &it.identity.name)
+        .column(Column::number("SIZE"), |it| bytes(it.bytes))
+        .column_if(wide, Column::new("API VERSION"), |it| &it.api_version)
+        .table()
 }

@@ -1,7 +1,6 @@
 //! Where an object was lost that a cluster does not get.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,13 +11,14 @@ use crate::commands::open::around::Neighbors;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, Source, Texts};
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
 use crate::problems::scheduling::not_picked;
 use crate::report::{NotChecked, Subject};
-use crate::rollout::placing::deciding_policy;
 
 /// A placement that includes the object, and why the cluster does not get it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -139,13 +139,8 @@ fn overridden(
         .map(|(_, object)| Override::of(object?, &texts))
         .collect();
     let overrides = overrides?;
-    let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
-    let member = objects.find_map(|object| match &object.body {
-        Body::Member(found) => Some(Arc::clone(found)),
-        _ => None,
-    });
     let placed = [PlacedOverrides::bound(
-        member.as_deref()?,
+        all_of::<MemberCluster>(&answers).next()?,
         binding,
         &overrides,
     )];
@@ -174,7 +169,7 @@ fn why(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String 
         several => format!("snapshots {} have it", several.join(", ")),
     };
     let Some(binding) = inventory.binding(cluster) else {
-        let reason = deciding_policy(inventory).and_then(|policy| {
+        let reason = inventory.latest_policy().and_then(|policy| {
             let groups = not_picked(policy, inventory);
             let mut groups = groups.into_iter();
             groups.find_map(|(why, clusters)| clusters.contains(&cluster).then_some(why))

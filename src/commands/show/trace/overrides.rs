@@ -1,11 +1,12 @@
 //! The overrides of a cluster, as its binding names them.
 
-use std::sync::Arc;
-
 use super::AppliedBy;
+use crate::inventory::source::all_of;
 use crate::inventory::source::{Answer, HubQuery};
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::object::Object;
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Kind, ObjectRef, names};
@@ -63,14 +64,11 @@ impl NamedOverrides {
 
     /// Those that select the object.
     pub fn applied_to(&self, manifest: &ManifestIdentity, answers: &[Answer]) -> Vec<AppliedBy> {
-        let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
-        let member = objects.find_map(|object| match &object.body {
-            Body::Member(member) if member.meta.name == self.cluster => Some(Arc::clone(member)),
-            _ => None,
-        });
+        let mut members = all_of::<MemberCluster>(answers);
+        let member = members.find(|member| member.meta.name == self.cluster);
         let mut applied = Vec::new();
         for (name, object) in self.among(answers) {
-            let Some(Body::Override(snapshot)) = object.map(|it| &it.body) else {
+            let Some(snapshot) = object.and_then(Object::get::<OverrideSnapshot>) else {
                 applied.push(AppliedBy {
                     name: names::override_of(&name.name).to_owned(),
                     snapshot: Subject::from(name),
@@ -82,7 +80,7 @@ impl NamedOverrides {
                 continue;
             }
             let policy = snapshot.spec.content.policy.as_deref();
-            let rules = member.as_deref().map(|member| {
+            let rules = member.map(|member| {
                 let rules = policy
                     .into_iter()
                     .flat_map(|policy| &policy.rules)

@@ -47,9 +47,11 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
     match cx.inventory.binding(cluster) {
         Some(binding) => {
             finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
-            if let Some(deleted) = binding.meta.deleted {
-                finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
-            }
+            finding = finding.known(
+                binding.object(),
+                "metadata.deletionTimestamp",
+                binding.meta.deleted,
+            );
         }
         None if cx.inventory.bindings.is_complete() => {
             finding = finding.evidence(

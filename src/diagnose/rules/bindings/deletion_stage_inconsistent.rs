@@ -56,9 +56,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
         finding = finding
             .evidence(&object, "spec.state", &binding.spec.state)
             .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted);
-        if let Some(created) = binding.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
-        }
+        finding = finding.known(&object, "metadata.creationTimestamp", binding.meta.created);
     }
     let finding = finding.look_with(
         format!(

@@ -111,14 +111,14 @@ fn evidence(
             "spec.resourceSnapshotName",
             &binding.spec.snapshot,
         );
-        if let Some(started) = binding
-            .status
-            .conditions
-            .condition(reasons::ROLLOUT_STARTED)
-            .filter(|_| winner.named)
-        {
-            finding = finding.condition(&binding.object(), started);
-        }
+        finding = finding.condition(
+            &binding.object(),
+            binding
+                .status
+                .conditions
+                .condition(reasons::ROLLOUT_STARTED)
+                .filter(|_| winner.named),
+        );
     }
     if let Some(run) = winner.run {
         finding = finding.evidence(
@@ -127,12 +127,12 @@ fn evidence(
             &run.status.snapshot_index,
         );
         let conditions = &run.status.conditions;
-        if let Some(condition) = conditions
-            .condition(reasons::SUCCEEDED)
-            .or_else(|| conditions.condition(reasons::PROGRESSING))
-        {
-            finding = finding.condition(&run.object(), condition);
-        }
+        finding = finding.condition(
+            &run.object(),
+            conditions
+                .condition(reasons::SUCCEEDED)
+                .or_else(|| conditions.condition(reasons::PROGRESSING)),
+        );
     }
     finding
 }

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Search::One
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
-    let policy = policy(cx);
+    let policy = cx.inventory.latest_policy();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let named = cx.causes().find_map(|cause| match cause {
         Cause::ClusterCountChanged { latest, recorded } => Some((*latest, *recorded)),
@@ -63,13 +63,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .severity(Severity::Warning)
     };
     let mut finding = finding;
-    if let Some(recorded) = recorded {
-        finding = finding.evidence(
-            cx.run_object(),
-            "status.policyObservedClusterCount",
-            recorded,
-        );
-    }
+    finding = finding.known(
+        cx.run_object(),
+        "status.policyObservedClusterCount",
+        recorded,
+    );
     if let (Some(policy), Some(wanted)) = (policy, wanted) {
         let path = if policy.policy_type() == "PickN" {
             format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS)
@@ -83,11 +81,4 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         finding,
         "Start a new run: it is computed for the current number of clusters.",
     ))
-}
-
-/// The latest policy snapshot, when there is exactly one.
-fn policy<'i>(cx: &Context<'i>) -> Option<&'i PolicySnapshot> {
-    let mut latest = cx.inventory.latest_policies();
-    let first = latest.next()?;
-    latest.next().is_none().then_some(first)
 }

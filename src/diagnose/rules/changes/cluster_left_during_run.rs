@@ -99,9 +99,7 @@ fn finding(
     finding.stage = stage.map(str::to_owned);
     if let Some(member) = cx.inventory.member(cluster) {
         let object = member.object();
-        if let Some(deleted) = member.meta.deleted {
-            finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted);
-        }
+        finding = finding.known(&object, "metadata.deletionTimestamp", member.meta.deleted);
     } else if cx.inventory.member_is_absent(cluster) {
         finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
     }

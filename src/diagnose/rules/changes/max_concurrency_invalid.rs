@@ -23,8 +23,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         .filter(|(_, spec, clusters)| spec.concurrency(*clusters).is_none())
         .map(|(at, spec, _)| (at, spec))
         .collect();
-    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
-    let strategy = cx.object(Concept::Strategy, strategy);
+    let strategy = cx.strategy_object();
     let path = "status.stagedUpdateStrategySnapshot";
     let mut problem = max_concurrency(&run, path, &strategy, &wrong, cx.past(""));
     if wrong.is_empty() {

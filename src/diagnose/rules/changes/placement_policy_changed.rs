@@ -13,7 +13,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
     let run = cx.run()?;
     let recorded = run.status.policy_index.as_str();
-    let latest = latest(cx);
+    let latest = cx.inventory.latest_policy();
     let now = latest.and_then(PolicySnapshot::index);
     let changed = now.is_some_and(|now| !recorded.is_empty() && now != recorded);
     let named = cx.causes().find_map(|cause| match cause {
@@ -65,13 +65,6 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     };
     Some(with_details(cx, finding, latest, recorded))
-}
-
-/// The latest policy snapshot, when there is exactly one.
-fn latest<'i>(cx: &Context<'i>) -> Option<&'i PolicySnapshot> {
-    let mut latest = cx.inventory.latest_policies();
-    let first = latest.next()?;
-    latest.next().is_none().then_some(first)
 }
 
 fn with_details(

@@ -11,7 +11,6 @@ use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::problems::steps;
 use crate::problems::{StageMap, near_misses};
-use crate::rollout::placing::deciding_policy;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
@@ -129,7 +128,7 @@ fn early(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
 fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let placement = cx.inventory.placement.present()?;
     // While the policy is another one, that is what ends the run.
-    let policy = deciding_policy(cx.inventory)?.index();
+    let policy = cx.inventory.latest_policy()?.index();
     if placement.meta.is_deleting() || policy != Some(run.status.policy_index.as_str()) {
         return None;
     }

@@ -26,9 +26,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let name = cluster.name;
         let lasting = cluster.in_flight_for(cx.now());
         let late = lasting.is_some_and(|lasting| lasting > STUCK_AFTER);
-        let since = lasting.map_or_else(String::new, |lasting| {
-            format!(" for {}", duration::describe(lasting))
-        });
+        let since = duration::lasting(lasting);
         let foreign: Vec<&str> = cluster
             .binding
             .into_iter()

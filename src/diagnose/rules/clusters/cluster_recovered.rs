@@ -81,24 +81,16 @@ fn one(
             binding.object(),
             format!("{name} {done}{since}, but the controller has not noticed it yet{next}."),
         )
-        .severity(if late {
-            Severity::Warning
-        } else {
-            Severity::Info
-        })
+        .severity(Severity::warning_if(late))
         .stage(cluster.stage)
         .clusters([name])
         .condition(&binding.object(), fine);
-    if let Some(since) = fine.since {
-        finding = finding.evidence(
-            binding.object(),
-            format!("status.conditions[type={}].lastTransitionTime", fine.kind),
-            since,
-        );
-    }
-    if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&rollout.run.object(), progressing);
-    }
+    finding = finding.known(
+        binding.object(),
+        format!("status.conditions[type={}].lastTransitionTime", fine.kind),
+        fine.since,
+    );
+    finding = finding.condition(&rollout.run.object(), rollout.progressing());
     let run = &rollout.run.meta.name;
     finding =
         if late {

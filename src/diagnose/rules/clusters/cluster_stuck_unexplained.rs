@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::BLOCKING;
-use crate::kubefleet::binding::{Binding, describe_object};
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::problems::steps;
 use crate::rollout::{ClusterState, Health, Rollout};
 
@@ -232,9 +232,10 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
 
 fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
     let kind = cx.inventory.scope.kind(Concept::Binding).name();
-    if let Some(progressing) = cx.rollout.as_ref().and_then(Rollout::progressing) {
-        finding = finding.condition(&cx.run_object(), progressing);
-    }
+    finding = finding.condition(
+        &cx.run_object(),
+        cx.rollout.as_ref().and_then(Rollout::progressing),
+    );
     if !cx.inventory.bindings.is_complete() || !cx.inventory.works.is_complete() {
         finding = finding.look(format!(
             "Diagnose again with permission to read {kind} and Work \

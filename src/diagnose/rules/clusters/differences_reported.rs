@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::apply::ApplyStrategy;
-use crate::kubefleet::binding::{Binding, describe_object};
-use crate::kubefleet::{Condition, reasons};
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::{Condition, describe_object, reasons};
 use crate::report::HubAndMember;
 
 /// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,

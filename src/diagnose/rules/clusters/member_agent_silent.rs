@@ -100,11 +100,7 @@ fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
                 duration::describe(cx.now().duration_since(newest))
             ),
         )
-        .severity(if waits {
-            Severity::Error
-        } else {
-            Severity::Warning
-        })
+        .severity(Severity::error_if(waits))
         .root_if(waits)
         .clusters(needed.iter().map(|needed| needed.name));
     for member in needed.iter().filter_map(|needed| needed.member).take(3) {

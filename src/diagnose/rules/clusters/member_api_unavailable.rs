@@ -46,9 +46,7 @@ fn on_cluster(
         .iter()
         .map(|manifest| manifest.describe())
         .collect();
-    let lasting = failing.lasting.map_or_else(String::new, |lasting| {
-        format!(" for {}", duration::describe(lasting))
-    });
+    let lasting = duration::lasting(failing.lasting);
     let said = manifests
         .iter()
         .find_map(|manifest| match &manifest.problem {
@@ -69,18 +67,8 @@ fn on_cluster(
     let subject = Subject::new("MemberCluster", "", cluster);
     let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for manifest in manifests.iter().take(SHOWN) {
-        finding = finding.evidence(
-            &manifest.source.0,
-            manifest.source.1.clone(),
-            format!(
-                "{} {}={} {}: {}",
-                manifest.describe(),
-                manifest.condition.kind,
-                manifest.condition.status.as_str(),
-                manifest.condition.reason,
-                manifest.condition.message
-            ),
-        );
+        let (object, path) = &manifest.source;
+        finding = finding.evidence(object, path, manifest);
     }
     finding
         .look_with(

@@ -5,7 +5,7 @@ use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::overrides::{self, SaidOfOperation};
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::binding::describe_object;
+use crate::kubefleet::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::manifests::{FailingOperation, Fault};
 use crate::problems::steps;
@@ -211,9 +211,7 @@ fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Fi
             snapshot.meta.name,
             cx.run_object().name,
         );
-        if let Some(created) = snapshot.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
-        }
+        finding = finding.known(&object, "metadata.creationTimestamp", snapshot.meta.created);
         finding = finding.look_with(
             "Compare both snapshots to see what was changed.",
             object.kubectl("get").arg(kept).flag("-o", "yaml"),

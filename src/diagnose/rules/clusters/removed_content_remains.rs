@@ -38,11 +38,7 @@ fn one<'i>(cx: &Context<'i>, rule: &Rule, cluster: &'i str, stage: &str) -> Opti
                 left.why()
             ),
         )
-        .severity(if late {
-            Severity::Warning
-        } else {
-            Severity::Info
-        })
+        .severity(Severity::warning_if(late))
         .stage(stage)
         .clusters([cluster]);
     Some(left.steps(left.shown(finding)))

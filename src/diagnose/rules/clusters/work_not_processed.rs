@@ -42,9 +42,7 @@ fn one(cx: &Context<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
         (None, Some(name)) => Subject::new("Work", namespace.clone(), name),
         (None, None) => failing.binding.object().into(),
     };
-    let lasting = failing.lasting.map_or_else(String::new, |lasting| {
-        format!(" for {}", crate::kubefleet::duration::describe(lasting))
-    });
+    let lasting = crate::kubefleet::duration::lasting(failing.lasting);
     let nothing = works.iter().any(|work| work.status.conditions.is_empty());
     let what = if nothing {
         "has not reported on the new content"

@@ -32,13 +32,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             "spec.resourceSnapshotName",
             &binding.spec.snapshot,
         );
-        if let Some(started) = binding
-            .status
-            .conditions
-            .condition(reasons::ROLLOUT_STARTED)
-        {
-            finding = finding.condition(&reference, started);
-        }
+        finding = finding.condition(
+            &reference,
+            binding
+                .status
+                .conditions
+                .condition(reasons::ROLLOUT_STARTED),
+        );
     }
     if let Some(gate) = rollout.open_approvals().next() {
         finding = finding.stage(gate.stage);

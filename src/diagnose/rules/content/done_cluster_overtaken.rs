@@ -51,9 +51,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             &lost.binding.spec.snapshot,
         );
         let conditions = &lost.binding.status.conditions;
-        if let Some(started) = conditions.condition(reasons::ROLLOUT_STARTED) {
-            finding = finding.condition(&object, started);
-        }
+        finding = finding.condition(&object, conditions.condition(reasons::ROLLOUT_STARTED));
     }
     Some(
         finding

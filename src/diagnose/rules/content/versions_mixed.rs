@@ -79,13 +79,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         for binding in bindings.iter().take(3) {
             let object = binding.object();
             finding = finding.evidence(&object, "spec.resourceSnapshotName", *snapshot);
-            if let Some(started) = binding
-                .status
-                .conditions
-                .condition(reasons::ROLLOUT_STARTED)
-            {
-                finding = finding.condition(&object, started);
-            }
+            finding = finding.condition(
+                &object,
+                binding
+                    .status
+                    .conditions
+                    .condition(reasons::ROLLOUT_STARTED),
+            );
         }
     }
     let seen = if inventory.runs.is_complete() {

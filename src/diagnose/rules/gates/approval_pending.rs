@@ -36,9 +36,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let since = since.or_else(|| gate.task.conditions.iter().filter_map(|c| c.since).max());
         let waiting = since.map(|since| cx.now().duration_since(since));
-        let lasting = waiting.map_or_else(String::new, |waiting| {
-            format!(" for {}", duration::describe(waiting))
-        });
+        let lasting = duration::lasting(waiting);
         let what = opens(cx, gate);
         let message = if halted {
             format!(
@@ -66,9 +64,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             );
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
-            if let Some(created) = request.meta.created {
-                finding = finding.evidence(&object, "metadata.creationTimestamp", created);
-            }
+            finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if halted {

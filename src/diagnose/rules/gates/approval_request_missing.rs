@@ -3,76 +3,70 @@
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::Phase;
+use crate::rollout::{Gate, Phase};
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Search::Whole(check))
+pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Search::Approval(check))
     .reads(&[Concept::ApprovalRequest]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let run = cx.run_object();
     let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
-    let mut findings = Vec::new();
-    for gate in rollout.open_approvals() {
-        if !matches!(gate.request, Some(Sight::Absent)) {
-            continue;
-        }
-        let name = &gate.task.approval_request;
-        let object = cx.object(Concept::ApprovalRequest, name);
-        let base = format!(
-            "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval]",
-            gate.stage,
-            gate.time.as_str()
-        );
-        let when = if halted {
-            "is resumed"
-        } else {
-            "is next checked"
-        };
-        let mut finding = rule
-            .finding(
-                &object,
-                format!(
-                    "{} waits for {name}, which was deleted; the controller creates a new one when \
-                     the run {when}.",
-                    run.name
-                ),
-            )
-            .root_if(cx.verdict == Verdict::WaitingForApproval)
-            .stage(gate.stage)
-            .evidence(&run, format!("{base}.approvalRequestName"), name);
-        if let Some(created) = gate
-            .task
-            .conditions
-            .condition(reasons::APPROVAL_REQUEST_CREATED)
-        {
-            finding = finding.condition_at(&run, &base, created);
-        }
-        findings.push(if halted {
-            finding.fix_with(
-                "Resume the run when the rollout should continue; the new request has the same \
-                 name.",
-                cx.command("resume").arg(&run.name),
-            )
-        } else {
-            let finding = finding.look_with(
-                "Check again in a minute: the new request has the same name.",
-                cx.command("diagnose").arg(&run.name),
-            );
-            if rollout.state_ignored {
-                finding
-            } else {
-                finding.fix_with(
-                    "Stop and resume the run to make the controller check it, if the request does \
-                     not appear.",
-                    cx.command("stop").arg(&run.name),
-                )
-            }
-        });
+    if !matches!(gate.request, Some(Sight::Absent)) {
+        return None;
     }
-    findings
+    let name = &gate.task.approval_request;
+    let object = cx.object(Concept::ApprovalRequest, name);
+    let base = format!(
+        "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval]",
+        gate.stage,
+        gate.time.as_str()
+    );
+    let when = if halted {
+        "is resumed"
+    } else {
+        "is next checked"
+    };
+    let mut finding = rule
+        .finding(
+            &object,
+            format!(
+                "{} waits for {name}, which was deleted; the controller creates a new one when \
+                 the run {when}.",
+                run.name
+            ),
+        )
+        .root_if(cx.verdict == Verdict::WaitingForApproval)
+        .stage(gate.stage)
+        .evidence(&run, format!("{base}.approvalRequestName"), name);
+    finding = finding.condition_at(
+        &run,
+        &base,
+        gate.task
+            .conditions
+            .condition(reasons::APPROVAL_REQUEST_CREATED),
+    );
+    Some(if halted {
+        finding.fix_with(
+            "Resume the run when the rollout should continue; the new request has the same \
+             name.",
+            cx.command("resume").arg(&run.name),
+        )
+    } else {
+        let finding = finding.look_with(
+            "Check again in a minute: the new request has the same name.",
+            cx.command("diagnose").arg(&run.name),
+        );
+        if rollout.state_ignored {
+            finding
+        } else {
+            finding.fix_with(
+                "Stop and resume the run to make the controller check it, if the request does \
+                 not appear.",
+                cx.command("stop").arg(&run.name),
+            )
+        }
+    })
 }

@@ -4,61 +4,56 @@ use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
 use crate::kubefleet::{Conditions, duration, reasons};
+use crate::rollout::Gate;
 
 /// The task's condition keeps the time of the first request; the object is younger.
 /// Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Search::Whole(check))
-    .reads(&[Concept::ApprovalRequest]);
+pub const RULE: Rule = Rule::warning(
+    "FS405",
+    "approval-request-recreated",
+    Search::Approval(check),
+)
+.reads(&[Concept::ApprovalRequest]);
 
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let run = cx.run_object();
-    let mut findings = Vec::new();
-    for gate in rollout.open_approvals() {
-        let Some(request) = gate.own_request() else {
-            continue;
-        };
-        let asked = gate
-            .task
-            .conditions
-            .condition(reasons::APPROVAL_REQUEST_CREATED);
-        let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since))
-        else {
-            continue;
-        };
-        // Any answer, right or wrong, is another rule's business.
-        let answered = request.approved().is_some() || request.is_accepted();
-        if answered || created.duration_since(asked) <= SAME {
-            continue;
-        }
-        let (object, name) = (request.object(), &request.meta.name);
-        findings.push(
-            rule.finding(
-                &object,
-                format!(
-                    "{name} is {} newer than the run's record of it: it was deleted and created \
-                     again, and an earlier approval is lost.",
-                    duration::describe(created.duration_since(asked))
-                ),
-            )
-            .stage(gate.stage)
-            .evidence(&object, "metadata.creationTimestamp", created)
-            .evidence(
-                &run,
-                format!(
-                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions[type=ApprovalRequestCreated].lastTransitionTime",
-                    gate.stage,
-                    gate.time.as_str()
-                ),
-                asked,
-            )
-            .fix_with("Approve again.", cx.command("approve").arg(name)),
-        );
+    let request = gate.own_request()?;
+    let asked = gate
+        .task
+        .conditions
+        .condition(reasons::APPROVAL_REQUEST_CREATED);
+    let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since)) else {
+        return None;
+    };
+    // Any answer, right or wrong, is another rule's business.
+    let answered = request.approved().is_some() || request.is_accepted();
+    if answered || created.duration_since(asked) <= SAME {
+        return None;
     }
-    findings
+    let (object, name) = (request.object(), &request.meta.name);
+    Some(
+        rule.finding(
+            &object,
+            format!(
+                "{name} is {} newer than the run's record of it: it was deleted and created \
+                 again, and an earlier approval is lost.",
+                duration::describe(created.duration_since(asked))
+            ),
+        )
+        .stage(gate.stage)
+        .evidence(&object, "metadata.creationTimestamp", created)
+        .evidence(
+            &run,
+            format!(
+                "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions[type=ApprovalRequestCreated].lastTransitionTime",
+                gate.stage,
+                gate.time.as_str()
+            ),
+            asked,
+        )
+        .fix_with("Approve again.", cx.command("approve").arg(name)),
+    )
 }

@@ -43,8 +43,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         _ => String::new(),
     };
     let clusters: Vec<_> = if same { computed } else { shown }.into_iter().collect();
-    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
-    let strategy = cx.object(Concept::Strategy, strategy);
+    let strategy = cx.strategy_object();
     let past = cx.past(&since);
     let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past)
         .look_with("Check the stage of every cluster then.", cx.plan_command());

@@ -84,10 +84,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 /// Bindings that the scheduler has not moved to the latest policy snapshot.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
 fn old_bindings(cx: &Context<'_>) -> Option<Problem> {
-    let mut latest = cx.inventory.latest_policies();
-    let (Some(policy), None) = (latest.next(), latest.next()) else {
-        return None;
-    };
+    let policy = cx.inventory.latest_policy()?;
     let bindings = cx.inventory.bindings.iter();
     let old = bindings.filter(|binding| {
         !binding.is_unscheduled()

@@ -31,9 +31,7 @@ fn unsupported(cx: &Context<'_>, rule: &Rule, state: &str) -> Finding {
              states: Initialize, Run, Stop."
         ),
     );
-    if let Some(now) = now {
-        finding = finding.evidence(&run, "spec.state", now);
-    }
+    finding = finding.known(&run, "spec.state", now);
     finding.fix_with(
         format!(
             "Start a new run: {} was created for an older KubeFleet and has failed for good.",

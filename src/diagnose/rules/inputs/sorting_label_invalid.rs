@@ -51,10 +51,9 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     } else {
         ""
     });
-    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
     let label = SortingLabel {
         key,
-        strategy: &cx.object(Concept::Strategy, strategy),
+        strategy: &cx.strategy_object(),
         stage,
         first: (cluster, value.as_deref()),
         members,

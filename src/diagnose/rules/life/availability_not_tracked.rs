@@ -45,7 +45,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         )
         .clusters(names.iter().copied());
     for (_, binding, available) in untracked.iter().take(3) {
-        finding = finding.condition(&binding.object(), available);
+        finding = finding.condition(&binding.object(), *available);
     }
     Some(finding.look(
         "Check on the members that the content works before you approve a later stage: the rollout \

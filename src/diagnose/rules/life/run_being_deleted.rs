@@ -50,11 +50,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 keeps(cx)
             ),
         )
-        .severity(if long {
-            Severity::Warning
-        } else {
-            Severity::Info
-        })
+        .severity(Severity::warning_if(long))
         .evidence(run.object(), "metadata.deletionTimestamp", deleted)
         .evidence(
             run.object(),

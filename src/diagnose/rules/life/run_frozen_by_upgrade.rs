@@ -44,9 +44,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .root()
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
-    if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run.object(), progressing);
-    }
+    finding = finding.condition(&run.object(), rollout.progressing());
     Some(finding.fix_with(
         "Start it: it continues from where it was.",
         cx.command("run").arg(&run.meta.name),

@@ -26,9 +26,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         )
         .root()
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
-    if let Some(initialized) = run.status.conditions.condition(reasons::INITIALIZED) {
-        finding = finding.condition(&run.object(), initialized);
-    }
+    finding = finding.condition(
+        &run.object(),
+        run.status.conditions.condition(reasons::INITIALIZED),
+    );
     Some(
         finding
             .fix_with(

@@ -22,10 +22,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .map(|cluster| cluster.name)
         .collect();
     let since = rollout.progressing().and_then(|it| it.since);
-    let lasting = since.map_or_else(String::new, |since| {
-        let lasting = cx.now().duration_since(since);
-        format!(" for {}", duration::describe(lasting))
-    });
+    let lasting = duration::lasting(since.map(|since| cx.now().duration_since(since)));
     // The summary says that it is stopped; the finding adds for how long.
     let state = resting::stopped(rollout);
     let message = match state.strip_prefix(&format!("{} is stopped", run.object())) {
@@ -39,13 +36,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), progressing);
-        if let Some(since) = progressing.since {
-            finding = finding.evidence(
-                run.object(),
-                "status.conditions[type=Progressing].lastTransitionTime",
-                since,
-            );
-        }
+        finding = finding.known(
+            run.object(),
+            "status.conditions[type=Progressing].lastTransitionTime",
+            progressing.since,
+        );
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
         if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {

@@ -72,11 +72,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             format!("the newest lastTransitionTime of all conditions is {newest}"),
         )
         .evidence(run.object(), "spec.state", run.spec.state.as_ref())
-        .severity(if edited.is_some() {
-            Severity::Warning
-        } else {
-            Severity::Info
-        });
+        .severity(Severity::warning_if(edited.is_some()));
     finding = finding
         .look_with(
             "Check again, if the change is seconds old: the controller processes it at once.",

@@ -37,12 +37,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let mut finding =
         rule.finding(run.object(), message)
             .evidence(run.object(), "spec.state", state);
-    if let Some(condition) = rollout
-        .progressing()
-        .or_else(|| run.status.conditions.condition(reasons::INITIALIZED))
-    {
-        finding = finding.condition(&run.object(), condition);
-    }
+    finding = finding.condition(
+        &run.object(),
+        rollout
+            .progressing()
+            .or_else(|| run.status.conditions.condition(reasons::INITIALIZED)),
+    );
     if !known {
         finding = finding.fix_with(
             "Start it, if it has stalled since an upgrade of the hub agent.",

@@ -48,20 +48,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .root()
         .clusters(names.iter().copied())
         .evidence(run.object(), "spec.state", "Stop");
-    if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run.object(), progressing);
-    }
+    finding = finding.condition(&run.object(), rollout.progressing());
     for cluster in blocking.iter().take(3) {
-        if let Some(started) = cluster.started {
-            finding = finding.evidence(
-                run.object(),
+        finding = finding.known(run.object(),
                 format!(
                     "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Started].lastTransitionTime",
                     cluster.stage, cluster.name
                 ),
-                started,
-            );
-        }
+                cluster.started);
     }
     if let [first, rest @ ..] = blocking.as_slice()
         && rest.iter().all(|cluster| cluster.stage == first.stage)

@@ -25,9 +25,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .stage(first.stage)
         .clusters(left.iter().map(|cluster| cluster.name))
         .evidence(&run, "spec.state", "Stop");
-    if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run, progressing);
-    }
+    finding = finding.condition(&run, rollout.progressing());
     for cluster in left.iter().take(3) {
         finding = finding.evidence(
             &run,

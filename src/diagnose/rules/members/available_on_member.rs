@@ -15,12 +15,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let object = seen.object();
-            object
-                .filter(|object| is_available(object) == Some(true))
-                .map(|_| seen.wanted.clone())
-                .into_iter()
-                .collect()
+            let object = seen.object()?;
+            (is_available(object) == Some(true)).then(|| seen.wanted.clone())
         },
         |group, mut finding| {
             finding = group.says(
@@ -30,7 +26,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, wanted) in group.shown() {
                 finding = finding.computed_in(
                     cluster,
-                    Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
+                    wanted,
                     &["status"],
                     "available, as KubeFleet judges it",
                 );

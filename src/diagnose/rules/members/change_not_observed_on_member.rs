@@ -27,18 +27,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 .failing
                 .lasting
                 .is_none_or(|lasting| lasting >= PATIENCE);
-            let generations = seen.object().and_then(|object| {
-                let observed = match &object.body {
-                    MemberBody::Workload(workload) => workload.status.observed,
-                    MemberBody::Budget(budget) => budget.status.observed,
-                    _ => return None,
-                };
-                Some((object.meta().generation, observed, seen.wanted.clone()))
-            });
-            generations
-                .filter(|(is, observed, _)| waited && is.unwrap_or(0) != observed.unwrap_or(0))
-                .into_iter()
-                .collect()
+            let object = seen.object()?;
+            let observed = match &object.body {
+                MemberBody::Workload(workload) => workload.status.observed,
+                MemberBody::Budget(budget) => budget.status.observed,
+                _ => return None,
+            };
+            let is = object.meta().generation;
+            (waited && is.unwrap_or(0) != observed.unwrap_or(0))
+                .then(|| (is, observed, seen.wanted.clone()))
         },
         |group, mut finding| {
             finding = group.says(
@@ -46,10 +43,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 "no controller of the cluster has processed its current generation",
             );
             for (cluster, (is, observed, wanted)) in group.shown() {
-                let object = Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name);
                 finding = finding
-                    .evidence_in(cluster, object.clone(), "metadata.generation", is)
-                    .evidence_in(cluster, object, "status.observedGeneration", observed);
+                    .evidence_in(cluster, wanted, "metadata.generation", is)
+                    .evidence_in(cluster, wanted, "status.observedGeneration", observed);
             }
             finding.look_with(
                 "Check whether the cluster's controllers run.",

@@ -29,7 +29,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     Some(event) => member_findings::event(finding, cluster, event),
                     None => finding.evidence_in(
                         cluster,
-                        member_findings::pod(trouble),
+                        trouble,
                         member_findings::path(trouble, "state.waiting.message"),
                         *message,
                     ),

@@ -53,7 +53,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 if let Some(restarts) = restarts {
                     finding = finding.evidence_in(
                         cluster,
-                        member_findings::pod(trouble),
+                        trouble,
                         member_findings::path(trouble, "restartCount"),
                         restarts,
                     );
@@ -61,7 +61,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 if let Some(ended) = ended {
                     finding = finding.evidence_in(
                         cluster,
-                        member_findings::pod(trouble),
+                        trouble,
                         member_findings::end_path(trouble, ended),
                         *ended,
                     );

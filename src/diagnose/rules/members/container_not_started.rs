@@ -36,7 +36,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 let waits = place.status.state.waiting.as_deref();
                 let ends = [&place.status.state, &place.status.last];
                 let mut ends = ends.into_iter().filter_map(|it| it.terminated.as_deref());
-                let pod = member_findings::pod(trouble);
+                let pod = trouble;
                 if let Some(waits) = waits.filter(|it| it.reason == *reason) {
                     let path = member_findings::path(trouble, "state.waiting");
                     finding = finding.evidence_in(cluster, pod, path, waits);

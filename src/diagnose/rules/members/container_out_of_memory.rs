@@ -40,14 +40,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, ended)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     member_findings::end_path(trouble, ended),
                     *ended,
                 );
                 if let Some(restarts) = trouble.container.and_then(|place| place.status.restarts) {
                     finding = finding.evidence_in(
                         cluster,
-                        member_findings::pod(trouble),
+                        trouble,
                         member_findings::path(trouble, "restartCount"),
                         restarts,
                     );

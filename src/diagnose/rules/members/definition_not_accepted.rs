@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::{Condition, Conditions};
+use crate::kubefleet::Conditions;
 use crate::member::{MemberBody, MemberKind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
@@ -15,21 +15,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let Some(MemberBody::Definition(definition)) = seen.object().map(|object| &object.body)
-            else {
-                return Vec::new();
+            let MemberBody::Definition(definition) = &seen.object()?.body else {
+                return None;
             };
             let conditions = &definition.status.conditions;
-            ["NamesAccepted", "Established"]
-                .iter()
-                .find_map(|kind| {
-                    conditions
-                        .condition(kind)
-                        .filter(|condition| Condition::is_false(condition))
-                })
-                .map(|condition| (&definition.meta, condition))
-                .into_iter()
-                .collect()
+            let of = |kind: &&str| conditions.condition(kind).filter(|it| it.is_false());
+            let condition = ["NamesAccepted", "Established"].iter().find_map(of)?;
+            Some((&definition.meta, condition))
         },
         |group, mut finding| {
             let Some((_, (meta, first))) = group.first() else {
@@ -47,9 +39,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (meta, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    Subject::new(MemberKind::CustomResourceDefinition.name(), "", &meta.name),
+                    (MemberKind::CustomResourceDefinition, *meta),
                     format!("status.conditions[type={}]", condition.kind),
-                    format!("False {}: {}", condition.reason, condition.message),
+                    *condition,
                 );
             }
             finding = finding

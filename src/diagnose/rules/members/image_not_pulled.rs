@@ -54,7 +54,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (reason, message, event))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     member_findings::path(trouble, "state.waiting.reason"),
                     *reason,
                 );
@@ -62,7 +62,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     Some(event) => member_findings::event(finding, cluster, event),
                     None => finding.evidence_in(
                         cluster,
-                        member_findings::pod(trouble),
+                        trouble,
                         member_findings::path(trouble, "state.waiting.message"),
                         *message,
                     ),

@@ -19,9 +19,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         },
         |group, mut finding| {
             let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
-            let long = longest.map_or_else(String::new, |runs| {
-                format!(" for {}", duration::describe(runs))
-            });
+            let long = duration::lasting(longest);
             finding = group.says(
                 finding,
                 &format!(
@@ -36,7 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .and_then(|place| place.status.state.running.as_deref()?.since);
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     member_findings::path(trouble, "state.running.startedAt"),
                     since,
                 );

@@ -14,20 +14,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let Some(MemberBody::Service(service)) = seen.object().map(|object| &object.body)
-            else {
-                return Vec::new();
+            let MemberBody::Service(service) = &seen.object()?.body else {
+                return None;
             };
             if !service.is_balanced() || !service.status.balancer.ingress.is_empty() {
-                return Vec::new();
+                return None;
             }
-            let meta = &service.meta;
-            let events = member_findings::events(seen, MemberKind::Service.name(), meta);
-            events
-                .first()
-                .map(|event| (service, *event))
-                .into_iter()
-                .collect()
+            let events = member_findings::events(seen, MemberKind::Service, &service.meta);
+            Some((service, *events.first()?))
         },
         |group, mut finding| {
             let name = group
@@ -40,11 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (service, event)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    Subject::new(
-                        MemberKind::Service.name(),
-                        &service.meta.namespace,
-                        &service.meta.name,
-                    ),
+                    (MemberKind::Service, &service.meta),
                     "spec.loadBalancerClass",
                     &service.spec.class,
                 );

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 
@@ -42,21 +42,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             );
             for (cluster, (trouble, ready)) in group.shown() {
                 finding = finding
+                    .evidence_in(cluster, trouble, "spec.nodeName", &trouble.pod.spec.node)
+                    .evidence_in(cluster, trouble, "status.conditions[type=Ready]", *ready)
                     .evidence_in(
                         cluster,
-                        member_findings::pod(trouble),
-                        "spec.nodeName",
-                        &trouble.pod.spec.node,
-                    )
-                    .evidence_in(
-                        cluster,
-                        member_findings::pod(trouble),
-                        "status.conditions[type=Ready]",
-                        *ready,
-                    )
-                    .evidence_in(
-                        cluster,
-                        member_findings::pod(trouble),
+                        trouble,
                         "status.conditions[type=Ready].lastTransitionTime",
                         ready.since,
                     );

@@ -14,17 +14,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         rule,
         |seen| {
             let missing = seen.sure && seen.look.is_missing(&seen.wanted);
-            missing.then_some(seen.wanted.clone()).into_iter().collect()
+            missing.then(|| seen.wanted.clone())
         },
         |group, mut finding| {
             finding = group.says(finding, "it was applied but no longer exists there");
             for (cluster, wanted) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
-                    "metadata.name",
-                    ABSENT,
-                );
+                finding = finding.evidence_in(cluster, wanted, "metadata.name", ABSENT);
             }
             let kind = group.first().map_or("", |(_, wanted)| wanted.kind.plural());
             finding.look_with(

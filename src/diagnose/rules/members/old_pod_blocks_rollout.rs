@@ -14,10 +14,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let found = seen
-                .view(cx)
-                .and_then(|view| Some((view, view.blocking_old_pod()?)));
-            found.into_iter().collect()
+            let view = seen.view(cx)?;
+            Some((view, view.blocking_old_pod()?))
         },
         |group, mut finding| {
             let pod = group
@@ -31,28 +29,20 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (view, (pod, ready))) in group.shown() {
-                let object =
-                    Subject::new(MemberKind::Pod.name(), &pod.meta.namespace, &pod.meta.name);
+                let pod = (MemberKind::Pod, &pod.meta);
+                let workload = (view.kind, &view.workload.meta);
                 let status = &view.workload.status;
                 finding = finding
-                    .evidence_in(cluster, object, "status.conditions[type=Ready]", *ready)
+                    .evidence_in(cluster, pod, "status.conditions[type=Ready]", *ready)
                     .evidence_in(
                         cluster,
-                        Subject::new(
-                            view.kind.name(),
-                            &view.workload.meta.namespace,
-                            &view.workload.meta.name,
-                        ),
+                        workload,
                         "status.updateRevision",
                         &status.update_revision,
                     )
                     .evidence_in(
                         cluster,
-                        Subject::new(
-                            view.kind.name(),
-                            &view.workload.meta.namespace,
-                            &view.workload.meta.name,
-                        ),
+                        workload,
                         "status.currentRevision",
                         &status.current_revision,
                     );

@@ -14,24 +14,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let refusal = seen.view(cx).and_then(|view| view.refusal());
-            refusal
-                .filter(|refusal| refusal.quota().is_none())
-                .into_iter()
-                .collect()
+            let refusal = seen.view(cx)?.refusal()?;
+            refusal.quota().is_none().then_some(refusal)
         },
         |group, mut finding| {
             let message = group.first().map_or("", |(_, refusal)| refusal.message);
             let (why, repair) = reason(message);
             finding = group.says(finding, &format!("its pods cannot be created{why}"));
             for (cluster, refusal) in group.shown() {
-                let (kind, meta) = refusal.object;
-                finding = finding.evidence_in(
-                    cluster,
-                    Subject::new(kind, &meta.namespace, &meta.name),
-                    refusal.path,
-                    refusal.message,
-                );
+                finding =
+                    finding.evidence_in(cluster, refusal.object, refusal.path, refusal.message);
             }
             finding
                 .look_with(

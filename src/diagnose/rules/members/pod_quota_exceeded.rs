@@ -13,11 +13,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let found = seen.view(cx).and_then(|view| {
-                let refusal = view.refusal()?;
-                Some((view, refusal, refusal.quota()?))
-            });
-            found.into_iter().collect()
+            let view = seen.view(cx)?;
+            let refusal = view.refusal()?;
+            Some((view, refusal, refusal.quota()?))
         },
         |group, mut finding| {
             let quotas: std::collections::BTreeSet<_> =
@@ -31,13 +29,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (view, refusal, quota)) in group.shown() {
-                let (kind, meta) = refusal.object;
-                finding = finding.evidence_in(
-                    cluster,
-                    Subject::new(kind, &meta.namespace, &meta.name),
-                    refusal.path,
-                    refusal.message,
-                );
+                finding =
+                    finding.evidence_in(cluster, refusal.object, refusal.path, refusal.message);
                 let Some(quota) = view.quota(quota) else {
                     continue;
                 };
@@ -47,11 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     };
                     finding = finding.computed_in(
                         cluster,
-                        Subject::new(
-                            MemberKind::ResourceQuota.name(),
-                            &quota.meta.namespace,
-                            &quota.meta.name,
-                        ),
+                        (MemberKind::ResourceQuota, &quota.meta),
                         &[
                             &format!("status.used[{resource}]"),
                             &format!("status.hard[{resource}]"),

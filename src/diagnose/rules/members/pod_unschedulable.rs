@@ -1,6 +1,6 @@
 //! No node of the member cluster takes a pod.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 use crate::member::texts::unschedulable;
@@ -37,9 +37,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (condition, _))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     "status.conditions[type=PodScheduled]",
-                    format!("False {}: {}", condition.reason, condition.message),
+                    *condition,
                 );
             }
             finding = finding

@@ -36,7 +36,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (_, event))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     member_findings::path(trouble, "ready"),
                     "false",
                 );

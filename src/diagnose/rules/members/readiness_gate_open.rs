@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
 use crate::member::PodState;
@@ -31,23 +31,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, gate)) in group.shown() {
-                let condition = trouble.pod.status.conditions.condition(gate);
-                let value = condition.map_or_else(
-                    || "absent".to_owned(),
-                    |condition| {
-                        format!(
-                            "{} {}: {}",
-                            condition.status.as_str(),
-                            condition.reason,
-                            condition.message
-                        )
-                    },
-                );
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     format!("status.conditions[type={gate}]"),
-                    value,
+                    trouble.pod.status.conditions.condition(gate),
                 );
             }
             finding.look_with(

@@ -15,8 +15,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let held = seen.view(cx).and_then(|view| Some((view.held()?, view)));
-            held.into_iter().collect()
+            let view = seen.view(cx)?;
+            Some((view.held()?, view))
         },
         |group, mut finding| {
             let Some((_, (held, view))) = group.first() else {
@@ -40,7 +40,6 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding = group.says(finding, &why);
             for (cluster, (held, view)) in group.shown() {
-                let meta = &view.workload.meta;
                 let (path, value) = match held {
                     Held::Paused => ("spec.paused", "true".to_owned()),
                     Held::Partition(partition) => (
@@ -49,12 +48,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                     Held::OnDelete => ("spec.updateStrategy.type", "OnDelete".to_owned()),
                 };
-                finding = finding.evidence_in(
-                    cluster,
-                    Subject::new(view.kind.name(), &meta.namespace, &meta.name),
-                    path,
-                    value,
-                );
+                finding =
+                    finding.evidence_in(cluster, (view.kind, &view.workload.meta), path, value);
             }
             finding = finding.look_with(
                 "Inspect the workload.",

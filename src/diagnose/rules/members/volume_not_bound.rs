@@ -74,21 +74,17 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (_, trouble, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    member_findings::pod(trouble),
+                    trouble,
                     "status.conditions[type=PodScheduled]",
                     *condition,
                 );
             }
             for (cluster, view, claim) in unbound.iter().take(3) {
-                let object = Subject::new(
-                    MemberKind::PersistentVolumeClaim.name(),
-                    &claim.meta.namespace,
-                    &claim.meta.name,
-                );
+                let object = (MemberKind::PersistentVolumeClaim, &claim.meta);
                 finding = finding
-                    .evidence_in(cluster, object.clone(), "status.phase", &claim.status.phase)
+                    .evidence_in(cluster, object, "status.phase", &claim.status.phase)
                     .evidence_in(cluster, object, "spec.storageClassName", &claim.spec.class);
-                let events = view.events(MemberKind::PersistentVolumeClaim.name(), &claim.meta);
+                let events = view.events(MemberKind::PersistentVolumeClaim, &claim.meta);
                 if let Some(event) = events.first() {
                     finding = member_findings::event(finding, cluster, event);
                 }

@@ -54,9 +54,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .clusters(empty.iter().map(|binding| binding.spec.cluster.as_str()));
     for binding in empty.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
-        if let Some(created) = binding.meta.created {
-            finding = finding.evidence(binding.object(), "metadata.creationTimestamp", created);
-        }
+        finding = finding.known(
+            binding.object(),
+            "metadata.creationTimestamp",
+            binding.meta.created,
+        );
     }
     let (plan, run) = (cx.plan_command(), cx.new_run_command());
     let named = |verb: &'static str| {

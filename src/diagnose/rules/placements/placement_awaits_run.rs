@@ -58,9 +58,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             "spec.strategy.type",
             placement.rollout_type().to_owned(),
         );
-    if let Some(started) = placement.condition(reasons::ROLLOUT_STARTED) {
-        finding = finding.condition(&object, started);
-    }
+    finding = finding.condition(&object, placement.condition(reasons::ROLLOUT_STARTED));
     for binding in inventory.bindings.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
     }

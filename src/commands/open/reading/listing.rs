@@ -1,0 +1,103 @@
+//! Lists of objects, and why one cannot be had.
+
+use super::Reading;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::HubError;
+use crate::inventory::source::all_of;
+use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::words::Hint;
+
+impl Reading {
+    /// Every run that is wanted of a scope or of all, by scope, namespace and name.
+    pub fn every_run(
+        &mut self,
+        namespace: Option<&str>,
+        everywhere: bool,
+        wanted: impl Fn(&UpdateRun) -> bool,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        let scope = Scope::of_namespace(namespace.unwrap_or_default());
+        let queries = if everywhere {
+            vec![
+                HubQuery::all(Kind::ClusterStagedUpdateRun, ""),
+                HubQuery::all(Kind::StagedUpdateRun, ""),
+            ]
+        } else {
+            vec![HubQuery::all(
+                scope.kind(Concept::UpdateRun),
+                scope.namespace(),
+            )]
+        };
+        if let Some(hub) = self.hub() {
+            hub.learn_small(&queries);
+        }
+        let answers = self.answer(&queries);
+        self.listed(&queries, &answers)?;
+        let runs = all_of::<UpdateRun>(&answers).filter(|run| wanted(run));
+        let mut runs: Vec<_> = runs.map(|run| run.object()).collect();
+        runs.sort();
+        Ok(runs)
+    }
+
+    /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
+    /// hold none of it.
+    pub fn listed(&self, queries: &[HubQuery], answers: &[Answer]) -> Result<(), Error> {
+        self.no_hub()?;
+        let unread: Vec<_> = queries
+            .iter()
+            .zip(answers)
+            .filter(|(_, answer)| {
+                answer.objects.is_empty()
+                    && !matches!(answer.outcome, Outcome::Listed | Outcome::NotCollected)
+            })
+            .collect();
+        let Some((query, answer)) = unread.first() else {
+            return Ok(());
+        };
+        if unread.len() < queries.len() {
+            return Ok(());
+        }
+        let error = self.unlisted(query.kind, &answer.outcome);
+        // A role of one namespace is enough for what is in it.
+        let is_everywhere = |query: &HubQuery| {
+            let is_all = matches!(
+                query.which,
+                Which::All {
+                    namespace: None,
+                    ..
+                }
+            );
+            query.kind.is_namespaced() && is_all
+        };
+        let is_denied = matches!(answer.outcome, Outcome::Denied(_));
+        Err(if is_denied && queries.iter().any(is_everywhere) {
+            error.also(Hint::new(
+                "if you have permissions in one namespace only, use -n instead of -A",
+            ))
+        } else {
+            error
+        })
+    }
+
+    /// That objects of a kind cannot be listed, as the outcome says.
+    pub fn unlisted(&self, kind: Kind, outcome: &Outcome) -> Error {
+        let gap = outcome.gap().unwrap_or_default();
+        let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
+        match outcome {
+            Outcome::Denied(_) => {
+                let verbs = ["list", "watch"].into_iter();
+                let verbs = verbs.take(if self.mirror.is_some() { 2 } else { 1 });
+                let can_i = verbs.map(|verb| kind.can_i(verb));
+                Error {
+                    exit: Exit::Incomplete,
+                    ..error
+                }
+                .hint(Hint::new("check your permission:").commands(can_i))
+            }
+            Outcome::NotServed => HubError::NotServed(kind).into(),
+            _ => error,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What is around a target: all of it, or what its state needs.
+
+use super::{Reading, ReadingPlace};
+use crate::error::Error;
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::run::UpdateRun;
+use crate::rollout;
+
+impl Reading {
+    /// Walks around a target and freezes what is known.
+    pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let walk = self.walk_whole(target)?;
+        Ok(self.freeze(walk))
+    }
+
+    /// Walks around a target until what was read of its run goes together with the rest.
+    pub fn walk_whole(&mut self, target: &ObjectRef) -> Result<Walk, Error> {
+        let mut walk = self.walk(target);
+        if self.is_torn(&walk) {
+            // The run went on while it was looked at: what was read of it does not go together
+            // with what was read after it. Once more is enough: it goes on every 15 s at most.
+            if let Some(hub) = self.hub() {
+                hub.forget();
+            }
+            walk = self.walk(target);
+        }
+        self.checked(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        self.seen(walk, target)
+    }
+
+    /// The same for several targets, which are read together.
+    pub fn overviews(&mut self, targets: &[ObjectRef]) -> Result<Vec<Inventory>, Error> {
+        let walks = targets.iter().cloned().map(Walk::shallow);
+        let mut walks: Vec<_> = walks.collect();
+        Walk::drive_all(&mut walks, self);
+        let walks = walks.into_iter().zip(targets);
+        walks
+            .map(|(walk, target)| self.seen(walk, target))
+            .collect()
+    }
+
+    fn seen(&mut self, walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
+        let walk = self.checked(walk, target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Fails when the hub or the target itself could not be read.
+    pub(in crate::commands) fn checked(
+        &self,
+        walk: Walk,
+        target: &ObjectRef,
+    ) -> Result<Walk, Error> {
+        self.no_hub()?;
+        if let Some(answer) = walk.answer(&walk.target_query()) {
+            self.readable(target, answer)?;
+        }
+        Ok(walk)
+    }
+
+    fn walk(&mut self, target: &ObjectRef) -> Walk {
+        let mut walk = Walk::new(target.clone());
+        walk.drive(self);
+        walk
+    }
+
+    /// Whether the run changed while a live hub was read.
+    fn is_torn(&mut self, walk: &Walk) -> bool {
+        let (Some(hub), Some(run)) = (self.hub(), walk.run()) else {
+            return false;
+        };
+        let query = HubQuery::named(run.object().kind, &run.meta.namespace, &run.meta.name);
+        let now = hub.version_now(&query);
+        now.is_some_and(|now| now != run.meta.resource_version)
+    }
+
+    /// What the hub's schema says, where the verdict about one of the runs depends on it.
+    pub fn hub_facts<'r>(&mut self, mut runs: impl Iterator<Item = &'r UpdateRun>) -> HubFacts {
+        match &mut self.place {
+            ReadingPlace::Files(bundle) => bundle.hub.clone(),
+            ReadingPlace::Hub(hub) => HubFacts {
+                run_states: runs
+                    .find(|run| rollout::depends_on_schema(run))
+                    .and_then(|run| hub.run_states(run.object().kind).ok()),
+            },
+        }
+    }
+
+    /// Fails when the target itself could not be read, unless that was forbidden: then what else
+    /// was read still says something.
+    pub(in crate::commands::open) fn readable(
+        &self,
+        target: &ObjectRef,
+        answer: &Answer,
+    ) -> Result<(), Error> {
+        match (&self.place, &answer.outcome) {
+            (ReadingPlace::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
+                Err(Error::failed(format!("{target} cannot be read: {why}"))
+                    .hint("try again, with a longer --request-timeout if needed"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

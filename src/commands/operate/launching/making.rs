@@ -1,0 +1,307 @@
+//! What is done: what comes first, then the run itself, until it is where it is to be.
+
+use super::Got;
+use super::content::{self, ContentSeen};
+use super::shown::{guard, plan};
+use super::start::start;
+use super::wanted::{First, Launch};
+use crate::change::neighbours::{Neighbour, arrived, neighbours};
+use crate::change::record::{Record, Told};
+use crate::change::states;
+use crate::change::{Change, RunWish};
+use crate::commands::open::planning::Planned;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::delete::delete_for_good;
+use crate::commands::operate::operation::{
+    Done, Operation, ThisRun, WriteEffect, interrupted, may_patch,
+};
+use crate::commands::operate::steering;
+use crate::commands::operate::writing::{DryRun, Writing};
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::report::Verdict;
+use crate::words::{Hint, enumerate};
+
+/// Does what comes first, makes the run, and goes on with it.
+pub(super) fn make(
+    launch: &Launch,
+    wish: RunWish,
+    beside: &[Neighbour],
+    got: &mut Got,
+    op: &mut Operation<'_>,
+) -> Result<Exit, Error> {
+    let starts = launch.start && wish.state == Some("Initialize");
+    let change = Change::create(&launch.run, wish);
+    if !launch.first.is_empty() && !op.args.is_dry() {
+        rehearse(launch, &change, starts, op)?;
+    }
+    for first in &launch.first {
+        prepare(first, op)?;
+    }
+    if !launch.first.is_empty() && !op.args.is_dry() {
+        still(launch, beside, op.reading)?;
+    }
+    if op.args.dry_run == DryRun::Server && launch.replaces_its_name() {
+        op.rehearse(&change, true, launch.accepted)?;
+        op.ui
+            .status(&format!("would {} (checked by the server)", change.would));
+        return Ok(Exit::Done);
+    }
+    let uid = match op.send(&change)? {
+        Done::Dry => return Ok(Exit::Done),
+        Done::Written { uid } => uid,
+    };
+    *got = Got::Made;
+    let this = ThisRun {
+        object: launch.run.clone(),
+        uid,
+    };
+    if op.reading.is_interrupted() {
+        return Err(interrupted(&format!("{} was created", launch.run)));
+    }
+    finish(launch, &this, Some(beside), got, op)
+}
+
+/// Has the server check each step before the first one is done: what comes first cannot be taken
+/// back when the run is refused then.
+fn rehearse(
+    launch: &Launch,
+    change: &Change,
+    starts: bool,
+    op: &mut Operation<'_>,
+) -> Result<(), Error> {
+    for first in &launch.first {
+        let step = match first {
+            First::Stop(this) => {
+                let inventory = op.reading.overview(&this.object)?;
+                let rollout = steering::rollout_of(&inventory, &this.object)?;
+                match states::step(&rollout, states::Wish::Stop) {
+                    states::StateStep::Write(change) => *change,
+                    _ => continue,
+                }
+            }
+            First::Delete(doomed) => doomed.change.clone(),
+        };
+        op.rehearse(&step, false, launch.accepted)?;
+    }
+    let taken = launch.replaces_its_name();
+    op.rehearse(change, taken, launch.accepted)?;
+    if starts {
+        may_patch(&launch.run, op.reading)?;
+    }
+    Ok(())
+}
+
+/// That what was shown of the placement still holds, after what came first took its time.
+fn still(launch: &Launch, beside: &[Neighbour], reading: &mut Reading) -> Result<(), Error> {
+    reading.forget();
+    let Planned { plan, around, .. } = plan(launch, reading)?;
+    guard(launch, &plan, &around, reading)?;
+    // What this command stopped does nothing, unless somebody resumed it.
+    let shown: Vec<_> = beside
+        .iter()
+        .cloned()
+        .map(|one| {
+            let mut first = launch.first.iter();
+            let settled = first.any(|first| first.object().name == one.name);
+            Neighbour {
+                moves: one.moves && !settled,
+                ..one
+            }
+        })
+        .collect();
+    let now = neighbours(&around.inventory, &launch.run.name);
+    alone(launch, &shown, &now, reading)
+}
+
+/// Refuses where a run has come that was not shown.
+fn alone(
+    launch: &Launch,
+    shown: &[Neighbour],
+    now: &[Neighbour],
+    reading: &Reading,
+) -> Result<(), Error> {
+    let new = arrived(shown, now);
+    if new.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = new
+        .iter()
+        .map(|one| format!("{} ({})", one.name, one.how))
+        .collect();
+    Err(Error::failed(format!(
+        "someone else started a run on {} in the meantime: {}; {}",
+        launch.placement,
+        enumerate(names),
+        reading.record.nothing("sent")
+    )))
+}
+
+/// An error before the run was made, with what is missing and the command that completes it.
+pub(super) fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -> Error {
+    if got == Got::Made || record.is_empty() {
+        return error;
+    }
+    let message = record.complete(&error.message, error.told);
+    let message = format!("{message}; {} was not created", launch.run);
+    Error { message, ..error }
+        .telling(Told::All)
+        .also(Hint::new("complete it with:").command(launch.command()))
+}
+
+/// Does what comes before.
+fn prepare(first: &First, op: &mut Operation<'_>) -> Result<(), Error> {
+    // What is done on the way is not the result that was asked for; of what would be sent, it is a
+    // part.
+    let quiet = Writing {
+        output: op.args.output.filter(|_| op.args.is_dry()),
+        wait: None,
+        ..op.args.clone()
+    };
+    let op = &mut op.with(&quiet);
+    match first {
+        First::Stop(this) => {
+            let run = &this.object;
+            if !op.reading.record.is_empty() {
+                op.reading.forget();
+            }
+            let inventory = op.reading.overview(run)?;
+            steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
+            let steered = steering::steer(&inventory, run, states::Wish::Stop, op)?;
+            let exit = steering::finish(&steered, states::Wish::Stop, op)?;
+            if exit != Exit::Done {
+                return Err(
+                    Error::new(exit, format!("{run} was asked to stop but did not stop"))
+                        .telling(Told::Last),
+                );
+            }
+        }
+        First::Delete(doomed) => {
+            doomed.is_as_shown(op.reading)?;
+            delete_for_good(&doomed.run, &doomed.change, op)?;
+        }
+    }
+    Ok(())
+}
+
+/// How often a run is made again for its content.
+const TRIES: usize = 5;
+
+/// Waits until the run is initialized with the right content, starts it where it is to be started,
+/// and follows it as far as was asked. `beside` are the runs that were shown beside one that this
+/// command created.
+pub(super) fn finish(
+    launch: &Launch,
+    this: &ThisRun,
+    beside: Option<&[Neighbour]>,
+    got: &mut Got,
+    op: &mut Operation<'_>,
+) -> Result<Exit, Error> {
+    if op.args.is_dry() {
+        return Ok(Exit::Done);
+    }
+    let run = &this.object;
+    // Whose answer was lost may have been made by another.
+    let created = beside.is_some() && !this.uid.is_empty();
+    if op.args.returns_at_once() && (!launch.start || launch.snapshot.is_some()) {
+        let did = if created { "was created" } else { "exists" };
+        op.result(run, &format!("{run} {did}"))?;
+        return Ok(Exit::Done);
+    }
+    let mut again = None;
+    let mut status = None;
+    for attempt in 1..=TRIES {
+        let this = again.as_ref().unwrap_or(this);
+        match initialized(this, op)? {
+            Ok(initialized) => status = Some(initialized),
+            Err(failed) => {
+                op.conclude(run, &failed)?;
+                return Ok(Exit::from(failed.verdict));
+            }
+        }
+        match content::see_to(launch, this, created, got, op)? {
+            ContentSeen::Right => break,
+            ContentSeen::Again(_) if attempt == TRIES => {
+                return Err(Error::failed(format!(
+                    "{run} got old content {TRIES} times, because the content changes faster than \
+                     the hub creates snapshots; the last run was not started"
+                )));
+            }
+            ContentSeen::Again(new) => again = Some(new),
+        }
+    }
+    if !launch.start {
+        if let Some(mut status) = status {
+            // It was computed just now: nothing has changed since.
+            status.next = Some(run.fleet("run"));
+            op.conclude(run, &status)?;
+        }
+        return Ok(Exit::Done);
+    }
+    let this = again.as_ref().unwrap_or(this);
+    start(this, launch.accepted, beside, op)
+}
+
+/// Waits until a run is initialized; the inner error is the state of one that will not be.
+fn initialized(
+    this: &ThisRun,
+    op: &mut Operation<'_>,
+) -> Result<Result<Box<Status>, Box<Status>>, Error> {
+    let run = &this.object;
+    let mut seen = |status: &Status| {
+        let run = status.run.as_ref()?;
+        let never = status.verdict == Verdict::InitializationFailed;
+        (run.initialized || never).then_some(!never)
+    };
+    let wanted = "the run to be initialized";
+    match op.effect(this, wanted, &mut seen)? {
+        WriteEffect::Seen(status) => Ok(Ok(status)),
+        WriteEffect::Never(status) => Ok(Err(status)),
+        WriteEffect::Late => Err(op
+            .late(&format!("{run} was created but is not initialized"))
+            .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        WriteEffect::Gone => Err(Error::not_found(format!(
+            "{run} was created but was deleted in the meantime"
+        ))
+        .telling(Told::Last)),
+        WriteEffect::Interrupted => Err(interrupted(&format!(
+            "{run} was created; stopped waiting for it to be initialized"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Got, midway};
+    use crate::change::guard::Accepted;
+    use crate::change::record::Told;
+    use crate::commands::operate::launching::wanted::tests::launch;
+
+    #[test]
+    fn a_failure_in_the_middle_tells_what_is_done_and_what_is_not() {
+        let launch = launch("", None, true, Accepted::default());
+        let failed = || crate::error::Error::failed("it was forbidden").hint("ask");
+        let mut record = crate::change::record::Record::default();
+        let error = midway(failed(), &launch, Got::Nothing, &record);
+        assert_eq!(error.message, "it was forbidden");
+        record.did("deleted old");
+        let error = midway(failed(), &launch, Got::Made, &record);
+        assert_eq!(
+            (error.message.as_str(), error.told),
+            ("it was forbidden", Told::Nothing)
+        );
+        let error = midway(failed(), &launch, Got::Nothing, &record);
+        assert_eq!(
+            error.message,
+            "it was forbidden; already done: deleted old; ClusterStagedUpdateRun new was not \
+             created"
+        );
+        let hint = error.hint.unwrap().to_string();
+        assert!(
+            hint.starts_with("ask\ncomplete it with:\n  kubectl fleet-stage run new "),
+            "{hint}"
+        );
+        assert_eq!(error.told, Told::All);
+    }
+}

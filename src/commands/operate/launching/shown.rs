@@ -1,0 +1,274 @@
+//! What is shown before a run is made: what the controller would compute, what speaks against it, and
+//! what is asked.
+
+use super::existing::{self, ExistingRun};
+use super::wanted::{First, Launch};
+use crate::change::RunWish;
+use crate::change::guard;
+use crate::change::neighbours::{Neighbour, neighbours};
+use crate::change::preview::Preview;
+use crate::commands::open::around::Around;
+use crate::commands::open::manifests::{Material, Works};
+use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::operation::{Proposal, ThisRun};
+use crate::commands::operate::steering;
+use crate::commands::show::plan::diff;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::plan::{Plan, PlanOutcome, WarningKind};
+use crate::render::Look;
+use crate::render::style::Paint;
+use crate::words::{Hint, capital, enumerate};
+
+/// A run that is to be made, as it was shown.
+pub(super) enum Offer {
+    /// It exists: it is gone on with.
+    Same(Launch, ThisRun),
+    /// It is made.
+    New {
+        launch: Launch,
+        /// What it says of itself; `None` where it was refused.
+        wish: Option<RunWish>,
+        /// The other runs on the placement.
+        beside: Vec<Neighbour>,
+    },
+}
+
+/// Works out what is shown of a run that is to be made.
+pub(super) fn offer(
+    mut launch: Launch,
+    look: &Look,
+    reading: &mut Reading,
+) -> Result<Proposal<Offer>, Error> {
+    if let ExistingRun::Same(this) = existing::look(&launch, reading)? {
+        let mut preview = Preview::default();
+        preview.status(&format!(
+            "{} already exists with the same spec: continuing with it",
+            this.object
+        ));
+        return Ok(Proposal {
+            preview,
+            question: Ok(None),
+            what: Offer::Same(launch, this),
+        });
+    }
+    let Planned {
+        plan,
+        around,
+        overrides,
+    } = plan(&launch, reading)?;
+    let beside = neighbours(&around.inventory, &launch.run.name);
+    let mut preview = std::mem::take(&mut launch.preview);
+    show(&launch, &plan, look, &mut preview);
+    let placement = launch.placement.clone();
+    let mut material = Material::new(placement, around, overrides, false);
+    if launch.diff {
+        material.read_works(reading, Works::Of(&[]));
+        reading.no_hub()?;
+        differences(&plan, &material, look.paint, &mut preview);
+    }
+    let around = &material.around;
+    preview.neighbours(&beside);
+    let wish =
+        guard(&launch, &plan, around, reading).and_then(|()| run_wish(&launch, &plan, reading));
+    let (question, wish) = match wish {
+        Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
+        Err(error) => (Err(error), None),
+    };
+    Ok(Proposal {
+        preview,
+        question,
+        what: Offer::New {
+            launch,
+            wish,
+            beside,
+        },
+    })
+}
+
+/// What the controller would compute.
+pub(super) fn plan(launch: &Launch, reading: &mut Reading) -> Result<Planned, Error> {
+    let wish = PlannedRun {
+        placement: launch.placement.clone(),
+        strategy: StrategyChoice::Named(launch.strategy.clone()),
+        snapshot: launch.snapshot.clone(),
+        run: Some(launch.run.name.clone()),
+    };
+    planning::read(reading, &wish)
+}
+
+/// Shows what the controller would compute.
+fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
+    let settled: Vec<_> = launch.first.iter().map(First::object).cloned().collect();
+    let plain = look.plain();
+    preview.picture(
+        planning::brief(plan, &settled, look),
+        &planning::brief(plan, &settled, &plain),
+    );
+    for cluster in plan.clusters() {
+        let has = cluster.snapshot_now.as_ref();
+        let how = has.map_or_else(
+            || "without content".to_owned(),
+            |index| format!("at snapshot {index}"),
+        );
+        preview.fact(format!("cluster {}", cluster.name), how, "");
+    }
+}
+
+/// Shows how the objects change.
+fn differences(plan: &Plan, material: &Material, paint: Paint, preview: &mut Preview) {
+    let changes = diff::changes(plan, material, false);
+    let text = |paint| changes.iter().map(|it| it.text(paint)).collect::<String>();
+    if changes.is_empty() {
+        preview.status("no cluster's objects change");
+    } else {
+        preview.picture(text(paint), &text(Paint::new(false)));
+    }
+}
+
+/// Refuses what the controller would refuse, what could not be checked, and what would take clusters
+/// back without a word.
+pub(super) fn guard(
+    launch: &Launch,
+    plan: &Plan,
+    around: &Around,
+    reading: &Reading,
+) -> Result<(), Error> {
+    let nothing = reading.record.nothing("sent");
+    if plan.outcome == PlanOutcome::Refused {
+        let reasons: Vec<_> = plan
+            .refusals
+            .iter()
+            .map(|one| one.message.as_str())
+            .collect();
+        let plan = launch.run.scope().fleet("plan");
+        let plan = plan.flag("--placement", &launch.placement.name);
+        let plan = plan.flag("--strategy", &launch.strategy);
+        return Err(Error::new(
+            Exit::Failed,
+            format!(
+                "KubeFleet would refuse {}: {} {}.",
+                launch.run,
+                reasons.join(" "),
+                capital(&nothing)
+            ),
+        )
+        .hint(
+            Hint::new("see the remedies:").command(match &launch.snapshot {
+                Some(index) => plan.flag("--snapshot", index),
+                None => plan,
+            }),
+        ));
+    }
+    let guards = if launch.start {
+        guard::LAUNCH
+    } else {
+        guard::INIT
+    };
+    steering::seen(guards, launch.accepted, &around.inventory, reading)?;
+    if plan.outcome == PlanOutcome::Unknown && !launch.accepted.unseen {
+        let missing: Vec<_> = plan
+            .not_checked
+            .iter()
+            .map(|gap| format!("{}: {}", gap.what, gap.why))
+            .collect();
+        return Err(Error::new(
+            Exit::Incomplete,
+            format!(
+                "what KubeFleet would do with {} is unknown ({}); {nothing}",
+                launch.run,
+                enumerate(missing)
+            ),
+        )
+        .hint("or accept the risk with --allow-unseen"));
+    }
+    let back: Vec<_> = plan
+        .going_back()
+        .map(|cluster| cluster.name.as_str())
+        .collect();
+    if launch.start && !launch.accepted.older && !back.is_empty() {
+        return Err(Error::failed(format!(
+            "{} would get an older snapshot ({}); {nothing}",
+            enumerate(back),
+            plan.snapshot.index.as_deref().unwrap_or("unknown")
+        ))
+        .hint(
+            Hint::new("to do that, use --allow-older, or roll back:").command(
+                launch
+                    .run
+                    .scope()
+                    .fleet("rollback")
+                    .arg(launch.placement.word()),
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// What the run is to say of itself.
+fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, Error> {
+    let nothing = reading.record.nothing("sent");
+    let old = plan.starts_at_once();
+    if old && !launch.start {
+        return Err(Error::failed(format!(
+            "{} cannot be initialized without starting it: KubeFleet on this hub ignores spec.state \
+             and starts every run immediately; {nothing}",
+            launch.run
+        ))
+        .hint(
+            Hint::new("preview it with plan, then start it:").command(
+                launch
+                    .run
+                    .fleet("run")
+                    .flag("--placement", &launch.placement.name)
+                    .flag("--strategy", &launch.strategy),
+            ),
+        ));
+    }
+    let latest = launch.snapshot.as_deref() == Some("latest");
+    let mut snapshot = match &launch.snapshot {
+        Some(_) if latest => plan.snapshot.index.clone(),
+        Some(index) => Some(index.clone()),
+        None => None,
+    };
+    if old && snapshot.is_none() {
+        // It begins before anyone can look which content it got.
+        if let Some(at) = plan.snapshot.change_detected {
+            return Err(Error::failed(format!(
+                "the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
+                 would immediately start with the old content; {nothing}",
+                launch.placement
+            ))
+            .hint("try again in 30s, or use --snapshot latest"));
+        }
+        snapshot.clone_from(&plan.snapshot.latest);
+    }
+    let certain = snapshot.is_some();
+    Ok(RunWish {
+        placement: launch.placement.name.clone(),
+        strategy: launch.strategy.clone(),
+        snapshot,
+        state: match (old, launch.start && certain) {
+            (true, _) => None,
+            (false, true) => Some("Run"),
+            (false, false) => Some("Initialize"),
+        },
+    })
+}
+
+/// What is asked before a run is made: a person could regret one that starts beside another.
+fn question(launch: &Launch, plan: &Plan) -> Option<String> {
+    if launch.question.is_some() || !launch.start {
+        return launch.question.clone();
+    }
+    let name = &launch.run.name;
+    let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
+    let beside = plan
+        .warnings_of(WarningKind::OtherRunActive)
+        .find(|beside| !settled(&beside.subject.name))?;
+    Some(format!(
+        "Start {name} while {} is unfinished?",
+        beside.subject.name
+    ))
+}

@@ -1,0 +1,185 @@
+//! What is wanted: the run that is to be made, and what is done before.
+
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
+use crate::commands::operate::delete::Doomed;
+use crate::commands::operate::operation::ThisRun;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::Rollout;
+use crate::words::CommandLine;
+
+// No comment on the type: clap would print it.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(in crate::commands) struct Risks {
+    /// Start even if a cluster would, or might, get an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    /// Start even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+}
+
+impl From<Risks> for Accepted {
+    fn from(risks: Risks) -> Self {
+        Self {
+            older: risks.allow_older,
+            unseen: risks.allow_unseen,
+        }
+    }
+}
+
+/// A run that is to be made.
+pub(in crate::commands) struct Launch {
+    /// Its name.
+    pub run: ObjectRef,
+    /// The placement, in the run's scope.
+    pub placement: ObjectRef,
+    /// The strategy, in the run's scope.
+    pub strategy: String,
+    /// The snapshot; `None` means the content as it is now.
+    pub snapshot: Option<String>,
+    /// Whether it is started too.
+    pub start: bool,
+    /// What the user takes the responsibility for.
+    pub accepted: Accepted,
+    /// What is said before the plan.
+    pub preview: Preview,
+    /// What is asked before anything is sent, where something is to be asked in any case.
+    pub question: Option<String>,
+    /// What is done first, once that was confirmed.
+    pub first: Vec<First>,
+    /// Whether it is shown how the objects change.
+    pub diff: bool,
+}
+
+/// What is done before a run is made.
+pub(in crate::commands) enum First {
+    /// A run is stopped.
+    Stop(ThisRun),
+    /// A run is deleted.
+    Delete(Box<Doomed>),
+}
+
+impl First {
+    /// The run that it is about.
+    pub(in crate::commands) const fn object(&self) -> &ObjectRef {
+        match self {
+            Self::Stop(this) => &this.object,
+            Self::Delete(doomed) => &doomed.run.object,
+        }
+    }
+}
+
+impl Launch {
+    /// The placement and strategy of an old run once more, from the current content, in its place
+    /// where it is to be replaced.
+    pub(in crate::commands) fn again(
+        old: &Rollout<'_>,
+        run: &ObjectRef,
+        replace: bool,
+        risks: Risks,
+    ) -> Self {
+        let spec = &old.run.spec;
+        let mut launch = Self {
+            run: run.clone(),
+            placement: run.scope().object(Concept::Placement, &spec.placement),
+            strategy: spec.strategy.clone(),
+            snapshot: None,
+            start: true,
+            accepted: risks.into(),
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+            diff: false,
+        };
+        if replace {
+            let doomed = Doomed::of(old);
+            launch.preview.append(doomed.shown.clone());
+            let question = format!("Delete {} and start {}?", old.run.meta.name, run.name);
+            launch.question = Some(question);
+            launch.first.push(First::Delete(Box::new(doomed)));
+        }
+        launch
+    }
+
+    /// Whether a run of the same name is deleted first.
+    pub(super) fn replaces_its_name(&self) -> bool {
+        let mut first = self.first.iter();
+        first.any(|first| matches!(first, First::Delete(_)) && *first.object() == self.run)
+    }
+
+    /// The command that makes this run, once what comes first is done.
+    pub(super) fn command(&self) -> CommandLine {
+        let mut command = self
+            .run
+            .fleet(if self.start { "run" } else { "init" })
+            .flag("--placement", &self.placement.name)
+            .flag("--strategy", &self.strategy);
+        if let Some(index) = &self.snapshot {
+            command = command.flag("--snapshot", index);
+        }
+        if self.start && self.accepted.older {
+            command = command.switch("--allow-older");
+        }
+        if self.accepted.unseen {
+            command = command.switch("--allow-unseen");
+        }
+        command
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::Launch;
+    use crate::change::guard::Accepted;
+    use crate::change::preview::Preview;
+    use crate::kubefleet::{Concept, Scope};
+
+    pub(in super::super) fn launch(
+        namespace: &str,
+        snapshot: Option<&str>,
+        start: bool,
+        accepted: Accepted,
+    ) -> Launch {
+        let scope = Scope::of_namespace(namespace);
+        Launch {
+            run: scope.object(Concept::UpdateRun, "new"),
+            placement: scope.object(Concept::Placement, "shop"),
+            strategy: "rings; rm x".to_owned(),
+            snapshot: snapshot.map(str::to_owned),
+            start,
+            accepted,
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+            diff: false,
+        }
+    }
+
+    #[test]
+    fn the_command_that_completes_a_launch_makes_the_same_run() {
+        let none = Accepted::default();
+        let both = Accepted {
+            older: true,
+            unseen: true,
+        };
+        for (launch, wanted) in [
+            (
+                launch("", None, true, none),
+                "kubectl fleet-stage run new --placement shop --strategy 'rings; rm x'",
+            ),
+            (
+                launch("team-a", Some("3"), true, both),
+                "kubectl fleet-stage run new --placement shop --strategy 'rings; rm x' \
+                 --snapshot 3 --allow-older --allow-unseen -n team-a",
+            ),
+            (
+                launch("", None, false, both),
+                "kubectl fleet-stage init new --placement shop --strategy 'rings; rm x' \
+                 --allow-unseen",
+            ),
+        ] {
+            assert_eq!(launch.command().to_string(), wanted);
+        }
+    }
+}
