@@ -16,7 +16,7 @@ const CHOSEN: [(&str, &[&str]); 11] = [
     ("resume", &["runs"]),
     ("rollback", &["target"]),
     ("snapshots", &["placement"]),
-    ("wait", &["run"]),
+    ("wait", &["runs"]),
 ];
 
 /// The command line with these arguments left out.
