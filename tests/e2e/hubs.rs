@@ -16,7 +16,7 @@ use crate::harness::{MEMBERS, Ran};
 use crate::scene::{Scene, both, three_stages};
 
 /// A user of the hub who may do nothing.
-const NOBODY: &str = "user-128";
+const NOBODY: &str = "user-120";
 /// How long a hub may take.
 const LIMIT: Duration = Duration::from_secs(3);
 /// What a command may take beside that on a busy machine.
@@ -278,6 +278,26 @@ fn a_hub_that_dies_holds_nobody_up(hubs_here: &Hubs) {
     hubs_here.slow.clear().unwrap();
     list.says("slow: the hub answers again");
     list.interrupt();
+
+    // One that will not answer any more is left: its rows were not deleted.
+    let refused = Rule::new("watch=true", Fault::Unauthorized);
+    hubs_here.slow.rules(vec![refused]);
+    let mut list = hubs_here.begin(&words);
+    list.says("not reached: slow: ");
+    hubs_here.create_there(&new);
+    let mut seen = BTreeSet::new();
+    while !seen.contains(&("us".to_owned(), new.clone())) {
+        let what = list.document();
+        let (what, hub, name) = event(&what);
+        assert_eq!(what, "ADDED", "{hub} {name}");
+        seen.insert((hub.to_owned(), name.to_owned()));
+    }
+    hubs_here.delete_there(&new);
+    list.interrupt();
+    let follow = ["--for=approval", "--contexts=slow,us", "--keep-waiting"];
+    let ran = hubs_here.plugin(&[&["wait", only], &follow[..]].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (7, ""), "{}", ran.err);
+    hubs_here.slow.rules(Vec::new());
 }
 
 fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {

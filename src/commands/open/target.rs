@@ -137,9 +137,7 @@ impl Reading {
                         })
                         .ok_or_else(|| self.unnamed(namespace))
                 }
-                _ if ui.offers_choices() => {
-                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
-                }
+                _ if ui.offers_choices() => picking::run(&picking::EVERY, namespace, self, ui),
                 _ => Err(self.unnamed(namespace)),
             };
         };
@@ -222,7 +220,7 @@ impl Reading {
     ) -> Result<ObjectRef, Error> {
         match word {
             Some(word) => self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui),
-            None => picking::run(eligible, namespace, self, ui, |said| said),
+            None => picking::run(eligible, namespace, self, ui),
         }
     }
 

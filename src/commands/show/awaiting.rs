@@ -169,6 +169,8 @@ fn look_until<J: Judge>(
         for shown in hubs.take_shown() {
             take(shown, hubs, runs, (&mut *talk, &mut *ui), judge);
         }
+        // Nothing is known any more of what waits on a hub that is not followed any more.
+        runs.retain(|run| run.end.is_some() || !hubs.has_ended(run.hub.as_deref()));
         talk.connection(hubs, runs, ui);
         if judge.is_over(runs, hubs) {
             return Ok(WaitEnd::Over);

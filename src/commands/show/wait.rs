@@ -54,8 +54,8 @@ use decide::{Awaited, Standing, WaitDecision, decide, together};
     7  one of several hubs was not reached\n  \
     8  stopped, or not started")]
 pub struct WaitArgs {
-    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, one chosen from
-    /// a list]
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
     /// Conditions to wait for; the first one met ends the wait for a run
@@ -115,13 +115,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         let namespace = namespace.as_deref();
         let runs = if words.is_empty() {
             let said = |said: CommandLine| said.joined("--for", conditions.clone());
-            vec![picking::run(
-                &picking::ACTIVE,
-                namespace,
-                reading,
-                ui,
-                said,
-            )?]
+            picking::several(&picking::ACTIVE, namespace, reading, ui, said)?
         } else {
             reading.runs_of(&words, namespace, ui)?
         };
@@ -170,31 +164,31 @@ impl Judge for WaitJudge<'_> {
     }
 
     fn is_over(&self, runs: &[WaitedRun], hubs: &FollowedHubs<'_, Rollouts>) -> bool {
-        let answers = hubs.answers();
+        // Which hub is the first to answer decides nothing.
+        if !hubs.is_known() {
+            return false;
+        }
         let has_unknown = runs.iter().any(|run| unknown(run).is_some());
-        let is_nowhere = hubs.is_known() && !answers.absent().is_empty();
+        let is_nowhere = !hubs.answers().absent().is_empty();
         let standings = standings(runs, hubs);
         has_unknown || is_nowhere || together(&standings, self.0.keep_waiting).is_some()
     }
 }
 
-/// Where each run stands, those too that may be on hubs which did not answer.
+/// Where each run stands, those too that may be on hubs which were not reached.
 fn standings(runs: &[WaitedRun], hubs: &FollowedHubs<'_, Rollouts>) -> Vec<Standing> {
-    let pending = hubs.pending().into_iter().map(|_| Standing::Waiting);
     let not_reached = hubs.answers().not_reached.iter();
     let not_reached = not_reached.map(|_| Standing::Ended(Exit::Incomplete));
-    let runs = runs.iter().filter_map(|run| match &run.end {
-        // It is among those that were not reached.
-        None if hubs.has_ended(run.hub.as_deref()) => None,
-        None => Some(Standing::Waiting),
-        Some(RunEnd::Decided(WaitDecision::Met(_))) => Some(Standing::Met),
+    let runs = runs.iter().map(|run| match &run.end {
+        None => Standing::Waiting,
+        Some(RunEnd::Decided(WaitDecision::Met(_))) => Standing::Met,
         Some(RunEnd::Decided(_)) => {
             let verdict = run.last.as_ref().map(|status| status.verdict);
-            Some(Standing::Ended(verdict.map_or(Exit::Done, Exit::from)))
+            Standing::Ended(verdict.map_or(Exit::Done, Exit::from))
         }
-        Some(RunEnd::Gone(error) | RunEnd::Denied(error)) => Some(Standing::Ended(error.exit)),
+        Some(RunEnd::Gone(error) | RunEnd::Denied(error)) => Standing::Ended(error.exit),
     });
-    runs.chain(pending).chain(not_reached).collect()
+    runs.chain(not_reached).collect()
 }
 
 /// That a condition names a stage or gate that a run does not have.

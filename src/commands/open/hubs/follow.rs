@@ -125,7 +125,7 @@ pub struct FollowCall<'a> {
     pub of: &'a ContextsArgs,
     /// Without it, nothing is taken from an earlier call.
     pub input: Option<&'a InputArgs>,
-    /// In which time the command has to end.
+    /// In which time what one hub has to say must be known.
     pub limit: Option<Duration>,
     /// The command that hints name.
     pub command: &'static str,
@@ -201,7 +201,8 @@ impl Session<'_> {
         }
         check_input(call.input)?;
         let names = chosen(call.of, self)?;
-        let asking = HubsAsking::new(self, call.input, call.limit, call.command);
+        // Who follows several has the time in mind.
+        let asking = HubsAsking::new(self, call.input, None, call.command);
         let (tell, told) = channel();
         let together = asking.together.clone();
         let interrupted = tell.clone();
