@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::commands::open::hubs::{FollowsHub, HubNews};
+use crate::commands::open::hubs::{FollowedHubs, FollowsHub, HubAnswer, HubNews};
+use crate::commands::open::names::label;
 use crate::commands::open::reading::Reading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -49,6 +50,64 @@ pub(in crate::commands) enum RolloutNow {
 
 /// What is seen of each rollout, in the order in which they were named.
 pub(in crate::commands) type Rollouts = Vec<(ObjectRef, RolloutNow)>;
+
+/// A rollout that is followed, on one of several hubs or on one, and what is known of it.
+pub(in crate::commands) struct FollowedRollout<E> {
+    /// Its hub, where there are several.
+    pub hub: Option<String>,
+    pub object: ObjectRef,
+    /// Its state: the last, or that with which it ended.
+    pub last: Option<Box<Status>>,
+    /// How it ended.
+    pub end: Option<E>,
+    /// The place of its hub among the hubs, and its own among the rollouts there.
+    place: (usize, usize),
+}
+
+impl<E> FollowedRollout<E> {
+    /// Those of a hub, each with its label where there are others, and with what the hub shows of it.
+    /// What is shown for the first time is added in its place.
+    pub(in crate::commands) fn of_hub<'a>(
+        all: &'a mut Vec<Self>,
+        shown: HubAnswer<Rollouts>,
+        hubs: &FollowedHubs<'_, Rollouts>,
+    ) -> impl Iterator<Item = (&'a mut Self, Option<String>, RolloutNow)> + use<'a, E> {
+        let hub = hubs.place(shown.hub.as_deref());
+        let found = all.binary_search_by_key(&(hub, 0), |rollout| rollout.place);
+        let at = found.unwrap_or_else(|at| {
+            let new = shown.found.iter().enumerate();
+            let new = new.map(|(place, (object, _))| Self {
+                hub: shown.hub.clone(),
+                object: object.clone(),
+                last: None,
+                end: None,
+                place: (hub, place),
+            });
+            all.splice(at..at, new);
+            at
+        });
+        let labels: Vec<_> = all.iter().map(|it| it.label_in(all, hubs)).collect();
+        let own = all.iter_mut().zip(labels).skip(at);
+        let own = own.zip(shown.found);
+        own.map(|((rollout, label), (_, now))| (rollout, label, now))
+    }
+
+    /// What tells it from the others.
+    pub(in crate::commands) fn label(&self, among: &[Self]) -> String {
+        let others = among.iter().filter(|other| other.hub == self.hub);
+        let others = others.map(|other| &other.object);
+        label(self.hub.as_deref(), &self.object, others)
+    }
+
+    /// The same, where there are others.
+    pub(in crate::commands) fn label_in(
+        &self,
+        among: &[Self],
+        hubs: &FollowedHubs<'_, Rollouts>,
+    ) -> Option<String> {
+        (among.len() > 1 || hubs.is_several()).then(|| self.label(among))
+    }
+}
 
 impl<'r> Following<'r> {
     /// Follows runs or placements of the hub that is read.

@@ -2,13 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::commands::open::following::{Following, RolloutNow, Rollouts};
+use crate::commands::open::following::{FollowedRollout, Following, RolloutNow, Rollouts};
 use crate::commands::open::hubs::{FollowNews, FollowedHubs, HubAnswer};
-use crate::commands::open::names::label;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::hub;
-use crate::kubefleet::ObjectRef;
 use crate::render::status::bars::{BarFrame, BarRun, all_bars, bars};
 use crate::render::status::{beginning, changes, gaps, line, verdict};
 use crate::ui::{ProgressBars, Ui};
@@ -43,17 +41,7 @@ pub(in crate::commands) enum WaitEnd {
 type EndedWait<D> = (WaitEnd, Vec<AwaitedRun<D>>);
 
 /// A run that is waited for.
-pub(in crate::commands) struct AwaitedRun<D> {
-    /// Its hub, where there are several.
-    pub hub: Option<String>,
-    pub object: ObjectRef,
-    /// Its state: the last, or that with which it ended.
-    pub last: Option<Box<Status>>,
-    /// What ended the wait for it.
-    pub end: Option<RunEnd<D>>,
-    /// The place of its hub among the hubs, and its own among the runs there.
-    place: (usize, usize),
-}
+pub(in crate::commands) type AwaitedRun<D> = FollowedRollout<RunEnd<D>>;
 
 /// What ended the wait for a run.
 pub(in crate::commands) enum RunEnd<D> {
@@ -192,33 +180,11 @@ fn take<J: Judge>(
     (talk, ui): (&mut Talk<'_>, &mut Ui),
     judge: &mut J,
 ) {
-    let HubAnswer { hub, found } = shown;
-    let first = (hubs.place(hub.as_deref()), 0);
-    let at = match runs.binary_search_by_key(&first, |run| run.place) {
-        Ok(at) => at,
-        Err(at) => {
-            let new = found
-                .iter()
-                .enumerate()
-                .map(|(place, (object, _))| AwaitedRun {
-                    hub: hub.clone(),
-                    object: object.clone(),
-                    last: None,
-                    end: None,
-                    place: (first.0, place),
-                });
-            runs.splice(at..at, new);
-            at
-        }
-    };
-    let is_one = runs.len() == 1 && !hubs.is_several();
-    let labels: Vec<_> = runs.iter().map(|run| run.label(runs)).collect();
-    let own = runs.iter_mut().zip(&labels).skip(at);
-    for ((run, label), (_, now)) in own.zip(found) {
+    for (run, label, now) in FollowedRollout::of_hub(runs, shown, hubs) {
         if run.end.is_some() {
             continue;
         }
-        let label = (!is_one).then_some(label.as_str());
+        let label = label.as_deref();
         let end = match now {
             RolloutNow::State(status) => {
                 talk.tell(label, run.last.as_deref(), &status, ui);
@@ -234,30 +200,11 @@ fn take<J: Judge>(
             RolloutNow::Gone(error) => Some(RunEnd::Gone(error)),
             RolloutNow::Denied(error) => Some(RunEnd::Denied(error)),
         };
-        if let (Some(RunEnd::Gone(error) | RunEnd::Denied(error)), false) = (&end, is_one) {
+        if let (Some(RunEnd::Gone(error) | RunEnd::Denied(error)), Some(_)) = (&end, label) {
             run.last = None;
             ui.warning(&error.message);
         }
         run.end = end;
-    }
-}
-
-impl<D> AwaitedRun<D> {
-    /// What tells it from the others.
-    pub(in crate::commands) fn label(&self, among: &[Self]) -> String {
-        let others = among.iter().filter(|run| run.hub == self.hub);
-        label(
-            self.hub.as_deref(),
-            &self.object,
-            others.map(|run| &run.object),
-        )
-    }
-}
-
-impl<D> AwaitedRun<D> {
-    /// The same, where there are others.
-    fn label_in(&self, among: &[Self], hubs: &FollowedHubs<'_, Rollouts>) -> Option<String> {
-        (among.len() > 1 || hubs.is_several()).then(|| self.label(among))
     }
 }
 

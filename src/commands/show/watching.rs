@@ -46,7 +46,7 @@ impl WatchView {
         Some(columns)
     }
 
-    /// Draws texts in place of the last ones; `notes` stand below them.
+    /// Draws texts in place of the last ones, and below them what is missing.
     pub(super) fn draw<T>(&self, texts: &[String], hubs: &FollowedHubs<'_, T>, ui: &Ui) {
         let Some((screen, (columns, rows))) = self
             .screen
@@ -56,6 +56,9 @@ impl WatchView {
             return;
         };
         let mut notes = String::new();
+        for absent in hubs.answers().absent() {
+            self.warning(&mut notes, &absent.message, ui);
+        }
         for hub in &self.away {
             let text = format!("{}; retrying", hub.says(&hub.found));
             self.warning(&mut notes, &text, ui);
@@ -203,28 +206,11 @@ pub(super) fn follow<R: Clone, T: Serialize>(
         gaps: Vec::new(),
         empty: BTreeMap::new(),
     };
-    loop {
-        match hubs.next(hubs.tick(), ui) {
-            Ok(FollowNews::Now) => {}
-            Ok(FollowNews::Interrupted | FollowNews::Late) => {
-                told.end(ui);
-                return Ok(Exit::Interrupted);
-            }
-            Err(error) => {
-                told.end(ui);
-                return Err(error);
-            }
-        }
-        told.show(&mut hubs, ui, &show)?;
-        if ui.is_closed() {
-            return Ok(hubs.answers().exit(Exit::Done));
-        }
-        if hubs.is_over() {
-            told.end(ui);
-            hubs.tell(ui);
-            return Ok(hubs.answers().exit(Exit::Done));
-        }
-    }
+    let ended = told.until_end(&mut hubs, ui, &show);
+    told.end(ui);
+    let exit = ended?;
+    hubs.tell(ui);
+    Ok(exit)
 }
 
 /// What was shown of a list so far.
@@ -241,6 +227,24 @@ struct FollowedList<'o, T> {
 }
 
 impl<T: Serialize> FollowedList<'_, T> {
+    fn until_end<R: Clone>(
+        &mut self,
+        hubs: &mut FollowedHubs<'_, HubRows<R>>,
+        ui: &mut Ui,
+        show: &impl Fn(AllRows<R>, &Ui) -> Result<ListNow<T>, Error>,
+    ) -> Result<Exit, Error> {
+        loop {
+            match hubs.next(hubs.tick(), ui)? {
+                FollowNews::Now => {}
+                FollowNews::Interrupted | FollowNews::Late => return Ok(Exit::Interrupted),
+            }
+            self.show(hubs, ui, show)?;
+            if ui.is_closed() || hubs.is_over() {
+                return Ok(hubs.answers().exit(Exit::Done));
+            }
+        }
+    }
+
     fn show<R: Clone>(
         &mut self,
         hubs: &mut FollowedHubs<'_, HubRows<R>>,

@@ -1,10 +1,9 @@
 //! `status --watch`: the same, until the runs end.
 
 use super::{StatusArgs, StatusFormat, exit, look};
-use crate::commands::open::following::{Following, RolloutNow, Rollouts};
+use crate::commands::open::following::{FollowedRollout, Following, RolloutNow, Rollouts};
 use crate::commands::open::global::Global;
 use crate::commands::open::hubs::{FollowCall, FollowNews, FollowedHubs, HubAnswer};
-use crate::commands::open::names::label;
 use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::commands::show::watching::WatchView;
@@ -43,17 +42,8 @@ pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, 
     Ok(exit)
 }
 
-/// A rollout that is watched.
-struct WatchedRollout {
-    /// Its hub, where there are several.
-    hub: Option<String>,
-    /// Its state as it was shown last.
-    last: Option<Status>,
-    /// Why it is not seen any more.
-    unseen: Option<Exit>,
-    /// The place of its hub among the hubs, and its own among the rollouts there.
-    place: (usize, usize),
-}
+/// A rollout that is watched. It ends when it is not seen any more, with an exit code.
+type WatchedRollout = FollowedRollout<Exit>;
 
 /// Rollouts as they were shown so far.
 struct StatusView<'a> {
@@ -80,16 +70,18 @@ impl StatusView<'_> {
                 self.take(shown, hubs, ui)?;
             }
             self.rollouts.retain(|rollout| {
-                let is_unknown = hubs.has_ended(rollout.hub.as_deref());
-                // Of a hub that is not followed any more, nothing else is known.
-                !is_unknown || rollout.is_over()
+                // Nothing is known any more of what goes on where a hub is not followed any more.
+                is_over(rollout) || !hubs.has_ended(rollout.hub.as_deref())
             });
             self.view.connection(hubs, ui);
             self.draw(hubs, ui);
-            let is_over = hubs.is_known() && self.rollouts.iter().all(WatchedRollout::is_over);
+            let is_over = hubs.is_known() && self.rollouts.iter().all(is_over);
             if is_over || ui.is_closed() {
                 let exit_zero = self.args.exit_zero;
-                let exits = self.rollouts.iter().map(|rollout| rollout.exit(exit_zero));
+                let exits = self.rollouts.iter().map(|rollout| {
+                    let own = rollout.last.as_ref().map(|last| exit(last, exit_zero));
+                    rollout.end.or(own).unwrap_or(Exit::Done)
+                });
                 return Ok(hubs.answers().exit(Exit::worst(exits)));
             }
         }
@@ -102,27 +94,25 @@ impl StatusView<'_> {
         hubs: &FollowedHubs<'_, Rollouts>,
         ui: &mut Ui,
     ) -> Result<(), Error> {
-        let HubAnswer { hub, found } = shown;
-        let objects: Vec<_> = found.iter().map(|(object, _)| object.clone()).collect();
-        let is_one = objects.len() == 1 && !hubs.is_several();
-        for (at, (object, now)) in found.into_iter().enumerate() {
-            let label = label(hub.as_deref(), &object, objects.iter());
-            let place = (hubs.place(hub.as_deref()), at);
-            let rollout = self.rollout(place, hub.as_deref());
-            if rollout.unseen.is_some() {
+        let is_redrawn = self.view.is_redrawn();
+        let own = FollowedRollout::of_hub(&mut self.rollouts, shown, hubs);
+        for (rollout, label, now) in own {
+            if rollout.end.is_some() {
                 continue;
             }
             match now {
                 RolloutNow::State(status) => {
-                    let last = rollout.last.replace(*status.clone());
-                    if !self.view.is_redrawn() {
-                        let label = (!is_one).then_some(label);
-                        self.tell(label, last.as_ref(), &status, ui)?;
+                    if !is_redrawn {
+                        let last = rollout.last.as_deref();
+                        tell(self.args.output, label, (last, &status), ui)?;
                     }
+                    rollout.last = Some(status);
                 }
-                RolloutNow::Gone(error) | RolloutNow::Denied(error) if is_one => return Err(error),
                 RolloutNow::Gone(error) | RolloutNow::Denied(error) => {
-                    rollout.unseen = Some(error.exit);
+                    if label.is_none() {
+                        return Err(error);
+                    }
+                    rollout.end = Some(error.exit);
                     rollout.last = None;
                     ui.warning(&error.message);
                 }
@@ -131,51 +121,10 @@ impl StatusView<'_> {
         Ok(())
     }
 
-    /// The rollout at a place.
-    fn rollout(&mut self, place: (usize, usize), hub: Option<&str>) -> &mut WatchedRollout {
-        let found = self.rollouts.binary_search_by_key(&place, |it| it.place);
-        let at = found.unwrap_or_else(|at| {
-            self.rollouts.insert(
-                at,
-                WatchedRollout {
-                    hub: hub.map(str::to_owned),
-                    last: None,
-                    unseen: None,
-                    place,
-                },
-            );
-            at
-        });
-        &mut self.rollouts[at]
-    }
-
-    /// Prints what is different from the last state.
-    fn tell(
-        &self,
-        label: Option<String>,
-        last: Option<&Status>,
-        status: &Status,
-        ui: &mut Ui,
-    ) -> Result<(), Error> {
-        if self.args.output == StatusFormat::Text {
-            let lines = match last {
-                Some(last) => changes(last, status),
-                None => beginning(status),
-            };
-            let label = label.map_or_else(String::new, |label| format!("{label}: "));
-            for line in lines {
-                ui.answer(&format!("{}  {label}{line}\n", status.as_of));
-            }
-        } else if last.is_none_or(|last| !last.is_same_state(status)) {
-            ui.answer(&document(status, self.args.output)?);
-        }
-        Ok(())
-    }
-
     fn draw(&self, hubs: &FollowedHubs<'_, Rollouts>, ui: &Ui) {
         if self.view.is_redrawn() {
             let look = self.look(ui);
-            let states = self.rollouts.iter().filter_map(|it| it.last.as_ref());
+            let states = self.rollouts.iter().filter_map(|it| it.last.as_deref());
             let texts = states.map(|status| render::status::watched(status, &look));
             self.view.draw(&texts.collect::<Vec<_>>(), hubs, ui);
         }
@@ -183,7 +132,7 @@ impl StatusView<'_> {
 
     /// Leaves the terminal as it should be: with the last states, whole.
     fn end(&self, ui: &mut Ui) {
-        let states = self.rollouts.iter().filter_map(|it| it.last.as_ref());
+        let states = self.rollouts.iter().filter_map(|it| it.last.as_deref());
         let states: Vec<_> = states.collect();
         if !states.is_empty() {
             let look = self.look(ui);
@@ -202,16 +151,31 @@ impl StatusView<'_> {
     }
 }
 
-impl WatchedRollout {
-    /// Whether nothing is to be seen of it any more.
-    fn is_over(&self) -> bool {
-        self.unseen.is_some() || self.last.as_ref().is_some_and(Status::is_over)
-    }
+/// Whether nothing is to be seen of it any more.
+fn is_over(rollout: &WatchedRollout) -> bool {
+    rollout.end.is_some() || rollout.last.as_ref().is_some_and(|last| last.is_over())
+}
 
-    fn exit(&self, exit_zero: bool) -> Exit {
-        let own = self.last.as_ref().map(|status| exit(status, exit_zero));
-        self.unseen.or(own).unwrap_or(Exit::Done)
+/// Prints what is different from the last state.
+fn tell(
+    format: StatusFormat,
+    label: Option<String>,
+    (last, status): (Option<&Status>, &Status),
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    if format == StatusFormat::Text {
+        let lines = match last {
+            Some(last) => changes(last, status),
+            None => beginning(status),
+        };
+        let label = label.map_or_else(String::new, |label| format!("{label}: "));
+        for line in lines {
+            ui.answer(&format!("{}  {label}{line}\n", status.as_of));
+        }
+    } else if last.is_none_or(|last| !last.is_same_state(status)) {
+        ui.answer(&document(status, format)?);
     }
+    Ok(())
 }
 
 /// A document of a stream.
