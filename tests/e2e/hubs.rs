@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_hub::fleet::{Fleet, Run};
+use test_hub::screen::Screen;
 use test_hub::standin::Scope;
+use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
 use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub};
 
 use crate::harness::{MEMBERS, Ran};
@@ -129,13 +131,21 @@ impl Hubs {
         self.folder.path().join("settings.yaml")
     }
 
-    /// Starts the plugin, which goes on while the test does something.
-    fn begin(&self, arguments: &[&str]) -> Begun {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+        command
             .args(arguments)
             .arg("--kubeconfig")
             .arg(self.kubeconfig())
             .env("FLEET_STAGE_SETTINGS", self.settings())
+            .env("NO_COLOR", "1");
+        command
+    }
+
+    /// Starts the plugin, which goes on while the test does something.
+    fn begin(&self, arguments: &[&str]) -> Begun {
+        let mut child = self
+            .command(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -211,6 +221,7 @@ fn several_hubs_are_followed_each_by_itself() {
     lists_are_followed(&hubs_here);
     a_hub_that_dies_holds_nobody_up(&hubs_here);
     a_run_is_waited_for_on_each_hub(&hubs_here);
+    what_is_drawn_is_left_as_it_was(&hubs_here);
     states_are_followed(&hubs_here);
 }
 
@@ -341,6 +352,43 @@ fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
     let ran = wait(&[run, "--for=approval", "--contexts=eu", "-o", "name"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     hubs_here.slow.rules(Vec::new());
+}
+
+/// On a terminal too, what was not reached is there at the end.
+fn what_is_drawn_is_left_as_it_was(hubs_here: &Hubs) {
+    if !has_terminals() {
+        return;
+    }
+    let (run, only) = (hubs_here.run.as_str(), hubs_here.only.as_str());
+    let list = ["list", run, "-w", "--contexts=gone,us,eu"];
+    let status = ["status", run, only, "-w", "--contexts=gone,eu"];
+    let wait = ["wait", run, only, "--for=succeeded", "--keep-waiting"];
+    let wait = [&wait[..], &["--contexts=gone,eu"]].concat();
+    let (runs, interrupted) = ("waiting for succeeded: 0 of 2 runs done", "interrupted; ");
+    for (words, drawn, left) in [
+        (&list[..], "eu   ", ["\neu   ", "\nus   "]),
+        (
+            &status,
+            "eu: Cluster",
+            ["  eu: Cluster", "stage prod: not reached"],
+        ),
+        (&wait, runs, [" eu: ", interrupted]),
+    ] {
+        let mut terminal = Terminal::start(&hubs_here.command(words), 100, LIMIT + SLACK);
+        terminal.until("not reached: gone");
+        terminal.until(drawn);
+        terminal.types(CONTROL_C);
+        let (code, shown) = terminal.end();
+        let mut screen = Screen::new(100);
+        screen.write(&shown);
+        let text = screen.text().join("\n");
+        assert_eq!(code, 130, "{text}");
+        assert_eq!(text.matches("not reached: gone").count(), 1, "{text}");
+        for words in left {
+            assert!(text.contains(words), "{words:?}:\n{text}");
+        }
+        assert!(!text.contains(runs) && !text.contains("^C"), "{text}");
+    }
 }
 
 fn states_are_followed(hubs_here: &Hubs) {
