@@ -510,3 +510,139 @@ impl<T> Drop for FollowedHubs<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+
+    use super::{FollowNews, FollowedHub, FollowedHubs, HubMessage, HubNews, HubSource};
+    use crate::commands::open::hubs::{Answers, AskError, HubTold};
+    use crate::error::Error;
+    use crate::exit::Exit;
+    use crate::hub::{Together, Traffic};
+    use crate::ui::Ui;
+
+    type Told = Sender<(usize, HubMessage<&'static str>)>;
+
+    fn hubs(names: &[&str]) -> (Told, FollowedHubs<'static, &'static str>) {
+        let (tell, told) = channel();
+        let hubs = names.iter().map(|name| Some((*name).to_owned()));
+        let followed = FollowedHubs {
+            hubs: hubs.map(FollowedHub::new).collect(),
+            source: HubSource::Several(told, Together::default()),
+            answers: Answers::none(Timestamp::UNIX_EPOCH, true),
+            is_known: false,
+            all_contexts: false,
+            told: (0, 0),
+        };
+        (tell, followed)
+    }
+
+    fn reached(absent: &[&str]) -> HubMessage<&'static str> {
+        let absent = absent.iter().map(|word| {
+            let error = Error::not_found(format!("no {word}"));
+            ((*word).to_owned(), error)
+        });
+        HubMessage::Reached(HubTold {
+            found: (),
+            traffic: Traffic::default(),
+            absent: absent.collect(),
+        })
+    }
+
+    fn shows(what: &'static str) -> HubMessage<&'static str> {
+        HubMessage::News(HubNews::Now(what, None))
+    }
+
+    fn failed(error: Error) -> HubMessage<&'static str> {
+        HubMessage::Failed(AskError::Other(error))
+    }
+
+    fn after(
+        told: &Told,
+        messages: impl IntoIterator<Item = (usize, HubMessage<&'static str>)>,
+        hubs: &mut FollowedHubs<'_, &'static str>,
+    ) -> Result<FollowNews, Error> {
+        for message in messages {
+            told.send(message).unwrap();
+        }
+        hubs.next(Duration::ZERO, &mut Ui::silent())
+    }
+
+    fn seen(hubs: &FollowedHubs<'_, &'static str>) -> Vec<String> {
+        let shown = hubs.shown().into_iter();
+        shown.map(|hub| hub.says(hub.found)).collect()
+    }
+
+    #[test]
+    fn one_hub_waits_for_no_other() {
+        let (told, mut hubs) = hubs(&["eu", "us", "asia"]);
+        let news = [(1, reached(&[])), (1, shows("a"))];
+        assert_eq!(after(&told, news, &mut hubs).unwrap(), FollowNews::Now);
+        assert_eq!(seen(&hubs), ["us: a"]);
+        assert_eq!(hubs.pending(), ["eu", "asia"]);
+        assert!(!hubs.is_known());
+        // One that is reached is not known before it shows something.
+        let news = [(0, reached(&["x"])), (2, failed(Error::failed("gone")))];
+        after(&told, news, &mut hubs).unwrap();
+        assert!(!hubs.is_known() && hubs.has_ended(Some("asia")));
+        after(&told, [(0, shows("b")), (1, shows("c"))], &mut hubs).unwrap();
+        assert!(hubs.is_known());
+        assert_eq!(seen(&hubs), ["eu: b", "us: c"]);
+        let not_reached = hubs.answers().not_reached.iter();
+        let not_reached: Vec<_> = not_reached.map(super::NotReached::says).collect();
+        assert_eq!(not_reached, ["not reached: asia: gone"]);
+        // Another has what one does not have.
+        assert!(hubs.answers().absent().is_empty());
+        assert_eq!(hubs.answers().exit(Exit::Done), Exit::Incomplete);
+    }
+
+    #[test]
+    fn what_a_lost_hub_showed_is_known_no_longer() {
+        let (told, mut hubs) = hubs(&["eu", "us"]);
+        let both = [0, 1].map(|at| [(at, reached(&["x"])), (at, shows("a"))]);
+        after(&told, both.into_iter().flatten(), &mut hubs).unwrap();
+        assert_eq!(hubs.answers().absent().len(), 1);
+        let away = HubMessage::News(HubNews::Away("no answer".to_owned()));
+        after(&told, [(1, away)], &mut hubs).unwrap();
+        assert_eq!(hubs.away().len(), 1);
+        assert_eq!(seen(&hubs), ["eu: a", "us: a"]);
+        let lost = HubMessage::News(HubNews::Ended(Error::failed("lost")));
+        after(&told, [(1, lost)], &mut hubs).unwrap();
+        assert_eq!(seen(&hubs), ["eu: a"]);
+        assert!(hubs.away().is_empty() && !hubs.is_over());
+        assert_eq!(hubs.answers().not_reached.len(), 1);
+        let lost = HubMessage::News(HubNews::Ended(Error::failed("lost")));
+        after(&told, [(0, lost)], &mut hubs).unwrap();
+        assert!(hubs.is_over());
+    }
+
+    #[test]
+    fn a_name_that_no_hub_has_and_a_signal_end_all() {
+        let missing = || failed(Error::not_found("no x"));
+        let (told, mut hubs_here) = hubs(&["eu", "us"]);
+        after(&told, [(0, missing())], &mut hubs_here).unwrap();
+        let error = after(&told, [(1, missing())], &mut hubs_here).unwrap_err();
+        assert_eq!(error.exit, Exit::NotFound);
+        assert!(error.message.contains("eu and us"), "{}", error.message);
+
+        let (told, mut hubs_here) = hubs(&["eu", "us"]);
+        let signal = HubMessage::News(HubNews::Interrupted);
+        let news = after(&told, [(0, signal), (1, missing())], &mut hubs_here).unwrap();
+        assert_eq!(news, FollowNews::Interrupted);
+
+        // Whoever is not waited for any longer was not reached.
+        let (told, mut hubs_here) = hubs(&["eu", "us"]);
+        after(&told, [(0, reached(&[])), (0, shows("a"))], &mut hubs_here).unwrap();
+        let limit = Duration::from_secs(4);
+        hubs_here.give_up(limit, &mut Ui::silent()).unwrap();
+        let says = hubs_here.answers().not_reached[0].says();
+        assert!(
+            says.contains("us: no answer within --timeout (4s)"),
+            "{says}"
+        );
+    }
+}
