@@ -88,6 +88,11 @@ pub fn all_bars(runs: &[BarRun<'_>], pending: &[&str], frame: &BarFrame<'_>) -> 
             lines.truncate(rows);
             lines
         };
+        let mut runs = runs.to_vec();
+        if runs.len() > rows {
+            // Those that are waited for come first.
+            runs.sort_by_key(|run| run.is_over);
+        }
         let whole: Vec<_> = runs
             .iter()
             .map(|run| block(run, frame.rows).len())
