@@ -69,6 +69,16 @@ impl Error {
         self
     }
 
+    /// That it is so on one of several hubs.
+    #[must_use]
+    pub fn on_hub(self, hub: &str) -> Self {
+        Self {
+            message: format!("{hub}: {}", self.message),
+            hint: self.hint.map(|hint| hint.on_hub(hub)),
+            ..self
+        }
+    }
+
     /// What caused it, from the outside in. The first that the message says is left out.
     pub fn causes(&self) -> impl Iterator<Item = String> {
         let chain = self.source.iter().flat_map(|source| source.chain().skip(1));

@@ -51,7 +51,9 @@ impl Exit {
     /// What the code means.
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Done => "success; the rollout succeeded, or is progressing, and nobody needs to act",
+            Self::Done => {
+                "success; the rollout succeeded, or is progressing, and nobody needs to act"
+            }
             Self::Error => "the command failed, or a request took longer than --request-timeout",
             Self::Usage => "the command line is invalid",
             Self::Failed => "the rollout failed or could not be initialized, or --fail-on was met",

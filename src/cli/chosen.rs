@@ -17,7 +17,7 @@ const CHOSEN: [(&str, &[&str]); 12] = [
     ("retry", &["run"]),
     ("rollback", &["target"]),
     ("snapshots", &["placement"]),
-    ("wait", &["run"]),
+    ("wait", &["runs"]),
 ];
 
 /// The command line with these arguments left out.

@@ -241,7 +241,7 @@ fn typed(command: &clap::Command, words: &[OsString]) -> Words {
     let value = |ids: &[&str]| ids.iter().find_map(|id| word(inmost, id));
     Words {
         global,
-        target: value(&["target", "targets", "run", "from"]),
+        target: value(&["target", "targets", "run", "runs", "from"]),
         placement: value(&["placement"]),
         ..begin
     }

@@ -160,6 +160,25 @@ impl Together {
         });
     }
 
+    /// Minds the signals from now on: the first is told, and ends nothing.
+    pub fn tell(&self, tell: impl FnOnce() + Send + 'static) {
+        self.0.stay();
+        let mut count = self.0.count();
+        self.listen();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(more_than(&mut count, 0));
+                tell();
+            }
+        });
+    }
+
+    /// Ends all that was started for any of them.
+    pub fn end(&self) {
+        drop(self.0.end_all());
+    }
+
     pub(super) fn ends(&self) -> Arc<Ends> {
         Arc::clone(&self.0)
     }

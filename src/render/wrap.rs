@@ -106,6 +106,52 @@ pub fn fit(text: &str, columns: usize, rows: usize) -> Vec<String> {
     lines
 }
 
+/// The same for several texts, which share the rows.
+pub fn fit_all(texts: &[String], columns: usize, rows: usize) -> Vec<String> {
+    let whole = texts.join("\n");
+    let lines = fit(&whole, columns, rows);
+    if texts.len() < 2 || lines.len() == whole.lines().count() {
+        return lines;
+    }
+    let taken = |line: &str| display_width(line).div_ceil(columns.max(1)).max(1);
+    let needs: Vec<_> = texts
+        .iter()
+        .map(|text| text.lines().map(taken).sum())
+        .collect();
+    let shared = texts.iter().zip(shares(&needs, rows));
+    let lines = shared.flat_map(|(text, share)| match share {
+        0 => Vec::new(),
+        // There is no room to say how many lines there are.
+        1 => text.lines().take(1).map(str::to_owned).collect(),
+        share => fit(text, columns, share),
+    });
+    lines.collect()
+}
+
+/// How many rows each of several blocks gets that need so many: what one does not need is for the
+/// others.
+pub fn shares(needs: &[usize], rows: usize) -> Vec<usize> {
+    let mut order: Vec<_> = needs.iter().copied().enumerate().collect();
+    order.sort_by_key(|(_, need)| *need);
+    let mut shares = vec![0; needs.len()];
+    let (mut left, mut waiting) = (rows, needs.len());
+    for (at, need) in order {
+        // Where there are fewer rows than blocks, the first in their order get one.
+        let even = if rows < needs.len() {
+            usize::from(at < rows)
+        } else {
+            left / waiting.max(1)
+        };
+        let share = need.min(even);
+        if let Some(place) = shares.get_mut(at) {
+            *place = share;
+        }
+        left = left.saturating_sub(share);
+        waiting = waiting.saturating_sub(1);
+    }
+    shares
+}
+
 /// `a, b, c`, and how many more there are when not all are wanted.
 pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
     let shown: Vec<_> = names.iter().take(most).map(AsRef::as_ref).collect();
@@ -121,12 +167,32 @@ mod tests {
     use proptest::prelude::*;
     use unicode_width::UnicodeWidthStr;
 
-    use super::{fit, hanging, list};
+    use super::{fit, fit_all, hanging, list, shares};
 
     fn wrapped(text: &str, width: usize) -> Vec<String> {
         let mut out = String::new();
         hanging(&mut out, "- ", "  ", text, width);
         out.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn blocks_share_the_rows() {
+        for (needs, rows, wanted) in [
+            (&[2, 9, 9][..], 20, &[2, 9, 9][..]),
+            (&[2, 9, 9], 12, &[2, 5, 5]),
+            (&[9, 1, 9], 10, &[4, 1, 5]),
+            (&[9, 9, 9], 3, &[1, 1, 1]),
+            (&[9, 9, 9], 2, &[1, 1, 0]),
+            (&[9, 9], 0, &[0, 0]),
+            (&[], 5, &[]),
+        ] {
+            assert_eq!(shares(needs, rows), wanted, "{needs:?} in {rows}");
+        }
+        let texts = ["a\nb\nc\nd\n", "e\n"].map(str::to_owned);
+        assert_eq!(fit_all(&texts, 9, 6), ["a", "b", "c", "d", "", "e"]);
+        assert_eq!(fit_all(&texts, 9, 4), ["a", "b", "… 2 more lines", "e"]);
+        assert_eq!(fit_all(&texts, 9, 2), ["a", "e"]);
+        assert_eq!(fit_all(&texts[..1], 9, 3), ["a", "b", "… 2 more lines"]);
     }
 
     #[test]

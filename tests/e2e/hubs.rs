@@ -1,19 +1,24 @@
 //! Several hubs at once: two that answer, and one each that is slow, is gone, denies, and is no hub.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Lines};
 use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_hub::fleet::{Fleet, Run};
+use test_hub::screen::Screen;
 use test_hub::standin::Scope;
+use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
 use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub};
 
 use crate::harness::{MEMBERS, Ran};
 use crate::scene::{Scene, both, three_stages};
 
 /// A user of the hub who may do nothing.
-const NOBODY: &str = "user-128";
+const NOBODY: &str = "user-120";
 /// How long a hub may take.
 const LIMIT: Duration = Duration::from_secs(3);
 /// What a command may take beside that on a busy machine.
@@ -33,8 +38,8 @@ struct Hubs {
 }
 
 impl Hubs {
-    fn start() -> Option<Self> {
-        let scene = both("hubs").into_iter().find(|scene| !scene.namespaced)?;
+    fn start(name: &str) -> Option<Self> {
+        let scene = both(name).into_iter().find(|scene| !scene.namespaced)?;
         let (hub, _) = scene.hub.own.as_ref()?;
         let runtime = &scene.hub.runtime;
         let other = runtime
@@ -52,14 +57,6 @@ impl Hubs {
         scene.until_run(&name, "Progressing", "False", "UpdateRunWaiting");
         let only = format!("{}-only", scene.name);
         scene.run(&only, "Initialize");
-        let run = Run::new(&Scope::Cluster, &name, &scene.name, &scene.name);
-        runtime.block_on(async {
-            let fleet = Fleet::new(other.client().await.unwrap()).discover().await;
-            fleet
-                .create(&run.state("Initialize").build())
-                .await
-                .unwrap();
-        });
         let slow = scene.hub.proxy();
         slow.rules(vec![Rule::new("/apis", Fault::Hang)]);
         let folder = tempfile::tempdir().unwrap();
@@ -111,7 +108,19 @@ impl Hubs {
         let settings = "apiVersion: kubectl-fleet-stage/v1\nkind: Settings\n\
             hubGroups:\n  prod: [eu, us]\n  typo: [eu, uss]\n  eu-again: [us]\n  none: []\n";
         fs::write(this.settings(), settings).unwrap();
+        this.create_there(&this.run);
         Some(this)
+    }
+
+    /// Creates a run on the second hub, where nothing becomes of it.
+    fn create_there(&self, name: &str) {
+        let run = Run::new(&Scope::Cluster, name, &self.scene.name, &self.scene.name);
+        self.scene.hub.runtime.block_on(async {
+            let client = self.other.client().await.unwrap();
+            let fleet = Fleet::new(client).discover().await;
+            let run = run.state("Initialize").build();
+            fleet.create(&run).await.unwrap();
+        });
     }
 
     fn kubeconfig(&self) -> PathBuf {
@@ -122,10 +131,289 @@ impl Hubs {
         self.folder.path().join("settings.yaml")
     }
 
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+        command
+            .args(arguments)
+            .arg("--kubeconfig")
+            .arg(self.kubeconfig())
+            .env("FLEET_STAGE_SETTINGS", self.settings())
+            .env("NO_COLOR", "1");
+        command
+    }
+
+    /// Starts the plugin, which goes on while the test does something.
+    fn begin(&self, arguments: &[&str]) -> Begun {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap()).lines();
+        let err = BufReader::new(child.stderr.take().unwrap()).lines();
+        Begun { child, out, err }
+    }
+
+    /// Deletes a run of the second hub.
+    fn delete_there(&self, name: &str) {
+        let path = self.scene.run_path(name);
+        self.scene.hub.runtime.block_on(async {
+            let request = http::Request::delete(path).body(Vec::new()).unwrap();
+            let client = self.other.client().await.unwrap();
+            client.request::<Value>(request).await.unwrap();
+        });
+    }
+
     fn plugin(&self, arguments: &[&str]) -> Ran {
         let hub = self.scene.hub;
         hub.plugin_with(&self.kubeconfig(), &self.settings(), arguments)
     }
+}
+
+/// The plugin, while it runs.
+struct Begun {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+    err: Lines<BufReader<ChildStderr>>,
+}
+
+impl Begun {
+    /// The next document that it prints.
+    fn document(&mut self) -> Value {
+        let line = self.out.next().unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Waits until it says something.
+    fn says(&mut self, words: &str) {
+        let mut said = Vec::new();
+        for line in &mut self.err {
+            let line = line.unwrap();
+            if line.contains(words) {
+                return;
+            }
+            said.push(line);
+        }
+        panic!("{words:?} is not in {said:#?}");
+    }
+
+    fn interrupt(mut self) {
+        crate::write::interrupt(self.child.id());
+        let begun = Instant::now();
+        assert_eq!(self.child.wait().unwrap().code(), Some(130));
+        assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
+    }
+}
+
+/// An event: what happened, on which hub, and to which run.
+fn event(event: &Value) -> (&str, &str, &str) {
+    let text = |pointer| event.pointer(pointer).and_then(Value::as_str).unwrap();
+    (text("/type"), text("/object/hub"), text("/object/name"))
+}
+
+#[test]
+fn several_hubs_are_followed_each_by_itself() {
+    let Some(hubs_here) = Hubs::start("hubs-followed") else {
+        return;
+    };
+    lists_are_followed(&hubs_here);
+    a_hub_that_dies_holds_nobody_up(&hubs_here);
+    a_run_is_waited_for_on_each_hub(&hubs_here);
+    what_is_drawn_is_left_as_it_was(&hubs_here);
+    states_are_followed(&hubs_here);
+}
+
+/// The events of all hubs are one stream; one that hangs and one that is gone delay neither them nor
+/// the end.
+fn lists_are_followed(hubs_here: &Hubs) {
+    let run = hubs_here.run.as_str();
+    let events = ["-w", "-o", "json", "--output-watch-events", "--contexts"];
+    let words = [&["list", run], &events[..], &["us,gone,slow,eu"]].concat();
+    let mut list = hubs_here.begin(&words);
+    let first = [list.document(), list.document()];
+    let mut first = first.each_ref().map(event);
+    first.sort_unstable();
+    assert_eq!(first, [("ADDED", "eu", run), ("ADDED", "us", run)]);
+    list.interrupt();
+
+    let words = [&["list", &hubs_here.only], &events[..], &["us,gone,eu"]].concat();
+    let mut list = hubs_here.begin(&words);
+    assert_eq!(event(&list.document()), ("ADDED", "eu", &*hubs_here.only));
+    list.says("not found on us");
+    list.says("not reached: gone: ");
+    list.interrupt();
+
+    let mut list = hubs_here.begin(&["list", "-w", "--contexts", "eu,us"]);
+    let titles = list.out.next().unwrap().unwrap();
+    assert!(titles.starts_with("HUB "), "{titles}");
+    list.interrupt();
+
+    let words = [&["approvals", run, "--pending"], &events[..], &["prod"]].concat();
+    let mut gates = hubs_here.begin(&words);
+    let gate = gates.document();
+    let request = format!("{run}-before-canary");
+    assert_eq!(event(&gate), ("ADDED", "eu", &*request));
+    let command = gate["object"]["command"].as_str().unwrap();
+    assert!(command.ends_with("--context eu"), "{command}");
+    gates.says("us: no pending gates of ");
+    gates.interrupt();
+}
+
+/// It is told, the others are followed meanwhile, and it comes back.
+fn a_hub_that_dies_holds_nobody_up(hubs_here: &Hubs) {
+    hubs_here.slow.rules(Vec::new());
+    let events = ["-w", "-o", "json", "--output-watch-events"];
+    let own = ["--placement", &hubs_here.scene.name];
+    let words = [&["list", "--contexts", "slow,us"], &own[..], &events].concat();
+    let mut list = hubs_here.begin(&words);
+    let all: Vec<_> = (0..3).map(|_| list.document()).collect();
+    let all: BTreeSet<_> = all.iter().map(event).collect();
+    let (run, only) = (&*hubs_here.run, &*hubs_here.only);
+    let wanted = [("slow", run), ("slow", only), ("us", run)];
+    assert_eq!(all, wanted.map(|(hub, run)| ("ADDED", hub, run)).into());
+    hubs_here.slow.leave();
+    list.says("slow: cannot reach the hub");
+    let new = format!("{run}-new");
+    hubs_here.create_there(&new);
+    assert_eq!(event(&list.document()), ("ADDED", "us", &*new));
+    hubs_here.delete_there(&new);
+    loop {
+        let what = list.document();
+        if event(&what) == ("DELETED", "us", &new) {
+            break;
+        }
+        assert_eq!(event(&what), ("MODIFIED", "us", &*new));
+    }
+    hubs_here.slow.clear().unwrap();
+    list.says("slow: the hub answers again");
+    list.interrupt();
+
+    // One that will not answer any more is left: its rows were not deleted.
+    let refused = Rule::new("watch=true", Fault::Unauthorized);
+    hubs_here.slow.rules(vec![refused]);
+    let mut list = hubs_here.begin(&words);
+    list.says("not reached: slow: ");
+    hubs_here.create_there(&new);
+    let mut seen = BTreeSet::new();
+    while !seen.contains(&("us".to_owned(), new.clone())) {
+        let what = list.document();
+        let (what, hub, name) = event(&what);
+        assert_eq!(what, "ADDED", "{hub} {name}");
+        seen.insert((hub.to_owned(), name.to_owned()));
+    }
+    hubs_here.delete_there(&new);
+    list.interrupt();
+    let follow = ["--for=approval", "--contexts=slow,us", "--keep-waiting"];
+    let ran = hubs_here.plugin(&[&["wait", only], &follow[..]].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (7, ""), "{}", ran.err);
+    hubs_here.slow.rules(Vec::new());
+}
+
+fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
+    let (run, only) = (hubs_here.run.as_str(), hubs_here.only.as_str());
+    let wait = |words: &[&str]| hubs_here.plugin(&[&["wait"], words].concat());
+    let ran = wait(&[run, "--for=approval", "--contexts=prod", "--timeout=5s"]);
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    let met = format!(" eu: {run}: condition met: approval\n");
+    assert!(ran.err.contains(&met), "{}", ran.err);
+    let late = format!("us: ClusterStagedUpdateRun {run} did not reach approval within 5s");
+    assert!(ran.err.contains(&late), "{}", ran.err);
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert!(
+        lines[0].starts_with("eu: WaitingForApproval: "),
+        "{}",
+        ran.out
+    );
+    assert!(lines[1].starts_with("us: "), "{}", ran.out);
+    // A run is waited for where it is, and has to be somewhere.
+    let ran = wait(&[only, "--for=initialized", "--contexts=us,eu", "-o", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(hubs(&ran.json(), "items"), ["eu"], "{}", ran.err);
+    assert!(ran.err.contains("not found on us"), "{}", ran.err);
+    for names in [&["nowhere"][..], &[run, "nowhere"]] {
+        let ran = wait(&[names, &["--for=approval", "--contexts=prod"]].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (6, ""), "{}", ran.err);
+        assert!(ran.err.contains("nowhere"), "{}", ran.err);
+    }
+    // Of a hub that was not reached nobody knows whether the run gets there.
+    for keep in [&[][..], &["--keep-waiting"]] {
+        let ran = wait(&[&[run, "--for=approval", "--contexts=eu,gone"], keep].concat());
+        assert_eq!(ran.code, 7, "{}", ran.err);
+        assert!(ran.err.contains("not reached: gone: "), "{}", ran.err);
+    }
+    hubs_here.slow.rules(vec![Rule::new("/apis", Fault::Hang)]);
+    let ran = wait(&[run, "--for=approval", "--contexts=eu,slow", "--timeout=4s"]);
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert!(ran.out.starts_with("eu: WaitingForApproval"), "{}", ran.out);
+    let missing = "not reached: slow: no answer within --timeout (4s)";
+    assert!(ran.err.contains(missing), "{}", ran.err);
+    let ran = wait(&[run, "--for=approval", "--contexts=eu", "-o", "name"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    hubs_here.slow.rules(Vec::new());
+}
+
+/// On a terminal too, what was not reached is there at the end.
+fn what_is_drawn_is_left_as_it_was(hubs_here: &Hubs) {
+    if !has_terminals() {
+        return;
+    }
+    let (run, only) = (hubs_here.run.as_str(), hubs_here.only.as_str());
+    let list = ["list", run, "-w", "--contexts=gone,us,eu"];
+    let status = ["status", run, only, "-w", "--contexts=gone,eu"];
+    let wait = ["wait", run, only, "--for=succeeded", "--keep-waiting"];
+    let wait = [&wait[..], &["--contexts=gone,eu"]].concat();
+    let (runs, interrupted) = ("waiting for succeeded: 0 of 2 runs done", "interrupted; ");
+    for (words, drawn, left) in [
+        (&list[..], "eu   ", ["\neu   ", "\nus   "]),
+        (
+            &status,
+            "eu: Cluster",
+            ["  eu: Cluster", "stage prod: not reached"],
+        ),
+        (&wait, runs, [" eu: ", interrupted]),
+    ] {
+        let mut terminal = Terminal::start(&hubs_here.command(words), 100, LIMIT + SLACK);
+        terminal.until("not reached: gone");
+        terminal.until(drawn);
+        terminal.types(CONTROL_C);
+        let (code, shown) = terminal.end();
+        let mut screen = Screen::new(100);
+        screen.write(&shown);
+        let text = screen.text().join("\n");
+        assert_eq!(code, 130, "{text}");
+        assert_eq!(text.matches("not reached: gone").count(), 1, "{text}");
+        for words in left {
+            assert!(text.contains(words), "{words:?}:\n{text}");
+        }
+        assert!(!text.contains(runs) && !text.contains("^C"), "{text}");
+    }
+}
+
+fn states_are_followed(hubs_here: &Hubs) {
+    let run = hubs_here.run.as_str();
+    let words = ["status", run, "-w", "--contexts"];
+    let mut states = hubs_here.begin(&[&words[..], &["us,eu", "-o", "json"]].concat());
+    let first = [states.document(), states.document()];
+    let mut first = first.map(|state| state["hub"].as_str().unwrap().to_owned());
+    first.sort_unstable();
+    assert_eq!(first, ["eu", "us"]);
+    states.interrupt();
+    // It ends with the runs, and with what is known of the hubs.
+    let mut states = hubs_here.begin(&[&words[..], &["gone,us,eu"]].concat());
+    states.says("not reached: gone: ");
+    let approve = ["approve", run, "--context", "eu", "--yes", "--wait=false"];
+    assert_eq!(hubs_here.plugin(&approve).code, 0);
+    hubs_here.delete_there(run);
+    let told = states.out.by_ref().map(Result::unwrap).collect::<Vec<_>>();
+    let last = told.last().unwrap();
+    assert!(
+        last.contains(&format!("  eu: {run}: Succeeded: ")),
+        "{told:#?}"
+    );
+    states.says(&format!("us: ClusterStagedUpdateRun {run} was deleted"));
+    assert_eq!(states.child.wait().unwrap().code(), Some(7), "{told:#?}");
 }
 
 fn hubs<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
@@ -143,7 +431,7 @@ fn why<'v>(list: &'v Value, hub: &str) -> &'v str {
 
 #[test]
 fn several_hubs_are_one_answer() {
-    let Some(hubs_here) = Hubs::start() else {
+    let Some(hubs_here) = Hubs::start("hubs") else {
         return;
     };
     reports_name_their_hub(&hubs_here);
@@ -262,7 +550,7 @@ fn lists_have_a_column(hubs_here: &Hubs) {
         let list = ran.json();
         assert_eq!(ran.code, 7, "{list:#} {}", ran.err);
         assert_eq!(hubs(&list, "notReached"), ["gone", "denied"], "{list:#}");
-        for refused in [["-o", "name"].as_slice(), &["--watch"]] {
+        for refused in [["-o", "name"].as_slice(), &["--watch", "--timeout=9s"]] {
             let ran = hubs_here.plugin(&[&[command, "--contexts", "eu"], refused].concat());
             assert_eq!(ran.code, 2, "{}", ran.err);
         }

@@ -406,6 +406,149 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
     }
 }
 
+/// Two runs on a placement: one waits at its gate, the other was never started.
+fn two_runs(scene: &Scene) -> [String; 2] {
+    let runs = ["a", "b"].map(|letter| format!("{}-{letter}", scene.name));
+    scene.set(&gated(), &ALL).run(&runs[0], "Run");
+    scene.until_run(&runs[0], "Progressing", "False", "UpdateRunWaiting");
+    scene.run(&runs[1], "Initialize");
+    scene.until_run(&runs[1], "Initialized", "True", "");
+    runs
+}
+
+#[test]
+fn several_runs_are_waited_for_together() {
+    for scene in both("together") {
+        let [a, b] = two_runs(&scene);
+        let both = [a.as_str(), &b];
+        let proxy = scene.hub.proxy();
+        let wait = |names: &[&str], more: &[&str]| {
+            let words = arguments(&scene, &proxy.kubeconfig(), &["wait"], names[0]);
+            let ran = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+                .args(words)
+                .args(&names[1..])
+                .args(more)
+                .output()
+                .unwrap();
+            let text = |bytes| String::from_utf8(bytes).unwrap();
+            (
+                ran.status.code().unwrap(),
+                text(ran.stdout),
+                text(ran.stderr),
+            )
+        };
+        // All have met it.
+        let (code, out, err) = wait(&both, &["--for=initialized", "--timeout=60s"]);
+        assert_eq!(code, 0, "{err}");
+        let lines: Vec<_> = out.lines().collect();
+        assert_eq!(lines.len(), 2, "{out}");
+        assert!(
+            lines[0].starts_with("WaitingForApproval: ") && lines[0].contains(&a),
+            "{out}"
+        );
+        assert!(
+            lines[1].starts_with("NotStarted: ") && lines[1].contains(&b),
+            "{out}"
+        );
+        for run in both {
+            let met = format!(" {run}: condition met: initialized\n");
+            assert!(err.contains(&met), "{err}");
+        }
+        // What both are made of is watched once.
+        let requests = proxy.requests();
+        let bindings = requests.iter().map(|seen| seen.target.as_str());
+        let bindings = bindings.filter(|it| it.contains("bindings") && it.contains("watch=true"));
+        assert!(bindings.count() <= 1, "{requests:#?}");
+        // One cannot get there without a person, however well the other is.
+        let (code, out, err) = wait(&both, &["--for=approval"]);
+        assert_eq!((code, out.lines().count()), (8, 2), "{out}\n{err}");
+        assert!(err.contains(&format!("{b}: approval is not met")), "{err}");
+        assert!(!err.contains(&format!("{a}: approval is not met")), "{err}");
+        let (code, out, _) = wait(&both, &["--for=succeeded", "-o", "json"]);
+        let list: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((code, &list["kind"]), (4, &json!("StatusList")), "{list:#}");
+        let names: Vec<_> = (0..2)
+            .map(|at| &list["items"][at]["target"]["name"])
+            .collect();
+        assert_eq!(names, both, "{list:#}");
+        // Whoever keeps waiting waits for the other too.
+        let (code, _, err) = wait(&both, &["--for=approval", "--keep-waiting", "--timeout=4s"]);
+        assert_eq!(code, 5, "{err}");
+        let late = format!("{b} did not reach approval within 4s");
+        assert!(
+            err.contains(&late) && !err.contains(&format!("{a} did not")),
+            "{err}"
+        );
+        // The same run twice is one.
+        let (code, out, err) = wait(&[&a, &a], &["--for=approval"]);
+        assert_eq!((code, out.lines().count()), (0, 1), "{out}\n{err}");
+        assert!(err.ends_with("\ncondition met: approval\n"), "{err}");
+        for (names, conditions, said) in [
+            ([a.as_str(), "nowhere"], "--for=initialized", "nowhere"),
+            (
+                both,
+                "--for=initialized,stage=nope",
+                "has no stage \"nope\"",
+            ),
+        ] {
+            let (code, out, err) = wait(&names, &[conditions, "--keep-waiting"]);
+            assert_eq!((code, out.as_str()), (6, ""), "{err}");
+            assert!(err.contains(said), "{err}");
+        }
+    }
+}
+
+/// One is deleted while both are followed: that is told, and the other is followed to its end.
+#[test]
+fn one_of_several_runs_is_deleted() {
+    for scene in both("one-deleted") {
+        let [a, b] = two_runs(&scene);
+        let [documents, lines, waits] = [
+            &["status", &b, "-w", "-o", "json"][..],
+            &["status", &b, "-w"],
+            &["wait", &b, "--for=succeeded", "--keep-waiting"],
+        ]
+        .map(|words| start(&scene, words, &a));
+        std::thread::sleep(Duration::from_secs(3));
+        scene.hub.delete(&scene.run_path(&b));
+        std::thread::sleep(Duration::from_secs(2));
+        scene.approve(&format!("{a}-before-canary"), "True", true);
+        let (code, out, err) = end(waits, scene.hub.patience());
+        assert_eq!(code, 6, "{err}");
+        assert!(err.contains(&format!("{b} was deleted")), "{err}");
+        assert!(err.contains(&format!(" {a}: stage prod: done")), "{err}");
+        assert!(
+            out.starts_with("Succeeded: ") && out.lines().count() == 1,
+            "{out}"
+        );
+        let (code, out, err) = end(lines, scene.hub.patience());
+        assert_eq!(code, 6, "{err}");
+        assert!(err.contains(&format!("{b} was deleted")), "{err}");
+        assert!(out.contains(&format!("  {b}: NotStarted: ")), "{out}");
+        assert!(
+            out.trim_end()
+                .rsplit('\n')
+                .next()
+                .unwrap()
+                .contains(&format!("  {a}: Succeeded: "))
+        );
+        let (code, out, err) = end(documents, scene.hub.patience());
+        assert_eq!(code, 6, "{err}");
+        let documents = out
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let ends: Vec<_> = documents
+            .map(|it| (it["target"]["name"].clone(), it["verdict"].clone()))
+            .collect();
+        assert!(ends.contains(&(json!(b), json!("NotStarted"))), "{ends:?}");
+        assert_eq!(
+            ends.last(),
+            Some(&(json!(a), json!("Succeeded"))),
+            "{ends:?}"
+        );
+    }
+}
+
 /// A terminal, by way of `script`; none where there is no such program.
 fn terminal(scene: &Scene, command: &[&str], log: &std::path::Path) -> Option<Child> {
     let program = env!("CARGO_BIN_EXE_kubectl-fleet-stage");

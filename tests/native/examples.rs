@@ -7,10 +7,11 @@ use test_hub::Ran;
 use crate::setting::Setting;
 
 /// What the names in examples stand for, and where there is one, the exit code.
-const NAMES: [(&str, &str); 24] = [
+const NAMES: [(&str, &str); 25] = [
     ("example-run-after-canary", "checkout-2-before-canary"),
     ("example-run-2", "checkout-3"),
     ("web-app-rollout", "web-1"),
+    ("web-7 search-3", "checkout-2 search-1"),
     // Nothing is pending there.
     ("example-run -n my-app-namespace --all", "checkout-2 --all"),
     ("example-run -n my-app-namespace", "web-1 -n team-a"),

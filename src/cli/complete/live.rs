@@ -109,7 +109,7 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
         ("run", "run") => Argument::Runs(CandidateRuns::Idle),
         ("stop", "runs") => Argument::Runs(CandidateRuns::Active),
         ("resume", "runs") => Argument::Runs(CandidateRuns::Stopped),
-        ("run", "from") | ("delete" | "list" | "approvals", "runs") | ("wait" | "retry", "run") => {
+        ("run", "from") | ("delete" | "list" | "approvals" | "wait", "runs") | ("retry", "run") => {
             Argument::Runs(CandidateRuns::All)
         }
         ("status" | "diagnose", "targets") | ("collect" | "render" | "rollback", "target") => {

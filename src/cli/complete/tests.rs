@@ -1,4 +1,5 @@
-use super::{answer, script};
+use super::{answer, live, script};
+use crate::render::invocation::Invocation;
 use std::ffi::OsString;
 
 fn kubectl(words: &[&str]) -> Vec<String> {
@@ -37,6 +38,26 @@ fn nothing_typed_offers_the_commands() {
         lines.iter().any(|line| line.starts_with("approve\t")),
         "{lines:?}"
     );
+}
+
+#[test]
+fn wherever_a_run_is_named_runs_are_offered() {
+    let mut command = crate::cli::command(&Invocation::default());
+    command.build();
+    let mut found = 0;
+    for sub in command.get_subcommands() {
+        for argument in sub.get_positionals() {
+            let names = argument.get_value_names().unwrap_or_default();
+            // What is initialized is new.
+            if sub.get_name() == "init" || !names.iter().any(|name| name.contains("RUN")) {
+                continue;
+            }
+            found += 1;
+            let (name, id) = (sub.get_name(), argument.get_id().as_str());
+            assert!(live::hint(name, id).is_some(), "{name} {id}");
+        }
+    }
+    assert!(found > 10, "{found}");
 }
 
 #[test]

@@ -164,7 +164,9 @@ pub struct Doctor {
 /// Checks, and says how it went.
 pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let why = "it compares the role with the permissions on one hub";
-    args.hubs.refuse_if(args.rbac.is_some(), "--rbac", why)?;
+    args.hubs
+        .contexts
+        .refuse_if(args.rbac.is_some(), "--rbac", why)?;
     if let Some(role) = args.rbac {
         session.ui.answer(&permissions::manifest::of(
             role,

@@ -49,7 +49,7 @@ pub enum Described {
     DiagnosisList,
     /// State in `status -o json` and `wait -o json`
     Status,
-    /// States in `status -o json` of several hubs
+    /// States in `status -o json` of several names or hubs
     StatusList,
     /// Plan in `plan -o json`
     Plan,

@@ -1,6 +1,8 @@
 //! Several hubs, asked at the same time: none of them waits for another, and one that does not answer
 //! is a line of the answer.
 
+mod follow;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +28,9 @@ use crate::render::wrap;
 use crate::report::NotChecked;
 use crate::ui::{ProgressBars, Ui};
 use crate::words::{Hint, closest, enumerate};
+pub(in crate::commands) use follow::{
+    FollowCall, FollowNews, FollowedHubs, FollowedReading, FollowsHub, HubNews,
+};
 
 /// How many hubs are asked at once.
 const AT_ONCE: usize = 32;
@@ -35,7 +40,7 @@ const NAMED: usize = 5;
 /// Which hubs are asked, where it is more than one.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Several hubs")]
-pub struct HubsArgs {
+pub struct ContextsArgs {
     /// Ask these hubs at the same time: kubeconfig contexts, or hub groups of the settings file,
     /// separated by commas; repeatable
     #[arg(long = "contexts", value_name = "NAME[,NAME...]")]
@@ -43,6 +48,14 @@ pub struct HubsArgs {
     /// Ask all hubs that the kubeconfig has a context for; contexts of other clusters are left out
     #[arg(long, conflicts_with = "hub_contexts")]
     all_contexts: bool,
+}
+
+/// The same, and how long that may take.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Several hubs")]
+pub struct HubsArgs {
+    #[command(flatten)]
+    pub contexts: ContextsArgs,
     /// With several hubs: how long to wait for each of them [default: no limit but that of each
     /// request]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
@@ -50,6 +63,17 @@ pub struct HubsArgs {
 }
 
 impl HubsArgs {
+    /// Refuses a limit for the whole answer of a hub that is followed.
+    pub fn check_watch(&self) -> Result<(), Error> {
+        if self.timeout.is_some() {
+            let error = Error::usage("--timeout cannot be used with --watch, which has no end");
+            return Err(error.hint("limit each request with --request-timeout"));
+        }
+        Ok(())
+    }
+}
+
+impl ContextsArgs {
     /// Whether the answer is that of several hubs, however many they are.
     pub const fn is_several(&self) -> bool {
         self.all_contexts || !self.hub_contexts.is_empty()
@@ -89,7 +113,6 @@ impl HubsArgs {
     pub fn check_list(
         &self,
         output: &Output,
-        is_followed: bool,
         names: &[String],
         global: &Global,
     ) -> Result<(), Error> {
@@ -101,8 +124,7 @@ impl HubsArgs {
             is_names,
             "-o name",
             "names do not tell the hub; use -o json",
-        )?;
-        self.refuse_if(is_followed, "--watch", "follow each hub on its own")
+        )
     }
 
     /// Refuses what cannot be used with several hubs, where it is.
@@ -130,6 +152,7 @@ pub struct Answers<T> {
 }
 
 /// What one hub answered.
+#[derive(Clone)]
 pub struct HubAnswer<T> {
     /// Its context, where several were asked.
     pub hub: Option<String>,
@@ -137,8 +160,11 @@ pub struct HubAnswer<T> {
 }
 
 /// What is listed of one hub, or of files.
+#[derive(Clone)]
 pub struct HubRows<R> {
     pub rows: Vec<R>,
+    /// The moment for which they are judged.
+    pub now: Timestamp,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
     /// That there is no row.
@@ -153,6 +179,44 @@ pub struct AllRows<R> {
     pub rows: Vec<(Option<String>, R)>,
     pub gaps: Vec<HubGap>,
     pub is_everywhere: bool,
+    /// The moment for which they are judged.
+    pub now: Timestamp,
+}
+
+impl<R> AllRows<R> {
+    /// Puts the rows of hubs together.
+    pub fn of(hubs: impl IntoIterator<Item = HubAnswer<HubRows<R>>>) -> Self {
+        let mut all = Self {
+            rows: Vec::new(),
+            gaps: Vec::new(),
+            is_everywhere: false,
+            now: Timestamp::MIN,
+        };
+        for HubAnswer { hub, found } in hubs {
+            let gaps = found.gaps.into_iter().map(|gap| HubGap {
+                hub: hub.clone(),
+                gap,
+            });
+            all.gaps.extend(gaps);
+            let rows = found.rows.into_iter();
+            all.rows.extend(rows.map(|row| (hub.clone(), row)));
+            all.is_everywhere |= found.is_everywhere;
+            all.now = all.now.max(found.now);
+        }
+        all
+    }
+
+    /// What could not be listed, each with its hub.
+    pub fn named_gaps(&self) -> Vec<NotChecked> {
+        let named = self.gaps.iter().map(|HubGap { hub, gap }| match hub {
+            Some(hub) => NotChecked {
+                what: format!("{hub}: {}", gap.what),
+                ..gap.clone()
+            },
+            None => gap.clone(),
+        });
+        named.collect()
+    }
 }
 
 /// A hub that did not answer.
@@ -192,6 +256,21 @@ pub struct HubList<T> {
     not_reached: Vec<NotReached>,
 }
 
+impl NotReached {
+    fn new(hub: String, error: Error) -> Self {
+        Self {
+            why: error.message,
+            hint: error.hint.map(|hint| hint.on_hub(&hub)),
+            hub,
+        }
+    }
+
+    /// That it was not reached, and why.
+    pub fn says(&self) -> String {
+        format!("not reached: {}: {}", self.hub, self.why)
+    }
+}
+
 impl<T> HubList<T> {
     /// Answers of this kind.
     pub fn new(kind: &str, items: Vec<T>, not_reached: &[NotReached]) -> Self {
@@ -216,15 +295,24 @@ impl<T: Serialize> HubList<T> {
 }
 
 impl<T> Answers<T> {
+    /// Before anything was answered.
+    const fn none(now: Timestamp, is_several: bool) -> Self {
+        Self {
+            hubs: Vec::new(),
+            not_reached: Vec::new(),
+            now,
+            is_several,
+            absent: Vec::new(),
+        }
+    }
+
     /// What one hub answered, or what files say.
     pub fn alone(found: T, mut reading: Reading) -> Self {
-        let absent = reading.take_absent();
+        let absent = reading.take_absent().into_iter();
         Self {
             hubs: vec![HubAnswer { hub: None, found }],
-            not_reached: Vec::new(),
-            now: reading.now,
-            is_several: false,
-            absent: absent.into_iter().map(|(_, error)| error).collect(),
+            absent: absent.map(|(_, error)| error).collect(),
+            ..Self::none(reading.now, false)
         }
     }
 
@@ -249,6 +337,11 @@ impl<T> Answers<T> {
         self.is_several
     }
 
+    /// The names that no hub has, and why.
+    pub fn absent(&self) -> &[Error] {
+        &self.absent
+    }
+
     /// The exit code, where the hubs that answered give this one.
     pub fn exit(&self, own: Exit) -> Exit {
         let missing = self.not_reached.iter().map(|_| Exit::Incomplete);
@@ -258,21 +351,26 @@ impl<T> Answers<T> {
 
     /// Says what is not there and which hubs did not answer, and what to do.
     pub fn tell(&self, ui: &mut Ui) {
-        for error in &self.absent {
-            ui.warning(&error.message);
-            if let Some(hint) = &error.hint {
-                ui.hint(hint);
-            }
+        tell_missing(&self.absent, &self.not_reached, ui);
+    }
+}
+
+/// Says what is not there and which hubs did not answer, and what to do.
+fn tell_missing(absent: &[Error], not_reached: &[NotReached], ui: &mut Ui) {
+    for error in absent {
+        ui.warning(&error.message);
+        if let Some(hint) = &error.hint {
+            ui.hint(hint);
         }
-        for NotReached { hub, why, .. } in &self.not_reached {
-            ui.warning(&format!("not reached: {hub}: {why}"));
-        }
-        let mut told: Vec<&Hint> = Vec::new();
-        for hint in self.not_reached.iter().filter_map(|it| it.hint.as_ref()) {
-            if !told.contains(&hint) {
-                told.push(hint);
-                ui.hint(hint);
-            }
+    }
+    for hub in not_reached {
+        ui.warning(&hub.says());
+    }
+    let mut told: Vec<&Hint> = Vec::new();
+    for hint in not_reached.iter().filter_map(|it| it.hint.as_ref()) {
+        if !told.contains(&hint) {
+            told.push(hint);
+            ui.hint(hint);
         }
     }
 }
@@ -280,23 +378,13 @@ impl<T> Answers<T> {
 impl<R> Answers<HubRows<R>> {
     /// Puts the rows of all hubs together, and says what is missing among them.
     pub fn listed(self, ui: &mut Ui) -> (Answers<()>, AllRows<R>) {
-        for answer in &self.hubs {
-            answer.warn(&answer.found.gaps, ui);
-            if let Some(none) = &answer.found.none {
-                ui.status(&answer.says(none));
-            }
-        }
         let (answers, found) = self.take();
-        let mut all = AllRows {
-            rows: Vec::new(),
-            gaps: Vec::new(),
-            is_everywhere: found.iter().any(|answer| answer.found.is_everywhere),
-        };
-        for answer in found {
-            all.gaps.extend(answer.gaps(&answer.found.gaps));
-            let HubAnswer { hub, found } = answer;
-            let rows = found.rows.into_iter();
-            all.rows.extend(rows.map(|row| (hub.clone(), row)));
+        let none = found.iter().filter_map(HubAnswer::says_none);
+        let none: Vec<_> = none.collect();
+        let all = AllRows::of(found);
+        runs::warn(&all.named_gaps(), ui);
+        for none in none {
+            ui.status(&none);
         }
         (answers, all)
     }
@@ -310,22 +398,12 @@ impl<T> HubAnswer<T> {
             None => sentence.to_owned(),
         }
     }
+}
 
-    /// Says what could not be listed there.
-    fn warn(&self, gaps: &[NotChecked], ui: &mut Ui) {
-        let named = gaps.iter().map(|gap| NotChecked {
-            what: self.says(&gap.what),
-            ..gap.clone()
-        });
-        runs::warn(&named.collect::<Vec<_>>(), ui);
-    }
-
-    /// What could not be judged there.
-    fn gaps<'a>(&'a self, gaps: &'a [NotChecked]) -> impl Iterator<Item = HubGap> + 'a {
-        gaps.iter().map(|gap| HubGap {
-            hub: self.hub.clone(),
-            gap: gap.clone(),
-        })
+impl<R> HubAnswer<HubRows<R>> {
+    /// That it has no row.
+    pub fn says_none(&self) -> Option<String> {
+        self.found.none.as_ref().map(|none| self.says(none))
     }
 }
 
@@ -339,7 +417,7 @@ impl Session<'_> {
         command: &'static str,
         ask: impl Fn(&mut Reading, &mut Ui) -> Result<T, Error> + Sync,
     ) -> Result<Answers<T>, Error> {
-        if !of.is_several() {
+        if !of.contexts.is_several() {
             if of.timeout.is_some() {
                 let error = Error::usage("--timeout needs --contexts or --all-contexts");
                 return Err(error.hint("for one hub, set --request-timeout"));
@@ -351,85 +429,63 @@ impl Session<'_> {
             let found = ask(&mut reading, self.ui)?;
             return Ok(Answers::alone(found, reading));
         }
-        if input.is_some_and(|input| !input.files.is_empty()) {
-            return Err(Error::usage(
-                "--contexts and --all-contexts ask hubs: they cannot be used with -f",
-            ));
-        }
-        let names = chosen(of, self)?;
-        let together = Together::default();
-        together.listen();
-        let now = input.and_then(|input| input.now);
-        let asking = HubsAsking {
-            global: self.global,
-            command,
-            remembers: input.is_some(),
-            limit: of.timeout.filter(|limit| !limit.is_zero()),
-            now: now.unwrap_or_else(self.clock),
-            clock: self.clock,
-            together,
-            progress: self.ui.progress(),
-        };
+        check_input(input)?;
+        let names = chosen(&of.contexts, self)?;
+        let asking = HubsAsking::new(self, input, of.timeout, command);
+        asking.together.listen();
         let asked = at_once(&names, |name| asking.one(name, &ask));
-        self.gather(of, asking.now, asked)
+        let mut answers = Answers::none(asking.now, true);
+        answers.gather(asked, of.contexts.all_contexts, self.ui)?;
+        Ok(answers)
     }
+}
 
+impl<T> Answers<T> {
     /// Sorts what came of it.
-    fn gather<T>(
+    fn gather(
         &mut self,
-        of: &HubsArgs,
-        now: Timestamp,
         asked: Vec<(String, Result<HubTold<T>, AskError>)>,
-    ) -> Result<Answers<T>, Error> {
-        let mut answers = Answers {
-            hubs: Vec::new(),
-            not_reached: Vec::new(),
-            now,
-            is_several: true,
-            absent: Vec::new(),
-        };
+        all_contexts: bool,
+        ui: &mut Ui,
+    ) -> Result<(), Error> {
         let (mut others, mut absent) = (Vec::new(), Vec::new());
         let mut words: BTreeMap<String, Vec<(String, Error)>> = BTreeMap::new();
         for (hub, told) in asked {
             match told {
                 Ok(told) => {
                     let found = told.found;
-                    self.ui.count(HubTraffic(hub.clone(), told.traffic));
+                    ui.count(HubTraffic(hub.clone(), told.traffic));
                     for (word, error) in told.absent {
                         words.entry(word).or_default().push((hub.clone(), error));
                     }
                     let hub = Some(hub);
-                    answers.hubs.push(HubAnswer { hub, found });
+                    self.hubs.push(HubAnswer { hub, found });
                 }
-                Err(AskError::NoHub(_)) if of.all_contexts => others.push(hub),
+                Err(AskError::NoHub(_)) if all_contexts => others.push(hub),
                 Err(AskError::NoHub(error) | AskError::Other(error)) => match error.exit {
-                    Exit::Usage | Exit::Interrupted => return Err(of_hub(&hub, error)),
-                    Exit::NotFound => absent.push((hub.clone(), of_hub(&hub, error))),
-                    _ => answers.not_reached.push(NotReached {
-                        why: error.message,
-                        hint: error.hint.map(|hint| hint.on_hub(&hub)),
-                        hub,
-                    }),
+                    Exit::Usage | Exit::Interrupted => return Err(error.on_hub(&hub)),
+                    Exit::NotFound => absent.push((hub.clone(), error.on_hub(&hub))),
+                    _ => self.not_reached.push(NotReached::new(hub, error)),
                 },
             }
         }
         if !others.is_empty() {
             let others = wrap::list(&others, NAMED);
             let text = format!("left out, because they are not KubeFleet hubs: {others}");
-            self.ui.status(&text);
+            ui.status(&text);
         }
         for (word, absent_there) in words {
             let hubs: Vec<_> = absent_there.iter().map(|(hub, _)| hub.clone()).collect();
-            if hubs.len() == answers.hubs.len() {
+            if hubs.len() == self.hubs.len() {
                 let first = absent_there.into_iter().next();
-                answers.absent.extend(first.map(|(_, error)| error));
+                self.absent.extend(first.map(|(_, error)| error));
             } else {
                 let text = format!("{word} is not found on {}", enumerate(&hubs));
-                self.ui.status(&text);
+                ui.status(&text);
             }
         }
         let where_not: Vec<_> = absent.iter().map(|(hub, _)| hub.clone()).collect();
-        let answered = !(answers.hubs.is_empty() && answers.not_reached.is_empty());
+        let answered = !(self.hubs.is_empty() && self.not_reached.is_empty());
         match absent.into_iter().next() {
             Some((_, first)) if !answered && where_not.len() == 1 => Err(first),
             Some((_, first)) if !answered => Err(Error {
@@ -445,26 +501,27 @@ impl Session<'_> {
             )),
             Some(_) => {
                 let text = format!("not found on {}", enumerate(&where_not));
-                self.ui.status(&text);
-                Ok(answers)
+                ui.status(&text);
+                Ok(())
             }
-            None => Ok(answers),
+            None => Ok(()),
         }
     }
 }
 
-/// That something is wrong on one of several hubs.
-fn of_hub(hub: &str, error: Error) -> Error {
-    Error {
-        message: format!("{hub}: {}", error.message),
-        hint: error.hint.map(|hint| hint.on_hub(hub)),
-        ..error
+/// Refuses files beside hubs.
+fn check_input(input: Option<&InputArgs>) -> Result<(), Error> {
+    if input.is_some_and(|input| !input.files.is_empty()) {
+        return Err(Error::usage(
+            "--contexts and --all-contexts ask hubs: they cannot be used with -f",
+        ));
     }
+    Ok(())
 }
 
 /// How each of several hubs is asked.
-struct HubsAsking<'a> {
-    global: &'a Global,
+struct HubsAsking {
+    global: Global,
     command: &'static str,
     remembers: bool,
     limit: Option<Duration>,
@@ -497,12 +554,42 @@ impl From<HubError> for AskError {
     }
 }
 
-impl HubsAsking<'_> {
+impl HubsAsking {
+    fn new(
+        session: &Session<'_>,
+        input: Option<&InputArgs>,
+        limit: Option<Duration>,
+        command: &'static str,
+    ) -> Self {
+        let now = input.and_then(|input| input.now);
+        Self {
+            global: session.global.clone(),
+            command,
+            remembers: input.is_some(),
+            limit: limit.filter(|limit| !limit.is_zero()),
+            now: now.unwrap_or_else(session.clock),
+            clock: session.clock,
+            together: Together::default(),
+            progress: session.ui.progress(),
+        }
+    }
+
     fn one<T>(
         &self,
         context: &str,
         ask: impl Fn(&mut Reading, &mut Ui) -> Result<T, Error>,
     ) -> Result<HubTold<T>, AskError> {
+        let (mut reading, traffic) = self.open(context)?;
+        let found = ask(&mut reading, &mut Ui::silent()).map_err(AskError::Other)?;
+        Ok(HubTold {
+            found,
+            traffic,
+            absent: reading.take_absent(),
+        })
+    }
+
+    /// Connects to one of the hubs.
+    fn open(&self, context: &str) -> Result<(Reading, Traffic), AskError> {
         let global = Global {
             context: Some(context.to_owned()),
             ..self.global.clone()
@@ -518,13 +605,8 @@ impl HubsAsking<'_> {
         let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
         let traffic = hub.traffic();
         let mut reading = Reading::of_hub(hub, Some(self.now), self.command, self.clock);
-        reading.is_one_of_several = true;
-        let found = ask(&mut reading, &mut Ui::silent()).map_err(AskError::Other)?;
-        Ok(HubTold {
-            found,
-            traffic,
-            absent: reading.take_absent(),
-        })
+        reading.one_of_several = Some(context.to_owned());
+        Ok((reading, traffic))
     }
 }
 
@@ -565,7 +647,7 @@ impl fmt::Display for HubTraffic {
 
 /// The contexts that are asked: each once, and of those that lead to the same hub as the same user
 /// the first alone.
-fn chosen(of: &HubsArgs, session: &mut Session<'_>) -> Result<Vec<String>, Error> {
+fn chosen(of: &ContextsArgs, session: &mut Session<'_>) -> Result<Vec<String>, Error> {
     let known = contexts(&session.global.connection(false), &variable)?;
     let groups = &session.settings.settings.hub_groups;
     let has = |name: &str| known.iter().any(|(known, _)| known == name);

@@ -37,6 +37,24 @@ impl KnownNames<'_> {
     }
 }
 
+/// What a line calls one of several objects: its name, with its type where another has the same name,
+/// and its hub where there are several.
+pub(in crate::commands) fn label<'o>(
+    hub: Option<&str>,
+    object: &ObjectRef,
+    mut others: impl Iterator<Item = &'o ObjectRef>,
+) -> String {
+    let name = if others.any(|other| other != object && other.name == object.name) {
+        object.word()
+    } else {
+        object.name.clone()
+    };
+    match hub {
+        Some(hub) => format!("{hub}: {name}"),
+        None => name,
+    }
+}
+
 /// The object of one concept that a word names in a scope, whether it exists or not: a name, or
 /// TYPE/NAME of that concept and scope.
 pub(in crate::commands) fn of_one(

@@ -16,6 +16,7 @@ use crate::words::CommandLine;
 pub(in crate::commands) use launches::{Made, MadeOf, made, named_placement, placement, snapshot};
 pub(in crate::commands) use runs::{
     ACTIVE, EVERY, Eligible, RESUMABLE, RETRYABLE, STARTABLE, STOPPABLE, WAITING, gates, run,
+    several,
 };
 
 /// Where candidates are looked for: files have no scope that is meant unless one is named.

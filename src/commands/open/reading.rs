@@ -45,8 +45,9 @@ pub struct Reading {
     doubtful: Vec<(ObjectRef, usize)>,
     /// The names beside others that mean nothing here, and why.
     pub(super) absent: Vec<(String, Error)>,
-    /// Whether other hubs are asked too: one that denies what is asked about has not answered.
-    pub(super) is_one_of_several: bool,
+    /// The hub's context where other hubs are asked too: one that denies what is asked about has not
+    /// answered.
+    pub(super) one_of_several: Option<String>,
     /// What is around the placements of the targets so far.
     pub(super) shared: Shared,
     /// What a command that writes has done so far.
@@ -146,7 +147,7 @@ impl Reading {
             command,
             doubtful: Vec::new(),
             absent: Vec::new(),
-            is_one_of_several: false,
+            one_of_several: None,
             shared: Shared::default(),
             record: Record::default(),
             mirror: None,

@@ -40,9 +40,35 @@ impl Reading {
         if words.is_empty() {
             return Ok(vec![self.target(None, namespace, ui)?]);
         }
+        let concepts = [Concept::UpdateRun, Concept::Placement];
+        self.targets_of(words, namespace, &concepts, ui)
+    }
+
+    /// The runs that words mean, each once. Each of them must be there, or where several hubs are
+    /// asked, on one of them.
+    pub(in crate::commands) fn runs_of(
+        &mut self,
+        words: &[String],
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        let runs = self.targets_of(words, namespace, &[Concept::UpdateRun], ui)?;
+        if self.one_of_several.is_none() && !self.absent.is_empty() {
+            return Err(self.all_absent());
+        }
+        Ok(runs)
+    }
+
+    fn targets_of(
+        &mut self,
+        words: &[String],
+        namespace: Option<&str>,
+        concepts: &[Concept],
+        ui: &mut Ui,
+    ) -> Result<Vec<ObjectRef>, Error> {
         let mut targets = Vec::new();
         for word in words {
-            match self.target(Some(word), namespace, ui) {
+            match self.target_of(Some(word), namespace, concepts, ui) {
                 Ok(target) if targets.contains(&target) => {}
                 Ok(target) => targets.push(target),
                 Err(error) if error.exit == Exit::NotFound => {
@@ -54,7 +80,7 @@ impl Reading {
         if targets.is_empty() {
             return Err(self.all_absent());
         }
-        if self.is_one_of_several {
+        if self.one_of_several.is_some() {
             self.allowed(&targets)?;
         }
         Ok(targets)
@@ -108,9 +134,7 @@ impl Reading {
                         })
                         .ok_or_else(|| self.unnamed(namespace))
                 }
-                _ if ui.offers_choices() => {
-                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
-                }
+                _ if ui.offers_choices() => picking::run(&picking::EVERY, namespace, self, ui),
                 _ => Err(self.unnamed(namespace)),
             };
         };
@@ -193,7 +217,7 @@ impl Reading {
     ) -> Result<ObjectRef, Error> {
         match word {
             Some(word) => self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui),
-            None => picking::run(eligible, namespace, self, ui, |said| said),
+            None => picking::run(eligible, namespace, self, ui),
         }
     }
 

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{HubGap, HubRows, HubsArgs, NotReached};
+use crate::commands::open::hubs::{
+    AllRows, FollowCall, FollowedReading, HubGap, HubRows, HubsArgs, NotReached,
+};
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs::{self, ReadDepth, Rows};
 use crate::commands::open::selection::{Reach, RunSelection};
@@ -22,7 +24,6 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::attention;
 use crate::render::table::{Cell, Column, Table};
-use crate::report::NotChecked;
 use crate::rollout::approvals::{
     Approval, ApprovalState, ApprovalStep, answered, of_request, of_run,
 };
@@ -36,7 +37,7 @@ use crate::words::{CommandLine, Hint, enumerate};
 /// show the commands to approve, -o wide has them in a column. Approvals that KubeFleet ignores are
 /// marked. There is no reject: to block
 /// a rollout, stop its run.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage approvals --pending\n  \
     kubectl fleet-stage approvals example-run -o wide\n  \
@@ -143,53 +144,53 @@ struct ApprovalItem {
 pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let (global, hubs) = (session.global, &args.hubs);
     let is_followed = args.watch.is_on(&args.output)?;
-    hubs.check_list(&args.output, is_followed, args.selection.names(), global)?;
+    let contexts = &hubs.contexts;
+    contexts.check_list(&args.output, args.selection.names(), global)?;
     if is_followed {
-        let mut reading = session.open(&args.input, "approvals")?;
-        let ui = &mut *session.ui;
-        let reach = args.selection.reach(global, &mut reading, ui)?;
-        return watching::follow(
-            &args.watch,
-            &args.output,
-            &mut reading,
-            ui,
-            |reading, ui| {
-                let (found, gaps) = read(args, reading, &reach)?;
-                now(&found, gaps, args, reading, (&reach, ui))
-            },
-        );
+        hubs.check_watch()?;
+        let call = FollowCall {
+            of: contexts,
+            input: Some(&args.input),
+            limit: None,
+            command: "approvals",
+        };
+        let (own, global) = (args.clone(), global.clone());
+        let mut place = None;
+        let followed = session.follow(&call, &mut place, move |reading, ui| {
+            let (args, reach) = (own.clone(), own.selection.reach(&global, reading, ui)?);
+            let look = move |reading: &mut Reading| read(&args, reading, &reach);
+            Ok(Box::new(FollowedReading::new(reading, look)?))
+        })?;
+        let (is_several, ui) = (followed.is_several(), &mut *session.ui);
+        return watching::follow(&args.watch, &args.output, followed, ui, |rows, ui| {
+            let (found, table, _) = lay_out(args, rows, is_several, ui);
+            let items = found.iter().map(|one| {
+                // A request may be one gate's and another's answer at once.
+                let (request, approval) = (object(one), &one.approval);
+                let key = format!("{request} of {}, stage {}", approval.run, approval.stage);
+                ItemNow::new(one.hub.clone(), key, existing(one), item(one))
+            });
+            Ok(ListNow {
+                items: items.collect::<Result<_, _>>()?,
+                table,
+            })
+        });
     }
     let answers = session.ask(hubs, Some(&args.input), "approvals", |reading, ui| {
         let reach = args.selection.reach(global, reading, ui)?;
-        let (gates, gaps) = read(args, reading, &reach)?;
-        Ok(HubRows {
-            none: gates.is_empty().then(|| none(args, &reach)),
-            rows: gates,
-            gaps,
-            is_everywhere: reach.is_everywhere(),
-        })
+        read(args, reading, &reach)
     })?;
     let (answers, listed) = answers.listed(session.ui);
-    let view = GateColumns {
-        hubs: answers.is_several(),
-        namespaces: listed.is_everywhere,
-        wide: args.output.is_wide(),
-        now: answers.now,
-    };
-    let rows = listed.rows.into_iter();
-    let found: Gates = rows.map(|(hub, gate)| AskedGate { hub, ..gate }).collect();
+    let (found, table, gaps) = lay_out(args, listed, answers.is_several(), session.ui);
     let text = match args.output.format() {
-        Format::Table | Format::Wide => {
-            let table = table(&found, &view, session.ui);
-            args.output.draw(&table, session.ui)
-        }
+        Format::Table | Format::Wide => args.output.draw(&table, session.ui),
         Format::Name => names(&found.iter().filter_map(existing).collect::<Vec<_>>()),
         format => {
             let list = ApprovalList {
                 api_version: OWN_API_VERSION.to_owned(),
                 kind: "ApprovalList".to_owned(),
                 items: found.iter().map(item).collect(),
-                not_checked: listed.gaps,
+                not_checked: gaps,
                 not_reached: answers.not_reached.clone(),
             };
             document(&list, format)?
@@ -203,7 +204,27 @@ pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
     Ok(answers.exit(Exit::Done))
 }
 
+/// The approvals of all hubs, as a table too, and what could not be listed.
+fn lay_out(
+    args: &ApprovalsArgs,
+    listed: AllRows<AskedGate>,
+    is_several: bool,
+    ui: &Ui,
+) -> (Gates, Table, Vec<HubGap>) {
+    let view = GateColumns {
+        hubs: is_several,
+        namespaces: listed.is_everywhere,
+        wide: args.output.is_wide(),
+        now: listed.now,
+    };
+    let rows = listed.rows.into_iter();
+    let found: Gates = rows.map(|(hub, gate)| AskedGate { hub, ..gate }).collect();
+    let table = table(&found, &view, ui);
+    (found, table, listed.gaps)
+}
+
 /// An approval that is asked for.
+#[derive(Clone)]
 struct AskedGate {
     /// The context of the hub, where several were asked.
     hub: Option<String>,
@@ -214,12 +235,12 @@ struct AskedGate {
 
 type Gates = Vec<AskedGate>;
 
-/// The approvals that are wanted, and what could not be listed.
+/// The approvals that are wanted.
 fn read(
     args: &ApprovalsArgs,
     reading: &mut Reading,
     reach: &Reach,
-) -> Result<(Gates, Vec<NotChecked>), Error> {
+) -> Result<HubRows<AskedGate>, Error> {
     let is_wanted = |run: &UpdateRun| args.selection.has(run);
     let runs = runs::rows(reading, reach, ReadDepth::Approvals, is_wanted, of_one)?;
     let gaps = runs.gaps.clone();
@@ -227,7 +248,13 @@ fn read(
         args.selection.takes_all() || reach.named().contains(run)
     });
     found.retain(|gate| !args.pending || gate.approval.state.needs_a_person());
-    Ok((found, gaps))
+    Ok(HubRows {
+        none: found.is_empty().then(|| none(args, reach)),
+        rows: found,
+        now: reading.now,
+        gaps,
+        is_everywhere: reach.is_everywhere(),
+    })
 }
 
 /// That there is no gate, and where there may be some.
@@ -247,35 +274,6 @@ fn none(args: &ApprovalsArgs, reach: &Reach) -> String {
         }
     };
     format!("{which}{scope}")
-}
-
-/// The list as it is followed.
-fn now(
-    found: &[AskedGate],
-    gaps: Vec<NotChecked>,
-    args: &ApprovalsArgs,
-    reading: &Reading,
-    view: (&Reach, &Ui),
-) -> Result<ListNow<ApprovalItem>, Error> {
-    let (reach, ui) = view;
-    let view = GateColumns {
-        hubs: false,
-        namespaces: reach.is_everywhere(),
-        wide: args.output.is_wide(),
-        now: reading.now,
-    };
-    let items = found.iter().map(|one| {
-        // A request may be one gate's and another's answer at once.
-        let (request, approval) = (object(one), &one.approval);
-        let key = format!("{request} of {}, stage {}", approval.run, approval.stage);
-        ItemNow::new(key, existing(one), item(one))
-    });
-    Ok(ListNow {
-        items: items.collect::<Result<_, _>>()?,
-        table: table(found, &view, ui),
-        none: none(args, reach),
-        gaps,
-    })
 }
 
 /// The request, where it exists.

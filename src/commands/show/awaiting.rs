@@ -1,35 +1,93 @@
-//! Waiting for a rollout: what happens meanwhile is told on standard error.
+//! Waiting for rollouts: what happens meanwhile is told on standard error.
 
 use std::time::{Duration, Instant};
 
-use crate::commands::open::following::{Followed, Following};
+use crate::commands::open::following::{FollowedRollout, Following, RolloutNow, Rollouts};
+use crate::commands::open::hubs::{FollowNews, FollowedHubs, HubAnswer};
 use crate::diagnose::status::Status;
 use crate::error::Error;
-use crate::hub::{self, News};
-use crate::render::status::bars::{BarFrame, bars};
+use crate::hub;
+use crate::render::status::bars::{BarFrame, BarRun, all_bars, bars};
 use crate::render::status::{beginning, changes, gaps, line, verdict};
 use crate::ui::{ProgressBars, Ui};
 
-/// How often timers are looked at.
-const TICK: Duration = Duration::from_secs(1);
 /// How often something is said off a terminal.
 const MINUTE: Duration = Duration::from_mins(1);
 /// After how long waiting is worth a drawing.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// How a wait ended.
+/// How a wait for one run ended.
 pub(in crate::commands) enum End<D> {
     /// With what the wait was for, and the state at that moment.
     Decided(D, Box<Status>),
     /// It took too long; the last state, where the hub has told one.
     TimedOut(Option<Box<Status>>),
     /// What was followed does not exist any more.
-    Gone,
+    Gone(Error),
     /// The user wants it to end.
     Interrupted,
 }
 
-/// Follows a rollout until `decide` has something to say, at most this long. `wanted` is what
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum WaitEnd {
+    /// The judge has called it over.
+    Over,
+    TimedOut,
+    Interrupted,
+}
+
+/// How a wait ended, and where its runs are.
+type EndedWait<D> = (WaitEnd, Vec<AwaitedRun<D>>);
+
+/// A run that is waited for.
+pub(in crate::commands) type AwaitedRun<D> = FollowedRollout<RunEnd<D>>;
+
+/// What ended the wait for a run.
+pub(in crate::commands) enum RunEnd<D> {
+    Decided(D),
+    /// It was deleted, or never was there.
+    Gone(Error),
+    /// It may not be followed.
+    Denied(Error),
+}
+
+/// Says when a wait is over.
+pub(in crate::commands) trait Judge {
+    type Decision;
+
+    /// What a state decides about its run.
+    fn decide(&mut self, status: &Status) -> Option<Self::Decision>;
+
+    /// What is told of a decision at once, where other runs are still waited for.
+    fn says(&self, _decision: &Self::Decision) -> Option<String> {
+        None
+    }
+
+    /// Whether the whole wait is over.
+    fn is_over(
+        &self,
+        runs: &[AwaitedRun<Self::Decision>],
+        hubs: &FollowedHubs<'_, Rollouts>,
+    ) -> bool;
+}
+
+/// Judges one run, with a function.
+struct JudgeOfOne<'d, D>(&'d mut dyn FnMut(&Status) -> Option<D>);
+
+impl<D> Judge for JudgeOfOne<'_, D> {
+    type Decision = D;
+
+    fn decide(&mut self, status: &Status) -> Option<D> {
+        (self.0)(status)
+    }
+
+    fn is_over(&self, runs: &[AwaitedRun<D>], _: &FollowedHubs<'_, Rollouts>) -> bool {
+        runs.iter().all(|run| run.end.is_some())
+    }
+}
+
+/// Follows one rollout until `decide` has something to say, at most this long. `wanted` is what
 /// the words for it.
 pub(in crate::commands) fn until<D>(
     following: &mut Following<'_>,
@@ -38,62 +96,115 @@ pub(in crate::commands) fn until<D>(
     ui: &mut Ui,
     decide: &mut dyn FnMut(&Status) -> Option<D>,
 ) -> Result<End<D>, Error> {
-    // Without any time there is one look, which takes what its requests may take.
-    let end = timeout.filter(|limit| !limit.is_zero());
-    following.end_at(end.map(hub::TimeLimit::after));
-    let ended = look_until(following, wanted, timeout, ui, decide);
-    following.end_at(None);
-    ended
+    let mut hubs = FollowedHubs::one(Box::new(following));
+    let mut judge = JudgeOfOne(decide);
+    let (ended, runs) = until_all(&mut hubs, (wanted, timeout), ui, &mut judge)?;
+    let run = runs.into_iter().next();
+    let last = run.map(|run| (run.end, run.last));
+    match (ended, last) {
+        (WaitEnd::Interrupted, _) => Ok(End::Interrupted),
+        (_, Some((Some(RunEnd::Decided(decision)), Some(status)))) => {
+            Ok(End::Decided(decision, status))
+        }
+        (_, Some((Some(RunEnd::Gone(error)), _))) => Ok(End::Gone(error)),
+        (_, Some((Some(RunEnd::Denied(error)), _))) => Err(error),
+        (_, last) => Ok(End::TimedOut(last.and_then(|(_, status)| status))),
+    }
 }
 
-fn look_until<D>(
-    following: &mut Following<'_>,
-    wanted: &str,
-    timeout: Option<Duration>,
+/// Follows rollouts until the judge calls it over, at most this long. `wanted` is what the words for
+/// it.
+pub(in crate::commands) fn until_all<J: Judge>(
+    hubs: &mut FollowedHubs<'_, Rollouts>,
+    (wanted, timeout): (&str, Option<Duration>),
     ui: &mut Ui,
-    decide: &mut dyn FnMut(&Status) -> Option<D>,
-) -> Result<End<D>, Error> {
-    let begun = Instant::now();
+    judge: &mut J,
+) -> Result<EndedWait<J::Decision>, Error> {
+    // Without any time there is one look, which takes what its requests may take.
+    let end = timeout.filter(|limit| !limit.is_zero());
+    hubs.end_at(end.map(hub::TimeLimit::after));
+    let mut runs = Vec::new();
     let mut talk = Talk::new(wanted, ui);
-    let mut last: Option<Box<Status>> = None;
+    let ended = look_until(hubs, &mut runs, &mut talk, (timeout, ui), judge);
+    hubs.end_at(None);
+    talk.progress.clear();
+    let ended = ended?;
+    if runs.len() == 1 && !hubs.is_several() || ended == WaitEnd::Interrupted {
+        talk.end(hubs, &runs, ui);
+    }
+    Ok((ended, runs))
+}
+
+fn look_until<J: Judge>(
+    hubs: &mut FollowedHubs<'_, Rollouts>,
+    runs: &mut Vec<AwaitedRun<J::Decision>>,
+    talk: &mut Talk<'_>,
+    (timeout, ui): (Option<Duration>, &mut Ui),
+    judge: &mut J,
+) -> Result<WaitEnd, Error> {
+    let begun = Instant::now();
+    let left = || timeout.map(|limit| limit.saturating_sub(begun.elapsed()));
     loop {
-        let status = match following.look() {
-            Ok(Followed::State(status)) => status,
-            Ok(Followed::Gone) => {
-                talk.end(None, ui);
-                return Ok(End::Gone);
+        let tick = talk.tick().min(hubs.tick());
+        // The first look has no less time than it takes.
+        let patience = left().filter(|left| !left.is_zero());
+        match hubs.next(patience.map_or(tick, |left| left.min(tick)), ui)? {
+            FollowNews::Now => {}
+            FollowNews::Interrupted => return Ok(WaitEnd::Interrupted),
+            FollowNews::Late => return Ok(WaitEnd::TimedOut),
+        }
+        let is_known = hubs.is_known();
+        for shown in hubs.take_shown() {
+            take(shown, hubs, runs, (&mut *talk, &mut *ui), judge);
+        }
+        // Nothing is known any more of what waits on a hub that is not followed any more.
+        runs.retain(|run| run.end.is_some() || !hubs.has_ended(run.hub.as_deref()));
+        talk.connection(hubs, runs, ui);
+        if judge.is_over(runs, hubs) {
+            return Ok(WaitEnd::Over);
+        }
+        hubs.tell(ui);
+        let is_first = timeout.is_some_and(|limit| limit.is_zero()) && !is_known;
+        if left().is_some_and(|left| left.is_zero()) && !is_first {
+            return Ok(WaitEnd::TimedOut);
+        }
+        talk.draw(hubs, runs, ui);
+    }
+}
+
+/// Takes in what a hub shows.
+fn take<J: Judge>(
+    shown: HubAnswer<Rollouts>,
+    hubs: &FollowedHubs<'_, Rollouts>,
+    runs: &mut Vec<AwaitedRun<J::Decision>>,
+    (talk, ui): (&mut Talk<'_>, &mut Ui),
+    judge: &mut J,
+) {
+    for (run, label, now) in FollowedRollout::of_hub(runs, shown, hubs) {
+        if run.end.is_some() {
+            continue;
+        }
+        let label = label.as_deref();
+        let end = match now {
+            RolloutNow::State(status) => {
+                talk.tell(label, run.last.as_deref(), &status, ui);
+                let decision = judge.decide(&status);
+                if let (Some(label), Some(decision)) = (label, &decision)
+                    && let Some(words) = judge.says(decision)
+                {
+                    ui.event(status.as_of, &format!("{label}: {words}"));
+                }
+                run.last = Some(status);
+                decision.map(RunEnd::Decided)
             }
-            Ok(Followed::Interrupted) => {
-                talk.end(last.as_deref(), ui);
-                return Ok(End::Interrupted);
-            }
-            Ok(Followed::Late) => {
-                talk.end(last.as_deref(), ui);
-                return Ok(End::TimedOut(last));
-            }
-            Err(error) => {
-                talk.end(None, ui);
-                return Err(error);
-            }
+            RolloutNow::Gone(error) => Some(RunEnd::Gone(error)),
+            RolloutNow::Denied(error) => Some(RunEnd::Denied(error)),
         };
-        let away = following.away().map(ToString::to_string);
-        talk.tell(last.as_deref(), &status, away.as_deref(), ui);
-        if let Some(decision) = decide(&status) {
-            talk.end(Some(&status), ui);
-            return Ok(End::Decided(decision, status));
+        if let (Some(RunEnd::Gone(error) | RunEnd::Denied(error)), Some(_)) = (&end, label) {
+            run.last = None;
+            ui.warning(&error.message);
         }
-        let left = timeout.map(|limit| limit.saturating_sub(begun.elapsed()));
-        if left.is_some_and(|left| left.is_zero()) {
-            talk.end(Some(&status), ui);
-            return Ok(End::TimedOut(Some(status)));
-        }
-        talk.draw(&status, away.as_deref(), ui);
-        last = Some(status);
-        let tick = talk.tick();
-        if following.wait(left.map_or(tick, |left| left.min(tick))) == News::Interrupted {
-            talk.end(last.as_deref(), ui);
-            return Ok(End::Interrupted);
-        }
+        run.end = end;
     }
 }
 
@@ -105,7 +216,8 @@ struct Talk<'w> {
     begun: Instant,
     /// When something was said last.
     said: Instant,
-    away: bool,
+    /// The hubs that did not answer when something was said last.
+    away: Vec<Option<String>>,
 }
 
 impl<'w> Talk<'w> {
@@ -115,65 +227,118 @@ impl<'w> Talk<'w> {
             progress: ui.progress(),
             begun: Instant::now(),
             said: Instant::now(),
-            away: false,
+            away: Vec::new(),
         }
     }
 
     /// Tells of a state, and of what is different from the last.
-    fn tell(&mut self, last: Option<&Status>, status: &Status, away: Option<&str>, ui: &mut Ui) {
-        let mut lines = match last {
+    fn tell(&mut self, label: Option<&str>, last: Option<&Status>, status: &Status, ui: &mut Ui) {
+        let lines = match last {
             _ if self.progress.is_visible() => gaps(last, status),
             Some(last) => changes(last, status),
             None => beginning(status),
         };
-        if !self.progress.is_visible() {
-            if lines.is_empty() && self.said.elapsed() >= MINUTE {
-                lines.push(format!("waiting for {}: {}", self.wanted, line(status)));
-            }
-            if let Some(away) = away.filter(|_| !self.away) {
-                lines.push(format!("{away}; retrying"));
-            } else if self.away && away.is_none() {
-                lines.push("the hub answers again".to_owned());
-            }
-            self.away = away.is_some();
-        }
-        if !lines.is_empty() {
-            self.said = Instant::now();
-        }
         for line in lines {
-            ui.event(status.as_of, &line);
+            self.say(label, status, &line, ui);
         }
     }
 
-    /// Draws a state that is not the last one. What is over at once is not drawn.
-    fn draw(&self, status: &Status, away: Option<&str>, ui: &Ui) {
+    fn say(&mut self, label: Option<&str>, status: &Status, line: &str, ui: &mut Ui) {
+        self.said = Instant::now();
+        match label {
+            Some(label) => ui.event(status.as_of, &format!("{label}: {line}")),
+            None => ui.event(status.as_of, line),
+        }
+    }
+
+    /// Tells which hubs do not answer or answer again, and once a minute that it is still waited.
+    fn connection<D>(
+        &mut self,
+        hubs: &FollowedHubs<'_, Rollouts>,
+        runs: &[AwaitedRun<D>],
+        ui: &mut Ui,
+    ) {
+        if self.progress.is_visible() {
+            return;
+        }
+        if self.said.elapsed() >= MINUTE {
+            for run in runs.iter().filter(|run| run.end.is_none()) {
+                if let Some(status) = &run.last {
+                    let label = run.label_in(runs, hubs);
+                    let text = format!("waiting for {}: {}", self.wanted, line(status));
+                    self.say(label.as_deref(), status, &text, ui);
+                }
+            }
+        }
+        let of_hub = |hub: &Option<String>| {
+            let of_hub = runs.iter().filter(|run| run.hub == *hub);
+            of_hub.filter_map(|run| run.last.as_deref()).last()
+        };
+        let away = hubs.away();
+        for hub in &away {
+            if let (false, Some(status)) = (self.away.contains(&hub.hub), of_hub(&hub.hub)) {
+                let text = format!("{}; retrying", hub.found);
+                self.say(hub.hub.as_deref(), status, &text, ui);
+            }
+        }
+        let away: Vec<_> = away.into_iter().map(|hub| hub.hub).collect();
+        let before = std::mem::replace(&mut self.away, away);
+        for hub in before {
+            if let (false, Some(status)) = (self.away.contains(&hub), of_hub(&hub))
+                && !hubs.has_ended(hub.as_deref())
+            {
+                self.say(hub.as_deref(), status, "the hub answers again", ui);
+            }
+        }
+    }
+
+    /// Draws states that are not the last ones. What is over at once is not drawn.
+    fn draw<D>(&self, hubs: &FollowedHubs<'_, Rollouts>, runs: &[AwaitedRun<D>], ui: &Ui) {
         if self.begun.elapsed() < PATIENCE {
             return;
         }
+        let away: Vec<_> = hubs.away().iter().map(|hub| hub.says(&hub.found)).collect();
         let lines = self.progress.size().map(|(columns, rows)| {
             let frame = BarFrame {
                 wanted: self.wanted,
-                away,
+                away: &away,
                 columns,
                 rows,
                 paint: ui.paint_err(),
             };
-            bars(status, &frame)
+            if let ([run], false) = (runs, hubs.is_several()) {
+                return run.last.as_ref().map(|status| bars(status, &frame));
+            }
+            let labels: Vec<_> = runs.iter().map(|run| run.label(runs)).collect();
+            let runs = runs.iter().zip(&labels).map(|(run, label)| BarRun {
+                label,
+                status: run.last.as_deref(),
+                is_over: run.end.is_some(),
+            });
+            Some(all_bars(&runs.collect::<Vec<_>>(), &hubs.pending(), &frame))
         });
-        self.progress.draw(&lines.unwrap_or_default());
+        self.progress.draw(&lines.flatten().unwrap_or_default());
     }
 
     /// How long until something may be drawn anew.
     fn tick(&self) -> Duration {
         let patience = PATIENCE.saturating_sub(self.begun.elapsed());
-        if patience.is_zero() { TICK } else { patience }
+        if patience.is_zero() {
+            Duration::MAX
+        } else {
+            patience
+        }
     }
 
-    /// Takes the drawing away, in place of which stands how far the run has come.
-    fn end(&self, status: Option<&Status>, ui: &mut Ui) {
-        self.progress.clear();
-        if let Some(status) = status.filter(|_| self.progress.is_visible()) {
-            ui.event(status.as_of, &verdict(status));
+    /// In place of what was drawn stands how far the runs have come.
+    fn end<D>(&mut self, hubs: &FollowedHubs<'_, Rollouts>, runs: &[AwaitedRun<D>], ui: &mut Ui) {
+        let is_lost =
+            |run: &AwaitedRun<D>| matches!(run.end, Some(RunEnd::Gone(_) | RunEnd::Denied(_)));
+        for run in runs.iter().filter(|run| !is_lost(run)) {
+            if let (Some(status), true) = (&run.last, self.progress.is_visible()) {
+                let label = run.label_in(runs, hubs);
+                self.say(label.as_deref(), status, &verdict(status), ui);
+            }
         }
     }
 }

@@ -153,7 +153,7 @@ struct Examined {
 pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     check(args, session.global)?;
     let global = session.global;
-    let answers = if args.hubs.is_several() {
+    let answers = if args.hubs.contexts.is_several() {
         let input = Some(&args.input);
         session.ask(&args.hubs, input, "diagnose", |reading, ui| {
             examine_all(args, global, reading, &mut Entrance::closed(), ui)
@@ -290,13 +290,13 @@ fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
             "use these flags with collect; the file then contains the member clusters' objects",
         ));
     }
-    args.hubs.refuse_if(
+    args.hubs.contexts.refuse_if(
         !args.members.is_empty(),
         "--member-context and --member-contexts-from-kubeconfig",
         "clusters of different hubs may have the same name",
     )?;
     if !args.all {
-        args.hubs.check_names(&args.targets, global)?;
+        args.hubs.contexts.check_names(&args.targets, global)?;
     }
     let of_all = [
         (args.all_namespaces, "-A"),

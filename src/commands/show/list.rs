@@ -7,9 +7,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{HubGap, HubRows, HubsArgs, NotReached};
+use crate::commands::open::hubs::{
+    AllRows, FollowCall, FollowedReading, HubGap, HubRows, HubsArgs, NotReached,
+};
 use crate::commands::open::reading::{InputArgs, Reading};
-use crate::commands::open::runs::{self, ReadDepth, Rows};
+use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::{Reach, RunSelection};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
@@ -31,7 +33,7 @@ use crate::words::closest;
 ///
 /// The verdict is the same as that of `diagnose`. Lists the cluster-scoped runs; with -n those in a
 /// namespace, with -A both scopes and all namespaces.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage list\n  \
     kubectl fleet-stage list -A --active\n  \
@@ -130,7 +132,7 @@ pub struct RunList {
 }
 
 /// One update run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RunItem {
     /// The context of the hub; absent if only one hub was asked.
@@ -181,7 +183,7 @@ struct RunItem {
 }
 
 /// The current stage of a run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StageNow {
     /// Its name.
@@ -193,57 +195,63 @@ struct StageNow {
 pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let (global, hubs) = (session.global, &args.hubs);
     let is_followed = args.watch.is_on(&args.output)?;
-    hubs.check_list(&args.output, is_followed, args.selection.names(), global)?;
+    let contexts = &hubs.contexts;
+    contexts.check_list(&args.output, args.selection.names(), global)?;
     if is_followed {
-        let mut reading = session.open(&args.input, "list")?;
-        let ui = &mut *session.ui;
-        let reach = args.selection.reach(global, &mut reading, ui)?;
-        let placement = WantedRuns::of_args(args, &reach)?;
-        return watching::follow(&args.watch, &args.output, &mut reading, ui, |reading, _| {
-            let runs = read(reading, args, &reach, placement.as_ref())?;
-            now(runs, args, &reach, reading)
+        hubs.check_watch()?;
+        let call = FollowCall {
+            of: contexts,
+            input: Some(&args.input),
+            limit: None,
+            command: "list",
+        };
+        let (own, global) = (args.clone(), global.clone());
+        let mut place = None;
+        let followed = session.follow(&call, &mut place, move |reading, ui| {
+            let (args, reach) = (own.clone(), own.selection.reach(&global, reading, ui)?);
+            let placement = WantedRuns::of_args(&args, &reach)?;
+            let look = move |reading: &mut Reading| {
+                let mut rows = read(reading, &args, &reach, placement.as_ref())?;
+                let place = reading.place();
+                if rows.rows.is_empty() {
+                    rows.none = Some(format!("{place} has no such update run"));
+                }
+                Ok(rows)
+            };
+            Ok(Box::new(FollowedReading::new(reading, look)?))
+        })?;
+        let (is_several, ui) = (followed.is_several(), &mut *session.ui);
+        return watching::follow(&args.watch, &args.output, followed, ui, |rows, _| {
+            let (runs, table) = lay_out(args, rows, is_several).0;
+            let items = runs.into_iter().map(|(run, item)| {
+                ItemNow::new(item.hub.clone(), run.to_string(), Some(run), item)
+            });
+            Ok(ListNow {
+                table,
+                items: items.collect::<Result<_, _>>()?,
+            })
         });
     }
     let answers = session.ask(hubs, Some(&args.input), "list", |reading, ui| {
         let reach = args.selection.reach(global, reading, ui)?;
         let placement = WantedRuns::of_args(args, &reach)?;
-        let runs = read(reading, args, &reach, placement.as_ref())?;
-        let none = if runs.runs.is_empty() {
-            Some(none(reading, &reach, args, placement.as_ref())?)
-        } else {
-            None
-        };
-        Ok(HubRows {
-            rows: runs.runs,
-            gaps: runs.gaps,
-            none,
-            is_everywhere: reach.is_everywhere(),
-        })
+        let mut rows = read(reading, args, &reach, placement.as_ref())?;
+        if rows.rows.is_empty() {
+            rows.none = Some(none(reading, &reach, args, placement.as_ref())?);
+        }
+        Ok(rows)
     })?;
     let (answers, listed) = answers.listed(session.ui);
-    let view = RunColumns {
-        hubs: answers.is_several(),
-        namespaces: listed.is_everywhere,
-        wide: args.output.is_wide(),
-    };
-    let rows = listed.rows.into_iter();
-    let mut runs: Vec<_> = rows
-        .map(|(hub, (run, item))| (run, RunItem { hub, ..item }))
-        .collect();
-    if let Some(order) = args.sort_by {
-        order.sort(&mut runs);
-    }
+    let ((runs, table), gaps) = lay_out(args, listed, answers.is_several());
     let text = match args.output.format() {
-        Format::Table | Format::Wide => args
-            .output
-            .draw(&table(&runs, &view, answers.now), session.ui),
+        Format::Table | Format::Wide => args.output.draw(&table, session.ui),
         Format::Name => names(runs.iter().map(|(run, _)| run)),
         format => {
             let list = RunList {
                 api_version: OWN_API_VERSION.to_owned(),
                 kind: "RunList".to_owned(),
                 items: runs.into_iter().map(|(_, item)| item).collect(),
-                not_checked: listed.gaps,
+                not_checked: gaps,
                 not_reached: answers.not_reached.clone(),
             };
             document(&list, format)?
@@ -254,13 +262,38 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     Ok(answers.exit(Exit::Done))
 }
 
+/// A run and what is listed of it.
+type ListedRun = (ObjectRef, RunItem);
+
+/// The runs of all hubs in their order, as a table too, and what could not be listed.
+fn lay_out(
+    args: &ListArgs,
+    listed: AllRows<ListedRun>,
+    is_several: bool,
+) -> ((Vec<ListedRun>, Table), Vec<HubGap>) {
+    let rows = listed.rows.into_iter();
+    let mut runs: Vec<_> = rows
+        .map(|(hub, (run, item))| (run, RunItem { hub, ..item }))
+        .collect();
+    if let Some(order) = args.sort_by {
+        order.sort(&mut runs);
+    }
+    let view = RunColumns {
+        hubs: is_several,
+        namespaces: listed.is_everywhere,
+        wide: args.output.is_wide(),
+    };
+    let table = table(&runs, &view, listed.now);
+    ((runs, table), listed.gaps)
+}
+
 /// The runs that are wanted.
 fn read(
     reading: &mut Reading,
     args: &ListArgs,
     reach: &Reach,
     placement: Option<&WantedRuns>,
-) -> Result<Rows<RunItem>, Error> {
+) -> Result<HubRows<ListedRun>, Error> {
     let wanted = |run: &UpdateRun| {
         (!args.active || !choose::is_finished(run))
             && placement.is_none_or(|wanted| wanted.matches(run))
@@ -269,32 +302,12 @@ fn read(
     let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
     let mut runs = runs::rows(reading, reach, ReadDepth::Verdict, wanted, row)?;
     runs.gaps.extend(elsewhere(reading));
-    Ok(runs)
-}
-
-/// The list as it is followed.
-fn now(
-    mut runs: Rows<RunItem>,
-    args: &ListArgs,
-    reach: &Reach,
-    reading: &Reading,
-) -> Result<ListNow<RunItem>, Error> {
-    if let Some(order) = args.sort_by {
-        order.sort(&mut runs.runs);
-    }
-    let view = RunColumns {
-        hubs: false,
-        namespaces: reach.is_everywhere(),
-        wide: args.output.is_wide(),
-    };
-    let table = table(&runs.runs, &view, reading.now);
-    let items = runs.runs.into_iter();
-    let items = items.map(|(run, item)| ItemNow::new(run.to_string(), Some(run), item));
-    Ok(ListNow {
-        table,
-        items: items.collect::<Result<_, _>>()?,
-        none: format!("{} has no such update run", reading.place()),
+    Ok(HubRows {
+        rows: runs.runs,
+        now: reading.now,
         gaps: runs.gaps,
+        none: None,
+        is_everywhere: reach.is_everywhere(),
     })
 }
 

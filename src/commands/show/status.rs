@@ -27,7 +27,7 @@ use crate::ui::Ui;
     kubectl fleet-stage status web-app-rollout -n my-app-namespace -o json\n  \
     kubectl fleet-stage status crp/example-placement\n  \
     kubectl fleet-stage status example-run crp/example-placement\n  \
-    kubectl fleet-stage status example-run --contexts eu,us\n\n\
+    kubectl fleet-stage status example-run --contexts eu,us --watch\n\n\
     The exit code is the verdict's, as with diagnose; of several, the most severe; with --watch \
     that of the final verdict.")]
 pub struct StatusArgs {
@@ -37,7 +37,7 @@ pub struct StatusArgs {
     targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
-    /// Follow the rollout until the run ends: redraw on a terminal, else print a line per change
+    /// Follow the rollouts until each run ends: redraw on a terminal, else print a line per change
     #[arg(short, long, conflicts_with = "files")]
     watch: bool,
     /// Output format; with --watch, json prints one document per line, yaml separates documents
@@ -74,30 +74,23 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     }
     let (global, hubs) = (session.global, &args.hubs);
     let is_several = args.targets.len() > 1;
-    if is_several && args.watch {
-        return Err(Error::usage(
-            "--watch follows one rollout: use one name, or list --watch",
-        ));
-    }
     if is_several && args.output == StatusFormat::Html {
         return Err(Error::usage(
             "-o html cannot be used with several names: a page shows one state",
         ));
     }
-    hubs.check_names(&args.targets, global)?;
-    hubs.refuse_if(args.watch, "--watch", "follow each run by itself")?;
-    hubs.refuse_if(
+    let contexts = &hubs.contexts;
+    contexts.check_names(&args.targets, global)?;
+    contexts.refuse_if(
         args.output == StatusFormat::Html,
         "-o html",
         "a page shows one state",
     )?;
-    let namespace = global.namespace.as_deref();
     if args.watch {
-        let mut reading = session.open(&args.input, "status")?;
-        let word = args.targets.first().map(String::as_str);
-        let target = reading.target(word, namespace, session.ui)?;
-        return watch::run(args, global, &mut reading, target, session.ui);
+        hubs.check_watch()?;
+        return watch::run(args, session);
     }
+    let namespace = global.namespace.as_deref();
     let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
         let targets = reading.targets(&args.targets, namespace, ui)?;
         let seen = reading.overviews(&targets)?;

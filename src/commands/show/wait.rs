@@ -1,4 +1,4 @@
-//! `wait`: until a run is where a script wants it, or cannot get there.
+//! `wait`: until runs are where a script wants them, or cannot get there.
 
 mod decide;
 
@@ -7,35 +7,36 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use jiff::SignedDuration;
 
-use crate::commands::open::following::Following;
-use crate::commands::open::global::Global;
+use crate::commands::open::following::{Following, Rollouts};
+use crate::commands::open::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubList};
 use crate::commands::open::picking;
 use crate::commands::open::session::Session;
-use crate::commands::show::awaiting::{self, End};
+use crate::commands::output;
+use crate::commands::show::awaiting::{self, AwaitedRun, Judge, RunEnd, WaitEnd};
 use crate::commands::show::status;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::kubefleet::{Concept, Kind, Scope, duration};
-use crate::render::escape;
+use crate::kubefleet::{Scope, duration};
 use crate::render::status::verdict;
-use crate::ui::Ui;
-use crate::words::{CommandLine, Hint};
-use decide::{Awaited, WaitDecision, decide};
+use crate::words::{CommandLine, Hint, enumerate};
+use decide::{Awaited, Standing, WaitDecision, decide, together};
 
-/// Wait for a condition on an update run
+/// Wait for a condition on update runs
 ///
-/// Exits with 0 as soon as one of the conditions is met, regardless of the verdict. Otherwise exits
-/// with the verdict's code as soon as the run is over or a person must act. A person must act on an
-/// approval, a stuck cluster, a stopped run, or a run that was not started. Progress is printed on
-/// standard error.
+/// Exits with 0 as soon as one of the conditions is met, regardless of the verdict. Of several runs,
+/// each must meet one. Otherwise exits with the verdict's code as soon as a run is over or a person
+/// must act, even if other runs could continue. A person must act on an approval, a stuck cluster,
+/// a stopped run, or a run that was not started. Progress is printed on standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage wait example-run --for=succeeded --timeout 30m\n  \
     kubectl fleet-stage wait example-run --for=approval=canary/before\n  \
     kubectl fleet-stage wait example-run -n my-app-namespace --for=stage=staging,approval\n  \
-    kubectl fleet-stage wait example-run --for=succeeded --keep-waiting --timeout 4h\n\n\
+    kubectl fleet-stage wait example-run --for=succeeded --keep-waiting --timeout 4h\n  \
+    kubectl fleet-stage wait web-7 search-3 --for=succeeded --timeout 1h\n  \
+    kubectl fleet-stage wait example-run --for=succeeded --contexts eu,us\n\n\
     Conditions:\n  \
     initialized   the stages are computed\n  \
     started       the run has started its first stage\n  \
@@ -44,19 +45,20 @@ use decide::{Awaited, WaitDecision, decide};
     stage=NAME    the stage and the tasks after it are completed\n  \
     approval      a gate is pending; approval=STAGE, approval=STAGE/before, and \
     approval=STAGE/after name the gate, and are also met when it has passed\n\n\
-    Exit codes, the same in every format:\n  \
+    Exit codes, the same in every format; of several runs, the most severe:\n  \
     0  a condition is met\n  \
     3  the run failed or could not be initialized\n  \
     4  a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run or stage, or the run was deleted\n  \
+    7  one of several hubs was not reached\n  \
     8  stopped, or not started")]
 pub struct WaitArgs {
-    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
     #[arg(value_name = "RUN", required = true)]
-    run: Option<String>,
-    /// Conditions to wait for; the first one met ends the wait
+    runs: Vec<String>,
+    /// Conditions to wait for; the first one met ends the wait for a run
     #[arg(
         long = "for",
         value_name = "CONDITION",
@@ -64,15 +66,18 @@ pub struct WaitArgs {
         value_delimiter = ','
     )]
     conditions: Vec<Awaited>,
-    /// Time limit, such as 90s or 30m; 0 checks once [default: no limit]
+    /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     timeout: Option<Duration>,
-    /// Keep waiting when a person must act, until the run is over or --timeout is reached
+    /// Keep waiting when a person must act, until each run has met a condition or is over, or
+    /// --timeout is reached
     #[arg(long)]
     keep_waiting: bool,
     /// Output format of the last state
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: WaitFormat,
+    #[command(flatten)]
+    hubs: ContextsArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -84,45 +89,53 @@ enum WaitFormat {
     Name,
 }
 
+/// A run that is waited for, and what was decided of it.
+type WaitedRun = AwaitedRun<WaitDecision>;
+
 pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let begun = Instant::now();
-    let mut reading = session.open_within(args.timeout, "wait")?;
-    let namespace = session.global.namespace.as_deref();
-    let target = match args.run.as_deref() {
-        Some(word) => {
-            reading.target_of(Some(word), namespace, &[Concept::UpdateRun], session.ui)?
-        }
-        None => picking::run(
-            &picking::ACTIVE,
-            namespace,
-            &mut reading,
-            session.ui,
-            |said| {
-                let words: Vec<_> = args.conditions.iter().map(ToString::to_string).collect();
-                said.joined("--for", words.join(","))
-            },
-        )?,
+    if args.hubs.is_several() {
+        args.hubs.check_names(&args.runs, session.global)?;
+        args.hubs.refuse_if(
+            args.output == WaitFormat::Name,
+            "-o name",
+            "names do not tell the hub; use -o json",
+        )?;
+    }
+    let call = FollowCall {
+        of: &args.hubs,
+        input: None,
+        limit: args.timeout,
+        command: "wait",
     };
-    let mut following = Following::new(&mut reading, target)?;
-    let mut look = |status: &Status| {
-        let decision = decide(status, &args.conditions, args.keep_waiting);
-        (decision != WaitDecision::Wait).then_some(decision)
-    };
+    let (words, conditions) = (args.runs.clone(), conditions(args, ","));
+    let namespace = session.global.namespace.clone();
+    let mut place = None;
+    let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
+        let namespace = namespace.as_deref();
+        let runs = if words.is_empty() {
+            let said = |said: CommandLine| said.joined("--for", conditions.clone());
+            picking::several(&picking::ACTIVE, namespace, reading, ui, said)?
+        } else {
+            reading.runs_of(&words, namespace, ui)?
+        };
+        Ok(Box::new(Following::new(reading, runs)?))
+    })?;
     let left = args
         .timeout
         .map(|limit| limit.saturating_sub(begun.elapsed()));
-    match awaiting::until(&mut following, &wanted(args), left, session.ui, &mut look)? {
-        End::Decided(decision, status) => end(&decision, &status, args, session.global, session.ui),
-        End::TimedOut(None) => Err(HubError::late(args.timeout.unwrap_or_default()).into()),
-        End::TimedOut(Some(status)) => {
-            answer(&status, args.output, session.global, session.ui)?;
-            Err(timed_out(args, &status))
-        }
-        End::Gone => Err(following.gone()),
-        End::Interrupted => {
-            session
-                .ui
-                .status("interrupted; the run continues without this command");
+    let (wanted, mut judge) = (conditions_in_words(args), WaitJudge(args));
+    let (ended, runs) = awaiting::until_all(&mut hubs, (&wanted, left), session.ui, &mut judge)?;
+    let runs = WaitedRuns { args, hubs, runs };
+    match ended {
+        WaitEnd::Over => runs.end(session),
+        WaitEnd::TimedOut => Err(runs.late(session)?),
+        WaitEnd::Interrupted => {
+            session.ui.status(if runs.is_one() {
+                "interrupted; the run continues without this command"
+            } else {
+                "interrupted; the runs continue without this command"
+            });
             Ok(Exit::Interrupted)
         }
     }
@@ -133,89 +146,232 @@ pub(in crate::commands) fn ends(status: &Status) -> bool {
     decide(status, &[Awaited::Succeeded], false) != WaitDecision::Wait
 }
 
-/// Ends a wait: with what was waited for, or without.
-fn end(
-    decision: &WaitDecision,
-    status: &Status,
-    args: &WaitArgs,
-    global: &Global,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
-    if let WaitDecision::Unknown(problem, hint) = decision {
-        return Err(Error::not_found(problem).hint(hint.as_str()));
+struct WaitJudge<'a>(&'a WaitArgs);
+
+impl Judge for WaitJudge<'_> {
+    type Decision = WaitDecision;
+
+    fn decide(&mut self, status: &Status) -> Option<WaitDecision> {
+        let decision = decide(status, &self.0.conditions, self.0.keep_waiting);
+        (decision != WaitDecision::Wait).then_some(decision)
     }
-    answer(status, args.output, global, ui)?;
-    match decision {
-        WaitDecision::Met(condition) => {
-            ui.status(&format!("condition met: {condition}"));
-            return Ok(Exit::Done);
+
+    fn says(&self, decision: &WaitDecision) -> Option<String> {
+        match decision {
+            WaitDecision::Met(condition) => Some(format!("condition met: {condition}")),
+            _ => None,
         }
-        WaitDecision::Impossible(why) => {
-            ui.warning(&format!("{} can no longer be met: {why}", wanted(args)));
+    }
+
+    fn is_over(&self, runs: &[WaitedRun], hubs: &FollowedHubs<'_, Rollouts>) -> bool {
+        // Which hub is the first to answer decides nothing.
+        if !hubs.is_known() {
+            return false;
         }
-        _ => ui.warning(&format!("{} is not met", wanted(args))),
+        let has_unknown = runs.iter().any(|run| unknown(run).is_some());
+        let is_nowhere = !hubs.answers().absent().is_empty();
+        let standings = standings(runs, hubs);
+        has_unknown || is_nowhere || together(&standings, self.0.keep_waiting).is_some()
     }
-    if let Some(why) = status.why_no_stop() {
-        ui.hint(Hint::new(why));
+}
+
+/// Where each run stands, those too that may be on hubs which were not reached.
+fn standings(runs: &[WaitedRun], hubs: &FollowedHubs<'_, Rollouts>) -> Vec<Standing> {
+    let not_reached = hubs.answers().not_reached.iter();
+    let not_reached = not_reached.map(|_| Standing::Ended(Exit::Incomplete));
+    let runs = runs.iter().map(|run| match &run.end {
+        None => Standing::Waiting,
+        Some(RunEnd::Decided(WaitDecision::Met(_))) => Standing::Met,
+        Some(RunEnd::Decided(_)) => {
+            let verdict = run.last.as_ref().map(|status| status.verdict);
+            Standing::Ended(verdict.map_or(Exit::Done, Exit::from))
+        }
+        Some(RunEnd::Gone(error) | RunEnd::Denied(error)) => Standing::Ended(error.exit),
+    });
+    runs.chain(not_reached).collect()
+}
+
+/// That a condition names a stage or gate that a run does not have.
+fn unknown(run: &WaitedRun) -> Option<Error> {
+    let Some(RunEnd::Decided(WaitDecision::Unknown(problem, hint))) = &run.end else {
+        return None;
+    };
+    let error = Error::not_found(problem).hint(hint.as_str());
+    Some(match &run.hub {
+        Some(hub) => error.on_hub(hub),
+        None => error,
+    })
+}
+
+/// The runs of one call, when the wait is over.
+struct WaitedRuns<'a, 'r> {
+    args: &'a WaitArgs,
+    hubs: FollowedHubs<'r, Rollouts>,
+    runs: Vec<WaitedRun>,
+}
+
+impl WaitedRuns<'_, '_> {
+    /// Whether there is no other, so that nothing has to tell it from others.
+    fn is_one(&self) -> bool {
+        self.runs.len() < 2 && !self.hubs.is_several()
     }
-    if let Some(next) = &status.next {
-        ui.hint(Hint::new("next:").command(next.clone()));
+
+    /// Ends a wait: with what was waited for, or without.
+    fn end(mut self, session: &mut Session<'_>) -> Result<Exit, Error> {
+        if let Some(error) = self.runs.iter().find_map(unknown) {
+            return Err(error);
+        }
+        if let Some(error) = self.hubs.take_absent() {
+            return Err(error);
+        }
+        if self.is_one() {
+            for run in &mut self.runs {
+                if let Some(RunEnd::Gone(error) | RunEnd::Denied(error)) = run
+                    .end
+                    .take_if(|end| matches!(end, RunEnd::Gone(_) | RunEnd::Denied(_)))
+                {
+                    return Err(error);
+                }
+            }
+        }
+        self.answer(session)?;
+        for run in &self.runs {
+            self.conclude(run, session);
+        }
+        let waiting = self.runs.iter().filter(|run| run.end.is_none());
+        let waiting: Vec<_> = waiting.map(|run| run.label(&self.runs)).collect();
+        if !waiting.is_empty() {
+            let names = enumerate(waiting);
+            session.ui.status(&format!("stopped waiting for {names}"));
+        }
+        self.hubs.tell(session.ui);
+        let standings = standings(&self.runs, &self.hubs);
+        Ok(together(&standings, false).unwrap_or(Exit::Done))
     }
-    Ok(Exit::from(status.verdict))
+
+    /// Says how one of the runs ended, and what to do.
+    fn conclude(&self, run: &WaitedRun, session: &mut Session<'_>) {
+        let (Some(RunEnd::Decided(decision)), Some(status)) = (&run.end, &run.last) else {
+            return;
+        };
+        let lead = if self.is_one() {
+            String::new()
+        } else {
+            format!("{}: ", run.label(&self.runs))
+        };
+        let wanted = conditions_in_words(self.args);
+        match decision {
+            // Of several it was told when it came.
+            WaitDecision::Met(_) if !self.is_one() => return,
+            WaitDecision::Met(condition) => {
+                session.ui.status(&format!("condition met: {condition}"));
+                return;
+            }
+            WaitDecision::Impossible(why) => {
+                let text = format!("{lead}{wanted} can no longer be met: {why}");
+                session.ui.warning(&text);
+            }
+            _ => session.ui.warning(&format!("{lead}{wanted} is not met")),
+        }
+        if let Some(why) = status.why_no_stop() {
+            session.ui.hint(Hint::new(why));
+        }
+        if let Some(next) = &status.next {
+            session.ui.hint(Hint::new("next:").command(next.clone()));
+        }
+    }
+
+    /// That not all runs got there in time.
+    fn late(mut self, session: &mut Session<'_>) -> Result<Error, Error> {
+        let limit = self.args.timeout.unwrap_or_default();
+        self.hubs.give_up(limit, session.ui)?;
+        let waiting: Vec<_> = self.runs.iter().filter(|run| run.end.is_none()).collect();
+        if self.runs.iter().all(|run| run.last.is_none()) {
+            return Err(HubError::late(limit).into());
+        }
+        self.answer(session)?;
+        for run in &self.runs {
+            self.conclude(run, session);
+        }
+        self.hubs.tell(session.ui);
+        let Some(first) = waiting.iter().find_map(|run| run.last.as_deref()) else {
+            return Err(HubError::late(limit).into());
+        };
+        let names = waiting.iter().map(|run| match &run.hub {
+            Some(hub) => format!("{hub}: {}", run.object),
+            None => run.object.to_string(),
+        });
+        let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
+        let standings = standings(&self.runs, &self.hubs);
+        let ended = standings.into_iter().filter_map(|run| match run {
+            Standing::Ended(exit) => Some(exit),
+            Standing::Waiting | Standing::Met => None,
+        });
+        let error = Error {
+            exit: Exit::worst(ended.chain([Exit::Stuck])),
+            ..Error::failed(format!(
+                "{} did not reach {} within {}",
+                enumerate(names),
+                conditions_in_words(self.args),
+                duration::describe(limit)
+            ))
+        };
+        Ok(error.hint(Hint::new("see its status:").command(about(first, "status"))))
+    }
+
+    /// Prints the last states.
+    fn answer(&self, session: &mut Session<'_>) -> Result<(), Error> {
+        let states = self.runs.iter().filter_map(|run| run.last.as_deref());
+        let format = self.args.output;
+        let as_yaml = format == WaitFormat::Yaml;
+        let is_list = self.args.runs.len() > 1 || self.hubs.is_several();
+        let text = match format {
+            WaitFormat::Text => states.fold(String::new(), |text, status| {
+                let hub = status.hub.as_ref().map(|hub| format!("{hub}: "));
+                text + &hub.unwrap_or_default() + &verdict(status) + "\n"
+            }),
+            WaitFormat::Name => {
+                let runs = self.runs.iter().filter(|run| run.last.is_some());
+                output::names(runs.map(|run| &run.object))
+            }
+            WaitFormat::Json | WaitFormat::Yaml if is_list => {
+                let not_reached = &self.hubs.answers().not_reached;
+                let list = HubList::new("Status", states.cloned().collect(), not_reached);
+                list.print(as_yaml)?
+            }
+            WaitFormat::Json | WaitFormat::Yaml => {
+                let format = if as_yaml {
+                    status::StatusFormat::Yaml
+                } else {
+                    status::StatusFormat::Json
+                };
+                let look = status::look(session.ui, session.global);
+                let texts = states.map(|status| status::write(status, format, &look));
+                texts.collect::<Result<_, _>>()?
+            }
+        };
+        session.ui.answer(&text);
+        Ok(())
+    }
 }
 
 fn about(status: &Status, verb: &'static str) -> CommandLine {
     let target = &status.target;
-    Scope::of_namespace(&target.namespace)
+    let command = Scope::of_namespace(&target.namespace)
         .fleet(verb)
-        .arg(&target.name)
+        .arg(&target.name);
+    match &status.hub {
+        Some(hub) => command.on_hub(hub),
+        None => command,
+    }
 }
 
-fn wanted(args: &WaitArgs) -> String {
+/// The conditions, as the command line has them or in words.
+fn conditions(args: &WaitArgs, joint: &str) -> String {
     let words: Vec<_> = args.conditions.iter().map(ToString::to_string).collect();
-    words.join(" or ")
+    words.join(joint)
 }
 
-fn timed_out(args: &WaitArgs, status: &Status) -> Error {
-    let limit = args.timeout.unwrap_or_default();
-    let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
-    let error = Error::new(
-        Exit::Stuck,
-        format!(
-            "{} did not reach {} within {}",
-            status.target,
-            wanted(args),
-            duration::describe(limit)
-        ),
-    );
-    error.hint(Hint::new("see its status:").command(about(status, "status")))
-}
-
-/// Prints the last state.
-fn answer(status: &Status, format: WaitFormat, global: &Global, ui: &mut Ui) -> Result<(), Error> {
-    let text = match format {
-        WaitFormat::Text => verdict(status) + "\n",
-        WaitFormat::Name => {
-            let kind = Kind::by_name(&status.target.kind);
-            let plural = kind.map_or("", Kind::plural);
-            let group = kind.map_or("", Kind::group);
-            format!(
-                "{}.{group}/{}\n",
-                plural.trim_end_matches('s'),
-                escape::line(&status.target.name)
-            )
-        }
-        WaitFormat::Json => status::write(
-            status,
-            status::StatusFormat::Json,
-            &status::look(ui, global),
-        )?,
-        WaitFormat::Yaml => status::write(
-            status,
-            status::StatusFormat::Yaml,
-            &status::look(ui, global),
-        )?,
-    };
-    ui.answer(&text);
-    Ok(())
+fn conditions_in_words(args: &WaitArgs) -> String {
+    conditions(args, " or ")
 }

@@ -1,39 +1,38 @@
 //! What is shown again and again: redrawn in place on a terminal, elsewhere only what changed.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 
-use crate::commands::open::reading::Reading;
+use crate::commands::open::hubs::{AllRows, FollowNews, FollowedHubs, HubAnswer, HubRows};
 use crate::commands::open::runs;
 use crate::commands::output::{self, Format, Output, names};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::News;
 use crate::kubefleet::ObjectRef;
 use crate::render::table::{Sheet, Table};
-use crate::render::wrap::{fit, hanging};
+use crate::render::wrap::{fit, fit_all, hanging};
 use crate::report::NotChecked;
 use crate::ui::{ProgressBars, Ui};
-
-/// After how long everything is judged anew, though nothing changed: a cluster becomes stuck by
-/// time alone.
-const TICK: Duration = Duration::from_secs(5);
+use crate::words::enumerate;
 
 /// Where something that changes is shown.
 pub(super) struct WatchView {
     /// The terminal on which it is redrawn.
     screen: Option<ProgressBars>,
-    away: Option<String>,
+    /// The hubs that do not answer, and why.
+    away: Vec<HubAnswer<String>>,
 }
 
 impl WatchView {
     /// Redraws what is meant for people, where the answer goes to a terminal.
     pub(super) fn new(is_text: bool, ui: &Ui) -> Self {
         let screen = Some(ui.screen()).filter(|screen| is_text && screen.is_visible());
-        Self { screen, away: None }
+        Self {
+            screen,
+            away: Vec::new(),
+        }
     }
 
     /// Whether it is redrawn in place.
@@ -47,8 +46,8 @@ impl WatchView {
         Some(columns)
     }
 
-    /// Draws a text in place of the last one.
-    pub(super) fn draw(&self, text: String, ui: &Ui) {
+    /// Draws texts in place of the last ones, and below them what is missing.
+    pub(super) fn draw<T>(&self, texts: &[String], hubs: &FollowedHubs<'_, T>, ui: &Ui) {
         let Some((screen, (columns, rows))) = self
             .screen
             .as_ref()
@@ -56,11 +55,26 @@ impl WatchView {
         else {
             return;
         };
-        let mut text = text;
-        if let Some(why) = &self.away {
-            self.warning(&mut text, &format!("{why}; retrying"), ui);
+        let mut notes = String::new();
+        for absent in hubs.answers().absent() {
+            self.warning(&mut notes, &absent.message, ui);
         }
-        screen.draw(&fit(&text, columns, rows));
+        for hub in &self.away {
+            let text = format!("{}; retrying", hub.says(&hub.found));
+            self.warning(&mut notes, &text, ui);
+        }
+        for hub in &hubs.answers().not_reached {
+            self.warning(&mut notes, &hub.says(), ui);
+        }
+        let pending = hubs.pending();
+        if !pending.is_empty() {
+            let text = format!("no answer yet: {}", enumerate(pending));
+            hanging(&mut notes, "", "  ", &text, columns);
+        }
+        let notes = fit(&notes, columns, rows / 2);
+        let mut lines = fit_all(texts, columns, rows.saturating_sub(notes.len()));
+        lines.extend(notes);
+        screen.draw(&lines);
     }
 
     /// Adds a warning below what is drawn.
@@ -69,16 +83,23 @@ impl WatchView {
         hanging(text, &label, "  ", sentence, self.columns().unwrap_or(80));
     }
 
-    /// Takes in why the hub does not answer, and says it where nothing is redrawn.
-    pub(super) fn away(&mut self, away: Option<String>, ui: &mut Ui) {
-        let was_away = std::mem::replace(&mut self.away, away);
+    /// Takes in which hubs do not answer, and says it where nothing is redrawn.
+    pub(super) fn connection<T>(&mut self, hubs: &mut FollowedHubs<'_, T>, ui: &mut Ui) {
+        let was_away = std::mem::replace(&mut self.away, hubs.away());
         if self.is_redrawn() {
             return;
         }
-        match (&was_away, &self.away) {
-            (None, Some(why)) => ui.warning(&format!("{why}; retrying")),
-            (Some(_), None) => ui.status("the hub answers again"),
-            _ => {}
+        hubs.tell(ui);
+        let has = |all: &[HubAnswer<String>], one: &HubAnswer<String>| {
+            all.iter().any(|other| other.hub == one.hub)
+        };
+        for hub in self.away.iter().filter(|hub| !has(&was_away, hub)) {
+            ui.warning(&format!("{}; retrying", hub.says(&hub.found)));
+        }
+        for hub in was_away.iter().filter(|hub| !has(&self.away, hub)) {
+            if !hubs.has_ended(hub.hub.as_deref()) {
+                ui.status(&hub.says("the hub answers again"));
+            }
         }
     }
 
@@ -120,14 +141,13 @@ impl WatchArgs {
 pub(super) struct ListNow<T> {
     pub table: Table,
     pub items: Vec<ItemNow<T>>,
-    /// What is said where there is no item.
-    pub none: String,
-    pub gaps: Vec<NotChecked>,
 }
 
 /// One item of a list.
 pub(super) struct ItemNow<T> {
-    /// What tells it from the others.
+    /// Its hub, where there are several.
+    hub: Option<String>,
+    /// What tells it from the others there.
     key: String,
     /// The object that it is about, where it exists.
     object: Option<ObjectRef>,
@@ -138,14 +158,25 @@ pub(super) struct ItemNow<T> {
 }
 
 impl<T: Serialize> ItemNow<T> {
-    pub(super) fn new(key: String, object: Option<ObjectRef>, item: T) -> Result<Self, Error> {
+    pub(super) fn new(
+        hub: Option<String>,
+        key: String,
+        object: Option<ObjectRef>,
+        item: T,
+    ) -> Result<Self, Error> {
         let text = serde_json::to_string(&item).map_err(anyhow::Error::from)?;
         Ok(Self {
+            hub,
             key,
             object,
             item,
             text,
         })
+    }
+
+    /// What tells it from all others.
+    fn place(&self) -> (Option<&str>, &str) {
+        (self.hub.as_deref(), &self.key)
     }
 }
 
@@ -157,15 +188,14 @@ struct WatchedItem<'i, T> {
     object: &'i T,
 }
 
-/// Shows a list until the user ends it.
-pub(super) fn follow<T: Serialize>(
+/// Shows a list until the user ends it, or no hub is followed any more. `show` makes the list of rows.
+pub(super) fn follow<R: Clone, T: Serialize>(
     args: &WatchArgs,
     output: &Output,
-    reading: &mut Reading,
+    mut hubs: FollowedHubs<'_, HubRows<R>>,
     ui: &mut Ui,
-    look: impl Fn(&mut Reading, &Ui) -> Result<ListNow<T>, Error>,
+    show: impl Fn(AllRows<R>, &Ui) -> Result<ListNow<T>, Error>,
 ) -> Result<Exit, Error> {
-    reading.follow()?;
     let is_table = matches!(output.format(), Format::Table | Format::Wide);
     let mut told = FollowedList {
         view: WatchView::new(is_table, ui),
@@ -173,33 +203,14 @@ pub(super) fn follow<T: Serialize>(
         events: args.output_watch_events,
         has_titles: false,
         last: None,
+        gaps: Vec::new(),
+        empty: BTreeMap::new(),
     };
-    loop {
-        let found = look(reading, ui);
-        if reading.is_interrupted() {
-            told.end(ui);
-            return Ok(Exit::Interrupted);
-        }
-        let mut away = reading.away();
-        match found {
-            Ok(now) => told.show(now, away, ui)?,
-            Err(error) => {
-                away = away.or_else(|| reading.take_lost());
-                if away.is_none() {
-                    told.end(ui);
-                    return Err(error);
-                }
-                told.away(away, ui);
-            }
-        }
-        if ui.is_closed() {
-            return Ok(Exit::Done);
-        }
-        if reading.wait(TICK) == News::Interrupted {
-            told.end(ui);
-            return Ok(Exit::Interrupted);
-        }
-    }
+    let ended = told.until_end(&mut hubs, ui, &show);
+    told.end(ui);
+    let exit = ended?;
+    hubs.tell(ui);
+    Ok(exit)
 }
 
 /// What was shown of a list so far.
@@ -209,26 +220,59 @@ struct FollowedList<'o, T> {
     events: bool,
     has_titles: bool,
     last: Option<ListNow<T>>,
+    /// What could not be listed.
+    gaps: Vec<NotChecked>,
+    /// What is said of hubs without any row; of others nothing.
+    empty: BTreeMap<Option<String>, Option<String>>,
 }
 
 impl<T: Serialize> FollowedList<'_, T> {
-    fn away(&mut self, away: Option<String>, ui: &mut Ui) {
-        self.view.away(away, ui);
-        if let Some(last) = self.last.as_ref().filter(|_| self.view.is_redrawn()) {
-            self.view.draw(self.text(last, ui), ui);
+    fn until_end<R: Clone>(
+        &mut self,
+        hubs: &mut FollowedHubs<'_, HubRows<R>>,
+        ui: &mut Ui,
+        show: &impl Fn(AllRows<R>, &Ui) -> Result<ListNow<T>, Error>,
+    ) -> Result<Exit, Error> {
+        loop {
+            match hubs.next(hubs.tick(), ui)? {
+                FollowNews::Now => {}
+                FollowNews::Interrupted | FollowNews::Late => return Ok(Exit::Interrupted),
+            }
+            self.show(hubs, ui, show)?;
+            if ui.is_closed() || hubs.is_over() {
+                return Ok(hubs.answers().exit(Exit::Done));
+            }
         }
     }
 
-    fn show(&mut self, now: ListNow<T>, away: Option<String>, ui: &mut Ui) -> Result<(), Error> {
-        let was = self.last.as_ref().map(|last| &last.gaps);
-        if was != Some(&now.gaps) && !self.view.is_redrawn() {
-            runs::warn(&now.gaps, ui);
+    fn show<R: Clone>(
+        &mut self,
+        hubs: &mut FollowedHubs<'_, HubRows<R>>,
+        ui: &mut Ui,
+        show: &impl Fn(AllRows<R>, &Ui) -> Result<ListNow<T>, Error>,
+    ) -> Result<(), Error> {
+        let shown = hubs.shown();
+        for hub in &shown {
+            let none = hub.says_none();
+            let is_new = !self.empty.contains_key(&hub.hub);
+            if let (Some(none), true, false) = (&none, is_new, self.view.is_redrawn()) {
+                ui.status(none);
+            }
+            self.empty.insert(hub.hub.clone(), none);
         }
-        self.view.away(away, ui);
+        self.empty.retain(|hub, _| !hubs.has_ended(hub.as_deref()));
+        let rows = AllRows::of(shown);
+        let gaps = rows.named_gaps();
+        if self.gaps != gaps && !self.view.is_redrawn() {
+            runs::warn(&gaps, ui);
+        }
+        self.gaps = gaps;
+        let now = show(rows, ui)?;
+        self.view.connection(hubs, ui);
         if self.view.is_redrawn() {
-            self.view.draw(self.text(&now, ui), ui);
+            self.view.draw(&[self.text(&now, ui)], hubs, ui);
         } else {
-            self.changes(&now, ui)?;
+            self.changes(&now, hubs, ui)?;
         }
         self.last = Some(now);
         Ok(())
@@ -246,31 +290,34 @@ impl<T: Serialize> FollowedList<'_, T> {
     /// The whole list, as it stands on a terminal.
     fn text(&self, now: &ListNow<T>, ui: &Ui) -> String {
         let mut text = if now.items.is_empty() {
-            format!("{}\n", now.none)
+            let none = self.empty.values().flatten();
+            none.fold(String::new(), |text, none| text + none + "\n")
         } else {
             now.table.draw(&self.sheet(ui))
         };
-        for sentence in runs::unlisted(&now.gaps) {
+        for sentence in runs::unlisted(&self.gaps) {
             self.view.warning(&mut text, &sentence, ui);
         }
         text
     }
 
     /// Prints what is new, what changed, and what is gone.
-    fn changes(&mut self, now: &ListNow<T>, ui: &mut Ui) -> Result<(), Error> {
-        if self.last.is_none() && now.items.is_empty() {
-            ui.status(&now.none);
-        }
+    fn changes<R>(
+        &mut self,
+        now: &ListNow<T>,
+        hubs: &FollowedHubs<'_, R>,
+        ui: &mut Ui,
+    ) -> Result<(), Error> {
         let sheet = self.sheet(ui);
         let drawn = now.table.draw(&sheet);
         let mut lines = drawn.lines();
         let titles = sheet.headers.then(|| lines.next()).flatten();
         let mut titles = titles.filter(|_| !self.has_titles);
         let last = self.last.iter().flat_map(|last| &last.items);
-        let mut known: BTreeMap<&str, _> = last.map(|item| (item.key.as_str(), item)).collect();
+        let mut known: BTreeMap<_, _> = last.map(|item| (item.place(), item)).collect();
         for item in &now.items {
             let row = lines.next().unwrap_or_default();
-            let what = match known.remove(item.key.as_str()) {
+            let what = match known.remove(&item.place()) {
                 None => "ADDED",
                 Some(old) if old.text != item.text => "MODIFIED",
                 Some(_) => continue,
@@ -287,12 +334,20 @@ impl<T: Serialize> FollowedList<'_, T> {
             ui.answer(&text);
         }
         let last = self.last.iter().flat_map(|last| &last.items);
-        for item in last.filter(|item| known.contains_key(item.key.as_str())) {
+        for item in last.filter(|item| known.contains_key(&item.place())) {
+            // What is not seen any more may still be there.
+            if hubs.has_ended(item.hub.as_deref()) {
+                continue;
+            }
             match self.output.format() {
                 format @ (Format::Json | Format::Yaml) if self.events => {
                     ui.answer(&self.document("DELETED", item, format)?);
                 }
-                _ => ui.status(&format!("{} is not in the list any more", item.key)),
+                _ => {
+                    let hub = item.hub.as_ref().map(|hub| format!("{hub}: "));
+                    let (hub, key) = (hub.unwrap_or_default(), &item.key);
+                    ui.status(&format!("{hub}{key} is not in the list any more"));
+                }
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::{Next, Watch, WatchEvent, WatchNews};
 use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
 use crate::hub::{BEAT, PATIENCE, describe, read};
-use crate::inventory::source::{Answer, HubQuery, Outcome, Source};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Round, Source};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 
@@ -225,5 +225,15 @@ impl Source for Mirror {
         // Whoever asks gets what was listed; it is no news on top of that.
         self.changed = already || others;
         queries.iter().map(|query| self.answer_one(query)).collect()
+    }
+
+    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+        let queries = rounds.iter().flat_map(|round| &round.queries);
+        let queries: Vec<_> = queries.cloned().collect();
+        let mut answers = self.answer(&queries).into_iter();
+        let rounds = rounds.iter();
+        rounds
+            .map(|round| answers.by_ref().take(round.queries.len()).collect())
+            .collect()
     }
 }

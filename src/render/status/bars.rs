@@ -12,7 +12,7 @@ use crate::render::meter::{self, is_bad};
 use crate::render::style::Paint;
 use crate::render::table::cut_middle;
 use crate::render::tree::{groups, lasting, wait};
-use crate::render::wrap::list;
+use crate::render::wrap::{list, shares};
 use crate::rollout::{StageProgress, StageState};
 use crate::words::count;
 
@@ -28,8 +28,8 @@ const GAP: &str = "  ";
 pub struct BarFrame<'f> {
     /// What is waited for, in words.
     pub wanted: &'f str,
-    /// Why the hub does not answer at the moment.
-    pub away: Option<&'f str>,
+    /// Why hubs do not answer at the moment.
+    pub away: &'f [String],
     /// Columns that a line may have.
     pub columns: usize,
     /// Lines that there may be.
@@ -38,36 +38,121 @@ pub struct BarFrame<'f> {
     pub paint: Paint,
 }
 
+/// One of several runs that are waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct BarRun<'r> {
+    /// What tells it from the others.
+    pub label: &'r str,
+    /// Its state, where it is known.
+    pub status: Option<&'r Status>,
+    /// Whether it is waited for no longer.
+    pub is_over: bool,
+}
+
 /// Draws a state. No line has more columns than there are, and there are no more lines than rows.
 pub fn bars(status: &Status, frame: &BarFrame<'_>) -> Vec<String> {
-    let mut lines = vec![head(status, frame)];
-    let away = frame.away.map(|why| {
+    let lead = escape::line(&format!("waiting for {}:", frame.wanted));
+    let (text, rest) = head(&lead, status);
+    let lines = vec![if text.width() <= frame.columns {
+        format!("{lead} {}{rest}", frame.paint.verdict(status.verdict))
+    } else {
+        // Whoever waits knows for what.
+        cut(&format!("{}{rest}", status.verdict.as_str()), frame.columns)
+    }];
+    framed(lines, frame, |rows| {
+        let stages = status.progress.as_ref().map_or(&[][..], |it| &it.stages);
+        some(stages, status, rows, frame)
+    })
+}
+
+/// The same for several runs, which share the rows; `pending` are hubs that have told nothing yet.
+pub fn all_bars(runs: &[BarRun<'_>], pending: &[&str], frame: &BarFrame<'_>) -> Vec<String> {
+    let over = runs.iter().filter(|run| run.is_over).count();
+    let of = count(runs.len(), "run");
+    let mut lead = format!("waiting for {}: {over} of {of} done", frame.wanted);
+    if !pending.is_empty() {
+        lead = format!("{lead}, no answer yet: {}", list(pending, NAMED));
+    }
+    framed(vec![cut(&lead, frame.columns)], frame, |rows| {
+        let inner = BarFrame {
+            columns: frame.columns.saturating_sub(GAP.len()),
+            ..*frame
+        };
+        let block = |run: &BarRun<'_>, rows: usize| {
+            let mut lines = vec![run.head(frame)];
+            if let Some(status) = run.status.filter(|_| !run.is_over) {
+                let stages = status.progress.as_ref().map_or(&[][..], |it| &it.stages);
+                let stages = some(stages, status, rows.saturating_sub(1), &inner);
+                lines.extend(stages.iter().map(|line| format!("{GAP}{line}")));
+            }
+            lines.truncate(rows);
+            lines
+        };
+        let mut runs = runs.to_vec();
+        if runs.len() > rows {
+            // Those that are waited for come first.
+            runs.sort_by_key(|run| run.is_over);
+        }
+        let whole: Vec<_> = runs
+            .iter()
+            .map(|run| block(run, frame.rows).len())
+            .collect();
+        let hidden = runs.len().saturating_sub(rows);
+        // One row says how many have none.
+        let rows = rows.saturating_sub(usize::from(hidden > 0));
+        let shares = shares(&whole, rows);
+        let blocks = runs.iter().zip(&shares);
+        let mut lines: Vec<_> = blocks.flat_map(|(run, share)| block(run, *share)).collect();
+        let hidden = shares.iter().filter(|share| **share == 0).count();
+        if hidden > 0 {
+            let text = format!("… {}", count(hidden, "more run"));
+            lines.push(frame.paint.dim(&cut(&text, frame.columns)));
+        }
+        lines
+    })
+}
+
+impl BarRun<'_> {
+    /// How far it has come.
+    fn head(&self, frame: &BarFrame<'_>) -> String {
+        let label = escape::line(&format!("{}:", self.label));
+        let Some(status) = self.status else {
+            return cut(&format!("{label} no longer followed"), frame.columns);
+        };
+        let (text, rest) = head(&label, status);
+        if text.width() <= frame.columns {
+            let verdict = frame.paint.verdict(status.verdict);
+            format!("{} {verdict}{rest}", frame.paint.bold(&label))
+        } else {
+            cut(&text, frame.columns)
+        }
+    }
+}
+
+/// What is drawn, and below it which hubs do not answer.
+fn framed(
+    mut lines: Vec<String>,
+    frame: &BarFrame<'_>,
+    inner: impl FnOnce(usize) -> Vec<String>,
+) -> Vec<String> {
+    let away = frame.away.iter().map(|why| {
         let text = format!("warning: {why}; retrying");
         frame.paint.warning(&cut(&text, frame.columns))
     });
-    let rows = frame.rows.saturating_sub(1 + usize::from(away.is_some()));
-    let stages = status.progress.as_ref().map_or(&[][..], |it| &it.stages);
-    lines.extend(some(stages, status, rows, frame));
+    let rows = frame.rows.saturating_sub(lines.len() + away.len());
+    lines.extend(inner(rows));
     lines.extend(away);
     lines.truncate(frame.rows);
     lines
 }
 
-/// What is waited for, and how far the run has come.
-fn head(status: &Status, frame: &BarFrame<'_>) -> String {
-    let verdict = status.verdict.as_str();
+/// How far a run has come, behind what is said before that, and without.
+fn head(lead: &str, status: &Status) -> (String, String) {
     let progress = status.progress.as_ref().filter(|it| it.total > 0);
     let rest = progress.map_or_else(String::new, |progress| {
         format!(", {}/{} clusters done", progress.done, progress.total)
     });
-    let lead = escape::line(&format!("waiting for {}:", frame.wanted));
-    let text = format!("{lead} {verdict}{rest}");
-    if text.width() <= frame.columns {
-        format!("{lead} {}{rest}", frame.paint.verdict(status.verdict))
-    } else {
-        // Whoever waits knows for what.
-        cut(&format!("{verdict}{rest}"), frame.columns)
-    }
+    (format!("{lead} {}{rest}", status.verdict.as_str()), rest)
 }
 
 /// The stages that have room: those around the current one, and how many others there are.

@@ -92,6 +92,19 @@ fn gates_and_runs_are_chosen() {
         let (code, shown) = terminal.end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("nothing chosen"), "{shown}");
+        // So are the runs that are waited for.
+        let mut terminal = choosing(&desk, &["wait", "--for=approval"], "Choose update runs");
+        press(&mut terminal, &["a", ENTER]);
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
+        let said = format!("wait {other} sur/{name} --for=approval -n ");
+        assert!(flat(&shown).contains(&said), "{shown}");
+        assert_eq!(
+            shown.matches(": condition met: approval").count(),
+            2,
+            "{shown}"
+        );
+
         let words = ["approve", "--yes", "--allow-older", "--wait=false"];
         let mut terminal = choosing(&desk, &words, "Choose what to approve");
         press(&mut terminal, &[DOWN, " ", ENTER]);

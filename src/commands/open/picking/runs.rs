@@ -78,61 +78,113 @@ fn can(rollout: &Rollout<'_>, wish: Wish) -> bool {
     matches!(step(rollout, wish), StateStep::Write(_))
 }
 
-/// Lets the user choose a run. `command` completes the command that is then said.
+/// Lets the user choose a run.
 pub(in crate::commands) fn run(
     eligible: &Eligible,
     namespace: Option<&str>,
     reading: &mut Reading,
     ui: &mut Ui,
-    command: impl FnOnce(CommandLine) -> CommandLine,
 ) -> Result<ObjectRef, Error> {
-    let reach = reach(namespace, reading);
-    let runs = runs::read(reading, &reach, ReadDepth::Verdict, |_| true)?;
-    runs.warn(ui);
-    let mut rollouts = runs.rollouts();
-    rollouts.retain(|(_, rollout)| (eligible.is)(rollout));
-    rollouts.sort_by_key(|(_, rollout)| (!rollout.is_live(), Reverse(rollout.run.meta.created)));
-    if rollouts.is_empty() {
-        return Err(no_run(eligible, &reach, reading));
-    }
-    let mut candidates = Candidates::new([
-        Column::shrinking("", 16),
-        Column::new(""),
-        Column::new(""),
-        Column::new(""),
-        Column::shrinking("", 5),
-        Column::shrinking("", 9),
-    ]);
-    for (_, rollout) in &rollouts {
-        let run = rollout.run;
-        candidates.add(
-            run.object(),
-            &run.meta.namespace,
-            [
-                Cell::from(&run.meta.name),
-                Cell::from(diagnose::verdict(rollout).as_str()),
-                Cell::from(done(rollout)),
-                Cell::from(age(run.meta.created, rollout.now)),
-                Cell::from(rollout.current_stage().map(StageView::name)),
-                Cell::from(&run.spec.placement),
-            ],
-        );
-    }
-    let named_alike: HashSet<_> = runs
-        .placements
-        .iter()
-        .map(|inventory| inventory.placement_name.clone())
-        .collect();
-    let chosen = candidates.one("Choose an update run", 0, reading, ui)?;
-    // A bare name may be that of a placement too.
-    let name = if named_alike.contains(&chosen.name) {
-        chosen.word()
-    } else {
-        chosen.name.clone()
-    };
-    let said = chosen.scope().fleet(reading.command()).arg(name);
-    say(command(said), reading, ui);
+    let runs = EligibleRuns::read(eligible, namespace, reading, ui)?;
+    let chosen = runs
+        .candidates
+        .one("Choose an update run", 0, reading, ui)?;
+    let said = chosen.scope().fleet(reading.command());
+    say(said.arg(runs.named_alike.name(&chosen)), reading, ui);
     Ok(chosen)
+}
+
+/// Lets the user choose one run or more. `command` completes the command that is then said.
+pub(in crate::commands) fn several(
+    eligible: &Eligible,
+    namespace: Option<&str>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+    command: impl FnOnce(CommandLine) -> CommandLine,
+) -> Result<Vec<ObjectRef>, Error> {
+    let runs = EligibleRuns::read(eligible, namespace, reading, ui)?;
+    let chosen = match runs.candidates.len() {
+        1 => vec![
+            runs.candidates
+                .one("Choose an update run", 0, reading, ui)?,
+        ],
+        _ => runs.candidates.several("Choose update runs", reading, ui)?,
+    };
+    if let Some(first) = chosen.first() {
+        let said = first.scope().fleet(reading.command());
+        let names = chosen.iter().map(|run| runs.named_alike.name(run));
+        say(command(names.fold(said, CommandLine::arg)), reading, ui);
+    }
+    Ok(chosen)
+}
+
+/// The runs that can be chosen.
+struct EligibleRuns {
+    candidates: Candidates<ObjectRef>,
+    named_alike: PlacementNames,
+}
+
+/// The names of the runs' placements.
+struct PlacementNames(HashSet<String>);
+
+impl PlacementNames {
+    /// What names a run: a bare name may be that of a placement too.
+    fn name(&self, run: &ObjectRef) -> String {
+        if self.0.contains(&run.name) {
+            run.word()
+        } else {
+            run.name.clone()
+        }
+    }
+}
+
+impl EligibleRuns {
+    fn read(
+        eligible: &Eligible,
+        namespace: Option<&str>,
+        reading: &mut Reading,
+        ui: &mut Ui,
+    ) -> Result<Self, Error> {
+        let reach = reach(namespace, reading);
+        let runs = runs::read(reading, &reach, ReadDepth::Verdict, |_| true)?;
+        runs.warn(ui);
+        let mut rollouts = runs.rollouts();
+        rollouts.retain(|(_, rollout)| (eligible.is)(rollout));
+        rollouts
+            .sort_by_key(|(_, rollout)| (!rollout.is_live(), Reverse(rollout.run.meta.created)));
+        if rollouts.is_empty() {
+            return Err(no_run(eligible, &reach, reading));
+        }
+        let mut candidates = Candidates::new([
+            Column::shrinking("", 16),
+            Column::new(""),
+            Column::new(""),
+            Column::new(""),
+            Column::shrinking("", 5),
+            Column::shrinking("", 9),
+        ]);
+        for (_, rollout) in &rollouts {
+            let run = rollout.run;
+            candidates.add(
+                run.object(),
+                &run.meta.namespace,
+                [
+                    Cell::from(&run.meta.name),
+                    Cell::from(diagnose::verdict(rollout).as_str()),
+                    Cell::from(done(rollout)),
+                    Cell::from(age(run.meta.created, rollout.now)),
+                    Cell::from(rollout.current_stage().map(StageView::name)),
+                    Cell::from(&run.spec.placement),
+                ],
+            );
+        }
+        let placements = runs.placements.iter();
+        let names = placements.map(|inventory| inventory.placement_name.clone());
+        Ok(Self {
+            candidates,
+            named_alike: PlacementNames(names.collect()),
+        })
+    }
 }
 
 /// How far a run has come.

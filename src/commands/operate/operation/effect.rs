@@ -46,14 +46,14 @@ impl Operation<'_> {
         } else {
             Some(self.args.timeout.unwrap_or(EFFECT))
         };
-        let mut following = Following::new(self.reading, run.object.clone())?;
+        let mut following = Following::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         Ok(
             match awaiting::until(&mut following, wanted, timeout, self.ui, seen)? {
                 End::Decided(true, status) => WriteEffect::Seen(status),
                 End::Decided(false, status) => WriteEffect::Never(status),
                 End::TimedOut(_) => WriteEffect::Late,
-                End::Gone => WriteEffect::Gone,
+                End::Gone(_) => WriteEffect::Gone,
                 End::Interrupted => WriteEffect::Interrupted,
             },
         )
@@ -61,7 +61,7 @@ impl Operation<'_> {
 
     /// Follows a run to its end, or until a person has to act, and prints where it got.
     pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
-        let mut following = Following::new(self.reading, run.object.clone())?;
+        let mut following = Following::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         let mut decide = |status: &Status| wait::ends(status).then_some(());
         let end = awaiting::until(
@@ -71,7 +71,6 @@ impl Operation<'_> {
             self.ui,
             &mut decide,
         )?;
-        let gone = following.gone();
         let run = &run.object;
         match end {
             End::Decided((), status) => {
@@ -84,7 +83,7 @@ impl Operation<'_> {
                 }
                 Err(self.late(&format!("{run} is unfinished")))
             }
-            End::Gone => Err(gone),
+            End::Gone(error) => Err(error),
             End::Interrupted => {
                 self.ui.status(&format!(
                     "interrupted; {run} continues without this command"

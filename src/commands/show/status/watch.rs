@@ -1,130 +1,181 @@
-//! `status --watch`: the same, until the run ends.
-
-use std::time::Duration;
+//! `status --watch`: the same, until the runs end.
 
 use super::{StatusArgs, StatusFormat, exit, look};
-use crate::commands::open::following::{self, Following};
+use crate::commands::open::following::{FollowedRollout, Following, RolloutNow, Rollouts};
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::hubs::{FollowCall, FollowNews, FollowedHubs, HubAnswer};
+use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::commands::show::watching::WatchView;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::News;
-use crate::kubefleet::ObjectRef;
 use crate::render::status::{beginning, changes};
 use crate::render::{self, Look};
 use crate::ui::Ui;
 
-/// How often timers are looked at.
-const TICK: Duration = Duration::from_secs(1);
-
-/// Follows a rollout to the end of its run.
-pub(super) fn run(
-    args: &StatusArgs,
-    global: &Global,
-    reading: &mut Reading,
-    target: ObjectRef,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
-    let mut following = Following::new(reading, target)?;
-    let mut view = StatusView::new(args.output, ui);
-    loop {
-        let status = match following.look() {
-            Ok(following::Followed::State(status)) => *status,
-            Ok(following::Followed::Gone) => {
-                view.end(global, ui);
-                return Err(following.gone());
-            }
-            // It has no time limit.
-            Ok(following::Followed::Interrupted | following::Followed::Late) => {
-                view.end(global, ui);
-                return Ok(Exit::Interrupted);
-            }
-            Err(error) => {
-                view.end(global, ui);
-                return Err(error);
-            }
-        };
-        let away = following.away().map(ToString::to_string);
-        let (over, exit) = (status.is_over(), exit(&status, args.exit_zero));
-        view.show(status, away, global, ui)?;
-        if over || ui.is_closed() {
-            view.end(global, ui);
-            return Ok(exit);
-        }
-        if following.wait(TICK) == News::Interrupted {
-            view.end(global, ui);
-            return Ok(Exit::Interrupted);
-        }
-    }
+/// Follows rollouts to the end of their runs.
+pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let call = FollowCall {
+        of: &args.hubs.contexts,
+        input: Some(&args.input),
+        limit: None,
+        command: "status",
+    };
+    let (words, namespace) = (args.targets.clone(), session.global.namespace.clone());
+    let mut place = None;
+    let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
+        let targets = reading.targets(&words, namespace.as_deref(), ui)?;
+        Ok(Box::new(Following::new(reading, targets)?))
+    })?;
+    let (global, ui) = (session.global, &mut *session.ui);
+    let mut view = StatusView {
+        view: WatchView::new(args.output == StatusFormat::Text, ui),
+        args,
+        global,
+        rollouts: Vec::new(),
+    };
+    let ended = view.follow(&mut hubs, ui);
+    view.end(ui);
+    let exit = ended?;
+    hubs.tell(ui);
+    Ok(exit)
 }
 
-/// A rollout as it was shown so far.
-struct StatusView {
+/// A rollout that is watched. It ends when it is not seen any more, with an exit code.
+type WatchedRollout = FollowedRollout<Exit>;
+
+/// Rollouts as they were shown so far.
+struct StatusView<'a> {
     view: WatchView,
-    format: StatusFormat,
-    last: Option<Status>,
+    args: &'a StatusArgs,
+    global: &'a Global,
+    rollouts: Vec<WatchedRollout>,
 }
 
-impl StatusView {
-    fn new(format: StatusFormat, ui: &Ui) -> Self {
-        Self {
-            view: WatchView::new(format == StatusFormat::Text, ui),
-            format,
-            last: None,
+impl StatusView<'_> {
+    /// Shows them until all have ended.
+    fn follow(
+        &mut self,
+        hubs: &mut FollowedHubs<'_, Rollouts>,
+        ui: &mut Ui,
+    ) -> Result<Exit, Error> {
+        loop {
+            match hubs.next(hubs.tick(), ui)? {
+                FollowNews::Now => {}
+                // It has no time limit.
+                FollowNews::Interrupted | FollowNews::Late => return Ok(Exit::Interrupted),
+            }
+            for shown in hubs.take_shown() {
+                self.take(shown, hubs, ui)?;
+            }
+            self.rollouts.retain(|rollout| {
+                // Nothing is known any more of what goes on where a hub is not followed any more.
+                is_over(rollout) || !hubs.has_ended(rollout.hub.as_deref())
+            });
+            self.view.connection(hubs, ui);
+            self.draw(hubs, ui);
+            let is_over = hubs.is_known() && self.rollouts.iter().all(is_over);
+            if is_over || ui.is_closed() {
+                let exit_zero = self.args.exit_zero;
+                let exits = self.rollouts.iter().map(|rollout| {
+                    let own = rollout.last.as_ref().map(|last| exit(last, exit_zero));
+                    rollout.end.or(own).unwrap_or(Exit::Done)
+                });
+                return Ok(hubs.answers().exit(Exit::worst(exits)));
+            }
         }
     }
 
-    fn show(
+    /// Takes in what a hub shows.
+    fn take(
         &mut self,
-        status: Status,
-        away: Option<String>,
-        global: &Global,
+        shown: HubAnswer<Rollouts>,
+        hubs: &FollowedHubs<'_, Rollouts>,
         ui: &mut Ui,
     ) -> Result<(), Error> {
-        let last = self.last.as_ref();
-        if self.view.is_redrawn() {
-            self.view.away(away, ui);
-            let look = self.now(global, ui);
-            self.view.draw(render::status::watched(&status, &look), ui);
-        } else if self.format == StatusFormat::Text {
-            let lines = match last {
-                Some(last) => changes(last, &status),
-                None => beginning(&status),
-            };
-            for line in lines {
-                ui.answer(&format!("{}  {line}\n", status.as_of));
+        let is_redrawn = self.view.is_redrawn();
+        let own = FollowedRollout::of_hub(&mut self.rollouts, shown, hubs);
+        for (rollout, label, now) in own {
+            if rollout.end.is_some() {
+                continue;
             }
-            self.view.away(away, ui);
-        } else {
-            if last.is_none_or(|last| !last.is_same_state(&status)) {
-                let text = document(&status, self.format)?;
-                ui.answer(&text);
+            match now {
+                RolloutNow::State(status) => {
+                    if !is_redrawn {
+                        let last = rollout.last.as_deref();
+                        tell(self.args.output, label, (last, &status), ui)?;
+                    }
+                    rollout.last = Some(status);
+                }
+                RolloutNow::Gone(error) | RolloutNow::Denied(error) => {
+                    if label.is_none() {
+                        return Err(error);
+                    }
+                    rollout.end = Some(error.exit);
+                    rollout.last = None;
+                    ui.warning(&error.message);
+                }
             }
-            self.view.away(away, ui);
         }
-        self.last = Some(status);
         Ok(())
     }
 
-    /// Leaves the terminal as it should be: with the last state, whole.
-    fn end(&mut self, global: &Global, ui: &mut Ui) {
-        if let Some(status) = &self.last {
-            let look = self.now(global, ui);
-            self.view.end(|| render::status::status(status, &look), ui);
+    fn draw(&self, hubs: &FollowedHubs<'_, Rollouts>, ui: &Ui) {
+        if self.view.is_redrawn() {
+            let look = self.look(ui);
+            let states = self.rollouts.iter().filter_map(|it| it.last.as_deref());
+            let texts = states.map(|status| render::status::watched(status, &look));
+            self.view.draw(&texts.collect::<Vec<_>>(), hubs, ui);
+        }
+    }
+
+    /// Leaves the terminal as it should be: with the last states, whole.
+    fn end(&self, ui: &mut Ui) {
+        let states = self.rollouts.iter().filter_map(|it| it.last.as_deref());
+        let states: Vec<_> = states.collect();
+        if !states.is_empty() {
+            let look = self.look(ui);
+            let texts = states.iter().map(|it| render::status::status(it, &look));
+            self.view.end(|| texts.collect::<Vec<_>>().join("\n"), ui);
         }
     }
 
     /// How to draw on a terminal of the width that it has now.
-    fn now(&self, global: &Global, ui: &Ui) -> Look {
-        let mut look = look(ui, global);
+    fn look(&self, ui: &Ui) -> Look {
+        let mut look = look(ui, self.global);
         if let Some(columns) = self.view.columns() {
             look.width = columns.clamp(40, 160);
         }
         look
     }
+}
+
+/// Whether nothing is to be seen of it any more.
+fn is_over(rollout: &WatchedRollout) -> bool {
+    rollout.end.is_some() || rollout.last.as_ref().is_some_and(|last| last.is_over())
+}
+
+/// Prints what is different from the last state.
+fn tell(
+    format: StatusFormat,
+    label: Option<String>,
+    (last, status): (Option<&Status>, &Status),
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    if format == StatusFormat::Text {
+        let lines = match last {
+            Some(last) => changes(last, status),
+            None => beginning(status),
+        };
+        let label = label.map_or_else(String::new, |label| format!("{label}: "));
+        for line in lines {
+            ui.answer(&format!("{}  {label}{line}\n", status.as_of));
+        }
+    } else if last.is_none_or(|last| !last.is_same_state(status)) {
+        ui.answer(&document(status, format)?);
+    }
+    Ok(())
 }
 
 /// A document of a stream.

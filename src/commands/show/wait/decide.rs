@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::diagnose::status::Status;
+use crate::exit::Exit;
 use crate::kubefleet::names::DELETE_STAGE;
 use crate::report::Verdict;
 use crate::rollout::{StageProgress, StageState, TaskState, TaskTime};
@@ -95,6 +96,28 @@ pub(crate) enum WaitDecision {
     Over,
     /// The run has no such stage, or the stage no such approval: what is wrong, and what there is.
     Unknown(String, String),
+}
+
+/// Where one of several runs stands that are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Waiting,
+    /// A condition is met, or was: what comes after that changes nothing.
+    Met,
+    /// No condition is met, and nothing is waited for any more.
+    Ended(Exit),
+}
+
+/// The exit code with which a wait for several runs ends, and `None` while it goes on. One that ends
+/// without its condition, and not well, ends the wait for all, unless it is to be kept waiting.
+pub(crate) fn together(runs: &[Standing], keep_waiting: bool) -> Option<Exit> {
+    let ended = runs.iter().filter_map(|run| match run {
+        Standing::Ended(exit) => Some(*exit),
+        Standing::Waiting | Standing::Met => None,
+    });
+    let worst = Exit::worst(ended);
+    let goes_on = runs.contains(&Standing::Waiting) && (keep_waiting || worst == Exit::Done);
+    (!goes_on).then_some(worst)
 }
 
 /// Decides. A condition that is met counts first; then what ends every wait.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use textwrap::core::display_width;
 
-use super::{BarFrame, bars, meter};
+use super::{BarFrame, BarRun, all_bars, bars, meter};
 use crate::diagnose::status::{GateState, OpenGate, Status};
 use crate::render::status::changes::tests::{cluster, gate, stage, status};
 use crate::render::style::Paint;
@@ -13,7 +13,7 @@ use crate::rollout::{ClusterProgress, ClusterState, StageProgress, StageState, T
 
 const PLAIN: BarFrame<'static> = BarFrame {
     wanted: "succeeded",
-    away: None,
+    away: &[],
     columns: 77,
     rows: 23,
     paint: Paint::new(false),
@@ -126,10 +126,43 @@ fn stages_around_the_current_one_are_drawn_and_the_others_counted() {
     for rows in [1, 2, 3, 4, 5, 8, 12, 40] {
         let frame = BarFrame {
             rows,
-            away: Some("the hub is away"),
+            away: &["the hub is away".to_owned()],
             ..PLAIN
         };
         let lines = bars(&status, &frame);
+        assert!(lines.len() <= rows, "{rows}: {lines:?}");
+        let _ = write!(shown, "-- {rows}\n{}\n", lines.join("\n"));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn several_runs_share_the_rows() {
+    let (first, second) = (fleet(), gated());
+    let over = status(Verdict::Succeeded, Vec::new());
+    let run = |label, status| BarRun {
+        label,
+        status,
+        is_over: false,
+    };
+    let done = BarRun {
+        is_over: true,
+        ..run("search-3", Some(&over))
+    };
+    let gone = BarRun {
+        is_over: true,
+        ..run("old-1", None)
+    };
+    let runs = [
+        run("web-7", Some(&first)),
+        done,
+        run("eu: shop-14", Some(&second)),
+        gone,
+    ];
+    let mut shown = String::new();
+    for rows in [1, 2, 4, 6, 9, 12, 24] {
+        let frame = BarFrame { rows, ..PLAIN };
+        let lines = all_bars(&runs, &["asia"], &frame);
         assert!(lines.len() <= rows, "{rows}: {lines:?}");
         let _ = write!(shown, "-- {rows}\n{}\n", lines.join("\n"));
     }
@@ -216,7 +249,7 @@ fn text_from_clusters_is_harmless() {
     let lines = bars(
         &status,
         &BarFrame {
-            away: Some(evil),
+            away: &[evil.to_owned()],
             ..PLAIN
         },
     );
@@ -278,12 +311,19 @@ proptest! {
             approval_request: Some(name.repeat(2)),
             ..gate(GateState::Pending)
         }).collect();
-        let away = names.first().map(String::as_str);
+        let away = names.first().map(std::slice::from_ref).unwrap_or_default();
         let frame = BarFrame { columns, rows, away, wanted: "stage=x", paint: Paint::new(painted) };
-        let lines = bars(&status, &frame);
-        prop_assert!(lines.len() <= rows);
-        for line in lines {
-            prop_assert!(display_width(&line) <= columns, "{line:?}");
+        let runs: Vec<_> = names.iter().enumerate().map(|(place, label)| BarRun {
+            label,
+            status: (place != 3).then_some(&status),
+            is_over: place % 3 == 1,
+        }).collect();
+        let pending: Vec<_> = names.iter().map(String::as_str).collect();
+        for lines in [bars(&status, &frame), all_bars(&runs, &pending, &frame)] {
+            prop_assert!(lines.len() <= rows);
+            for line in lines {
+                prop_assert!(display_width(&line) <= columns, "{line:?}");
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 use jiff::Timestamp;
 
-use super::{Awaited, WaitDecision, decide};
+use super::{Awaited, Standing, WaitDecision, decide, together};
 use crate::diagnose::status::{GateState, OpenGate, RunOverview, Status};
+use crate::exit::Exit;
 use crate::report::{Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -245,6 +246,53 @@ fn whoever_keeps_waiting_waits_for_the_end() {
     ] {
         let wanted: String = wanted.split(' ').collect();
         assert_eq!(row(condition, true), wanted, "{condition}");
+    }
+}
+
+/// Of several runs, `w`aiting, `m`et, or ended with the code, which ends both kinds of wait and with
+/// which code; `-` where it goes on.
+#[test]
+fn one_that_cannot_get_there_ends_the_wait_for_all_unless_it_is_kept_waiting() {
+    for (runs, ends, keeps) in [
+        ("w", "-", "-"),
+        ("m", "0", "0"),
+        ("4", "4", "4"),
+        ("ww", "-", "-"),
+        ("mw", "-", "-"),
+        ("mm", "0", "0"),
+        ("4w", "4", "-"),
+        ("m4", "4", "4"),
+        ("m4w", "4", "-"),
+        // The most severe of those that have ended, whatever their order.
+        ("48", "4", "4"),
+        ("345678", "3", "3"),
+        ("876543", "3", "3"),
+        ("5w3", "3", "-"),
+        ("7m4", "7", "7"),
+        ("6m", "6", "6"),
+        // One whose condition cannot be met any more may be well otherwise.
+        ("0w", "-", "-"),
+        ("0m", "0", "0"),
+        ("08", "8", "8"),
+    ] {
+        let standings: Vec<_> = runs
+            .chars()
+            .map(|run| match run {
+                'w' => Standing::Waiting,
+                'm' => Standing::Met,
+                code => {
+                    let code = code.to_digit(10).and_then(|code| u8::try_from(code).ok());
+                    let mut all = Exit::ALL.into_iter();
+                    let exit = all.find(|exit| Some(exit.code()) == code);
+                    Standing::Ended(exit.unwrap())
+                }
+            })
+            .collect();
+        for (keep_waiting, wanted) in [(false, ends), (true, keeps)] {
+            let exit = together(&standings, keep_waiting);
+            let exit = exit.map_or("-".to_owned(), |exit| exit.code().to_string());
+            assert_eq!(exit, wanted, "{runs}, kept waiting: {keep_waiting}");
+        }
     }
 }
 
