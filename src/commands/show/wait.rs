@@ -46,7 +46,7 @@ use decide::{Awaited, Standing, WaitDecision, decide, together};
     approval      a gate is pending; approval=STAGE, approval=STAGE/before, and \
     approval=STAGE/after name the gate, and are also met when it has passed\n\n\
     Exit codes, the same in every format; of several runs, the most severe:\n  \
-    0  a condition is met\n  \
+    0  a condition is met; or none can be met any more, and the run is progressing or has succeeded\n  \
     3  the run failed or could not be initialized\n  \
     4  a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
