@@ -95,21 +95,21 @@ fn describe(
         lacks.collect::<Vec<_>>().join("; it also ")
     );
     let (object, _) = group.first()?.objects.first()?;
-    let get = |command: CommandLine| {
+    let all_like_it = |command: CommandLine| {
         let command = command.namespace(&object.namespace);
-        command.arg(object.kind.to_lowercase()).arg(&object.name)
+        command.arg(object.kind.to_lowercase())
     };
     if !group.iter().all(|it| it.confirmed) {
         finding = finding.look_with(
             "Check whether something else created it there. If so, this is not the reason.",
-            get(affected.on_member("get")),
+            all_like_it(affected.on_member("get")).arg(&object.name),
         );
     }
     if is_dropped {
         finding = finding
             .look_with(
                 "Check whether the hub still has it, with the labels that the placement selects.",
-                get(CommandLine::kubectl("get")),
+                all_like_it(CommandLine::kubectl("get")).switch("--show-labels"),
             )
             .new_run(
                 cx,
