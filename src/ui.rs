@@ -139,6 +139,16 @@ impl Environment {
     }
 }
 
+/// A text without line breaks of its own, folded where it goes to a terminal of so many columns.
+fn folded(width: Option<usize>, lead: &str, indent: &str, text: &str) -> String {
+    let Some(width) = width else {
+        return format!("{lead}{}\n", escape::line(text));
+    };
+    let mut out = String::new();
+    wrap::hanging(&mut out, lead, indent, text.trim_start(), width);
+    out
+}
+
 /// What ran the program, as far as it shows: what the shell says in `_`, when that is kubectl or the
 /// program. Otherwise, of another shell's or a script's, the program's name tells: kubectl passes
 /// the path at which it found the plugin, who types passes a word.
@@ -303,16 +313,24 @@ impl Ui {
         }
     }
 
+    /// Writes an answer of one line, as people read it: folded on a terminal, and only what was not
+    /// told there already.
+    pub fn answer_line(&mut self, line: &str) {
+        let one_screen = self.environment.out_is_terminal && self.environment.err_is_terminal;
+        if one_screen && self.was_told(line) {
+            self.answered = true;
+            return;
+        }
+        let width = self.environment.fills(self.environment.terminal_width);
+        self.answer(&folded(width, "", "  ", line));
+    }
+
     /// Writes the answer. A closed pipe is no error: whoever reads has read enough.
     pub fn answer(&mut self, text: &str) {
         if self.closed {
             return;
         }
         self.answered = true;
-        let one_screen = self.environment.out_is_terminal && self.environment.err_is_terminal;
-        if one_screen && self.was_told(text.trim_end()) {
-            return;
-        }
         self.clear();
         let written = self
             .out
@@ -397,12 +415,8 @@ impl Ui {
 
     /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
     fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
-        let Some(width) = self.environment.fills(self.environment.err_width) else {
-            return format!("{lead}{}\n", escape::line(text));
-        };
-        let mut out = String::new();
-        wrap::hanging(&mut out, lead, indent, text.trim_start(), width);
-        out
+        let width = self.environment.fills(self.environment.err_width);
+        folded(width, lead, indent, text)
     }
 
     /// A hint: its sentences are folded, its commands are not, so that they can be copied.

@@ -320,10 +320,40 @@ fn one_screen_shows_a_sentence_once() {
         ui.event("09:00", "Stopped: web-1 is stopped.");
         assert_eq!(ui.was_told("web-1 is stopped."), !quiet);
         assert!(!ui.was_told("is stopped."));
-        ui.answer("Stopped: web-1 is stopped.\n");
+        ui.answer_line("Stopped: web-1 is stopped.");
         assert_eq!(out.text().is_empty(), !shown);
-        ui.answer("Stopped: web-2 is stopped.\n");
+        ui.answer_line("Stopped: web-2 is stopped.");
         assert!(out.text().ends_with("web-2 is stopped.\n"));
+    }
+}
+
+#[test]
+fn an_answer_of_one_line_is_folded_on_a_terminal() {
+    for (out_is_terminal, expected) in [
+        (
+            true,
+            "Stopped: web-1 is stopped, and nothing\n  is in flight.\n",
+        ),
+        (
+            false,
+            "Stopped: web-1 is stopped, and nothing is in flight.\n",
+        ),
+    ] {
+        let out = SharedBuffer::default();
+        let environment = Environment {
+            out_is_terminal,
+            terminal_width: out_is_terminal.then_some(40),
+            ..Environment::default()
+        };
+        let mut ui = Ui::new(
+            Box::new(out.clone()),
+            Box::new(io::sink()),
+            None,
+            environment,
+        );
+        ui.configure(Color::Never, false, &[]);
+        ui.answer_line("Stopped: web-1 is stopped, and nothing is in flight.");
+        assert_eq!(out.text(), expected);
     }
 }
 

@@ -280,7 +280,7 @@ impl Operation<'_> {
     ) -> Result<(), Error> {
         let Some(format) = self.args.output else {
             for (_, line) in results {
-                self.ui.answer(&format!("{}\n", render::escape::line(line)));
+                self.ui.answer_line(line);
             }
             return Ok(());
         };

@@ -326,10 +326,14 @@ impl WaitedRuns<'_, '_> {
         let as_yaml = format == WaitFormat::Yaml;
         let is_list = self.args.runs.len() > 1 || self.hubs.is_several();
         let text = match format {
-            WaitFormat::Text => states.fold(String::new(), |text, status| {
-                let hub = status.hub.as_ref().map(|hub| format!("{hub}: "));
-                text + &hub.unwrap_or_default() + &verdict(status) + "\n"
-            }),
+            WaitFormat::Text => {
+                for status in states {
+                    let hub = status.hub.as_ref().map(|hub| format!("{hub}: "));
+                    let hub = hub.unwrap_or_default();
+                    session.ui.answer_line(&(hub + &verdict(status)));
+                }
+                return Ok(());
+            }
             WaitFormat::Name => {
                 let runs = self.runs.iter().filter(|run| run.last.is_some());
                 output::names(runs.map(|run| &run.object))
