@@ -6,6 +6,7 @@ use super::rendered::rendered;
 use crate::kubefleet::messages::BindingProblem;
 use crate::manifests::{FailingOperation, Fault, FaultCause, Generator};
 use crate::report::Subject;
+use crate::rollout::versions::versions;
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
 /// text names no override.
@@ -22,12 +23,13 @@ pub(super) fn refusing(failing: &FailingCluster<'_>) -> Option<Generator> {
 /// What cannot be applied on the clusters on which an override fails, as far as the texts tell.
 pub(super) fn faults(cx: &Context<'_>) -> Vec<Fault> {
     let mut found = Vec::new();
-    for generator in [Generator::Newest, Generator::Envelopes] {
-        let refusing = cx
-            .troubles
-            .iter()
-            .filter(|it| refusing(it) == Some(generator));
-        rendered(cx, refusing, generator, |rendering, _| {
+    let failing = cx.troubles.iter();
+    let mut refusing = failing
+        .filter_map(|it| Some((it, refusing(it)?)))
+        .peekable();
+    if refusing.peek().is_some() {
+        let all = versions(cx.inventory);
+        rendered(cx.inventory, &all, refusing, |rendering, _| {
             found.extend(rendering.faults.iter().cloned());
         });
     }

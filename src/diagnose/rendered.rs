@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::{OverrideSnapshot, named};
 use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
-use crate::rollout::versions::{Version, versions};
+use crate::rollout::versions::Version;
 
 /// The version that a cluster is to get, and its overrides.
 pub(super) struct Bound<'v, 'i> {
@@ -48,49 +47,38 @@ impl<'v, 'i> Bound<'v, 'i> {
 }
 
 /// Puts together what clusters are to get, those of one version at once, as far as the texts tell.
-pub(super) fn rendered<'a, 'i: 'a>(
-    cx: &'a Context<'i>,
-    clusters: impl IntoIterator<Item = &'a FailingCluster<'i>>,
-    generator: Generator,
-    mut read: impl FnMut(&Rendering<'_>, &[&'a FailingCluster<'i>]),
+pub(super) fn rendered<'a, 'v, 'i: 'a>(
+    inventory: &'i Inventory,
+    all: &'v [Version<'i>],
+    clusters: impl Iterator<Item = (&'a FailingCluster<'i>, Generator)>,
+    mut read: impl FnMut(&Rendering<'_>, &[(&'a FailingCluster<'i>, Bound<'v, 'i>)]),
 ) {
-    let texts = &cx.inventory.texts;
-    let all = versions(cx.inventory);
-    let mut by_version: BTreeMap<&str, (&Version<'_>, Vec<_>, BTreeMap<ObjectRef, Override>)> =
-        BTreeMap::new();
-    for failing in clusters {
-        let bound = Bound::of(cx.inventory, &all, failing);
-        let Some((bound, member)) = bound.zip(failing.member) else {
-            continue;
-        };
-        let overrides: Option<Vec<_>> = bound
-            .overrides
-            .into_iter()
-            .map(|it| {
-                Some((
-                    it.object(),
-                    Override::new(Arc::clone(it), texts.get(&it.object())?),
-                ))
-            })
-            .collect();
-        let Some(overrides) = overrides else { continue };
-        let version = bound.version;
-        let group = by_version
-            .entry(&version.index)
-            .or_insert_with(|| (version, Vec::new(), BTreeMap::new()));
-        group.1.push((failing, member));
-        group.2.extend(overrides);
+    let texts = &inventory.texts;
+    let mut alike: BTreeMap<(&str, Generator), Vec<_>> = BTreeMap::new();
+    for (failing, generator) in clusters {
+        let bound = Bound::of(inventory, all, failing);
+        let bound = bound.filter(|it| it.texts().all(|object| texts.contains_key(&object)));
+        if let Some(bound) = bound.filter(|_| failing.member.is_some()) {
+            let key = (bound.version.index.as_str(), generator);
+            alike.entry(key).or_default().push((failing, bound));
+        }
     }
-    for (version, clusters, overrides) in by_version.into_values() {
-        let Some(content) = Content::of_version(version, texts, generator) else {
-            continue;
-        };
-        let overrides: Vec<_> = overrides.into_values().collect();
-        let placed: Vec<_> = clusters
-            .iter()
-            .map(|(failing, member)| PlacedOverrides::bound(member, failing.binding, &overrides))
-            .collect();
-        let clusters: Vec<_> = clusters.into_iter().map(|(failing, _)| failing).collect();
+    for ((_, generator), clusters) in alike {
+        let mut versions = clusters.iter().map(|(_, bound)| bound.version);
+        let content = versions.find_map(|it| Content::of_version(it, texts, generator));
+        let Some(content) = content else { continue };
+        let overrides = clusters.iter().flat_map(|(_, bound)| &bound.overrides);
+        let overrides: BTreeMap<_, _> = overrides.map(|it| (it.object(), *it)).collect();
+        let overrides = overrides.into_iter().filter_map(|(object, it)| {
+            let text = texts.get(&object)?;
+            Some(Override::new(Arc::clone(it), text))
+        });
+        let overrides: Vec<_> = overrides.collect();
+        let placed = clusters.iter().filter_map(|(failing, _)| {
+            let (member, binding) = (failing.member?, failing.binding);
+            Some(PlacedOverrides::bound(member, binding, &overrides))
+        });
+        let placed: Vec<_> = placed.collect();
         read(&Rendering::new(&content, &overrides, &placed), &clusters);
     }
 }

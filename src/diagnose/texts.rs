@@ -7,24 +7,23 @@ use super::rendered::Bound;
 use super::{overrides, unsent};
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
-use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Condition, ObjectRef, reasons};
 use crate::rollout::versions::versions;
 
 /// Of which objects the whole text is needed: of the content of clusters on which an override fails,
 /// or a workload lacks what it needs.
 pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
-    // Most often there is none, and nothing has to be understood to see that.
-    let may_be = |binding: &Binding| {
-        let kinds = [
-            reasons::OVERRIDDEN,
-            reasons::WORK_SYNCHRONIZED,
-            reasons::AVAILABLE,
-        ];
-        let mut kinds = kinds.iter().filter_map(|kind| binding.current(kind));
-        kinds.any(Condition::is_false)
+    // Most often there is none, and no cluster has to be understood to see that.
+    let fails = |kinds: &[&str]| {
+        let mut bindings = inventory.bindings.iter();
+        bindings.any(|binding| {
+            let mut kinds = kinds.iter().filter_map(|kind| binding.current(kind));
+            kinds.any(Condition::is_false)
+        })
     };
-    if !inventory.bindings.iter().any(may_be) {
+    let may_fail = fails(&[reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED]);
+    let may_lack = || fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
+    if !may_fail && !may_lack() {
         return Vec::new();
     }
     let cx = Context::new(inventory);

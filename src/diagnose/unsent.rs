@@ -9,6 +9,7 @@ use super::member_findings::{self, Sighting};
 use super::ownership;
 use super::rendered::{Bound, rendered};
 use crate::contents::Identity;
+use crate::inventory::Inventory;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 use crate::manifests::{Generator, NEEDED_KINDS, Rendered, needs};
@@ -142,8 +143,29 @@ fn needed<'i>(
     version: &Version<'i>,
 ) -> impl Iterator<Item = (&'i ResourceSnapshot, &'i ManifestIdentity)> {
     let parts = version.parts.iter().copied();
-    let all = parts.flat_map(|part| part.spec.resources.iter().map(move |it| (part, it)));
-    all.filter(|(_, it)| it.api_version == "v1" && NEEDED_KINDS.contains(&it.kind.as_str()))
+    parts.flat_map(|part| needed_of(part).map(move |it| (part, it)))
+}
+
+/// Whether anything that pods may need is lost at all, without a look at clusters.
+pub(super) fn is_possible(inventory: &Inventory) -> bool {
+    let mut overrides = inventory.overrides.iter();
+    if overrides.any(|over| rules_of(over).iter().any(is_deletion)) {
+        return true;
+    }
+    let mut by_version: BTreeMap<Option<&str>, BTreeSet<_>> = BTreeMap::new();
+    for part in inventory.snapshots.iter() {
+        let names = needed_of(part).map(|it| (&it.kind, &it.meta.namespace, &it.meta.name));
+        by_version.entry(part.index()).or_default().extend(names);
+    }
+    let mut versions = by_version.values();
+    let first = versions.next();
+    versions.any(|names| Some(names) != first)
+}
+
+/// What a part of a version has that pods may need.
+fn needed_of(part: &ResourceSnapshot) -> impl Iterator<Item = &ManifestIdentity> {
+    let resources = part.spec.resources.iter();
+    resources.filter(|it| it.api_version == "v1" && NEEDED_KINDS.contains(&it.kind.as_str()))
 }
 
 /// The override that deletes an object for a cluster, and its rule.
@@ -174,43 +196,33 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
     let all = versions(cx.inventory);
     let mut lost = LostObjects::new(&all);
     let seen = member_findings::seen(cx);
-    let generators = [
-        Generator::Newest,
-        Generator::Envelopes,
-        Generator::ConfigMaps,
-    ];
-    for generator in generators {
-        let of = |it: &&FailingCluster<'_>| {
-            let works = cx.inventory.works_of(it.binding);
-            waiting(it).next().is_some() && Generator::of_works(works) == generator
-        };
-        let clusters = cx.troubles.iter().filter(of);
-        rendered(cx, clusters, generator, |rendering, clusters| {
-            for (at, failing) in clusters.iter().copied().enumerate() {
-                let Some(bound) = Bound::of(cx.inventory, &all, failing) else {
-                    continue;
-                };
-                let sent = rendering.manifests(at);
-                for manifest in waiting(failing) {
-                    let mut objects = lost.needs(failing, &bound, manifest, &sent);
-                    let look = seen.iter().find(|it| std::ptr::eq(it.manifest, manifest));
-                    let said = look.and_then(|look| pod_messages(cx, look));
-                    if let Some(said) = &said {
-                        objects.retain(|(object, _)| says_missing(said, object));
-                    }
-                    if !objects.is_empty() {
-                        found.push(UnsentNeeds {
-                            failing,
-                            manifest,
-                            parts: bound.version.parts.clone(),
-                            objects,
-                            confirmed: said.is_some(),
-                        });
-                    }
+    let clusters = cx.troubles.iter().filter_map(|failing| {
+        waiting(failing).next()?;
+        let works = cx.inventory.works_of(failing.binding);
+        Some((failing, Generator::of_works(works)))
+    });
+    rendered(cx.inventory, &all, clusters, |rendering, clusters| {
+        for (at, (failing, bound)) in clusters.iter().enumerate() {
+            let sent = rendering.manifests(at);
+            for manifest in waiting(failing) {
+                let mut objects = lost.needs(failing, bound, manifest, &sent);
+                let look = seen.iter().find(|it| std::ptr::eq(it.manifest, manifest));
+                let said = look.and_then(|look| pod_messages(cx, look));
+                if let Some(said) = &said {
+                    objects.retain(|(object, _)| says_missing(said, object));
+                }
+                if !objects.is_empty() {
+                    found.push(UnsentNeeds {
+                        failing,
+                        manifest,
+                        parts: bound.version.parts.clone(),
+                        objects,
+                        confirmed: said.is_some(),
+                    });
                 }
             }
-        });
-    }
+        }
+    });
     found
 }
 

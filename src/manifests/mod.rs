@@ -44,7 +44,7 @@ pub use rendering::{
 };
 
 /// How Works are generated, where versions differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Generator {
     /// KubeFleet 0.0: ConfigMaps with an annotation are envelopes, and overrides apply to them.
     ConfigMaps,

@@ -14,25 +14,18 @@ pub const NEEDED_KINDS: [&str; 4] = [
     "ServiceAccount",
 ];
 
-/// Where pods name what they need: the list, the reference in one of its items, the field with the
-/// name, and the kind.
-const REFERENCES: [(&str, &str, &str, &str); 3] = [
-    ("volumes", "/configMap", "name", "ConfigMap"),
-    ("volumes", "/secret", "secretName", "Secret"),
-    (
-        "volumes",
-        "/persistentVolumeClaim",
-        "claimName",
-        "PersistentVolumeClaim",
-    ),
-];
-/// The same in what is put together from several sources, and in environments.
-const SOURCES: [(&str, &str); 2] = [("/configMap", "ConfigMap"), ("/secret", "Secret")];
-const VARIABLES: [(&str, &str); 2] = [
+/// Where an entry of a pod's lists refers to what it needs, and of which kind that is.
+const REFERENCES: [(&str, &str); 7] = [
+    ("/configMap", "ConfigMap"),
+    ("/secret", "Secret"),
+    ("/persistentVolumeClaim", "PersistentVolumeClaim"),
     ("/valueFrom/configMapKeyRef", "ConfigMap"),
     ("/valueFrom/secretKeyRef", "Secret"),
+    ("/configMapRef", "ConfigMap"),
+    ("/secretRef", "Secret"),
 ];
-const ENVIRONMENTS: [(&str, &str); 2] = [("/configMapRef", "ConfigMap"), ("/secretRef", "Secret")];
+/// The fields with the name, of which a reference has one.
+const NAMES: [&str; 3] = ["name", "secretName", "claimName"];
 
 /// The objects that the pods of a workload cannot start without, in its namespace. What is optional
 /// is left out, and so is what Kubernetes makes in every namespace.
@@ -42,51 +35,38 @@ pub fn needs(workload: &Manifest) -> BTreeSet<Identity> {
         ("", "Pod") => "/spec",
         _ => "/spec/template/spec",
     };
-    let mut found = BTreeSet::new();
     let Some(pod) = workload.value.pointer(place) else {
-        return found;
+        return BTreeSet::new();
     };
-    let mut take = |reference: Option<&Value>, field: &str, kind: &str| {
-        let Some(reference) = reference else { return };
-        let optional = reference.get("optional").and_then(Value::as_bool);
-        let name = reference.get(field).and_then(Value::as_str);
-        let name = name.filter(|name| !name.is_empty() && optional != Some(true));
-        found.extend(name.map(|name| Identity {
-            kind: kind.to_owned(),
-            group: String::new(),
-            namespace: identity.namespace.clone(),
-            name: name.to_owned(),
-        }));
-    };
-    for (list, place, field, kind) in REFERENCES {
-        for item in items(pod, list) {
-            take(item.pointer(place), field, kind);
-        }
-    }
-    for volume in items(pod, "volumes") {
-        let sources = volume.get("projected");
-        for source in sources.into_iter().flat_map(|it| items(it, "sources")) {
-            for (place, kind) in SOURCES {
-                take(source.pointer(place), "name", kind);
-            }
-        }
-    }
-    for container in ["initContainers", "containers"]
-        .into_iter()
-        .flat_map(|list| items(pod, list))
-    {
-        for (list, places) in [("env", VARIABLES), ("envFrom", ENVIRONMENTS)] {
-            for item in items(container, list) {
-                for (place, kind) in places {
-                    take(item.pointer(place), "name", kind);
-                }
-            }
-        }
-    }
-    if pod.get("serviceAccountName").and_then(Value::as_str) != Some("default") {
-        take(Some(pod), "serviceAccountName", "ServiceAccount");
-    }
-    found
+    let volumes = items(pod, "volumes");
+    let sources = items(pod, "volumes").filter_map(|it| it.get("projected"));
+    let sources = sources.flat_map(|it| items(it, "sources"));
+    let containers = items(pod, "initContainers").chain(items(pod, "containers"));
+    let variables = containers.flat_map(|it| items(it, "env").chain(items(it, "envFrom")));
+    let entries = volumes.chain(sources).chain(variables);
+    let references = entries.flat_map(|entry| {
+        let references = REFERENCES.iter();
+        references.filter_map(|(place, kind)| Some((*kind, needed_name(entry.pointer(place)?)?)))
+    });
+    let account = pod.get("serviceAccountName").and_then(Value::as_str);
+    let account = account.filter(|name| !matches!(*name, "" | "default"));
+    let account = account.map(|name| ("ServiceAccount", name));
+    let needed = references.chain(account).map(|(kind, name)| Identity {
+        kind: kind.to_owned(),
+        group: String::new(),
+        namespace: identity.namespace.clone(),
+        name: name.to_owned(),
+    });
+    needed.collect()
+}
+
+/// The name in a reference that is not optional.
+fn needed_name(reference: &Value) -> Option<&str> {
+    let is_optional = reference.get("optional").and_then(Value::as_bool) == Some(true);
+    let mut names = NAMES
+        .iter()
+        .filter_map(|field| reference.get(field)?.as_str());
+    names.find(|name| !name.is_empty() && !is_optional)
 }
 
 fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {

@@ -44,20 +44,31 @@ pub fn not_picked<'p>(
 /// Why a policy does not match a cluster, by the cluster's taints, labels and properties; `None` where
 /// these do not tell.
 pub fn by_policy(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
+    judged(policy, member)?.err()
+}
+
+/// Whether a policy surely takes a cluster with these labels, taints, and properties, apart from how
+/// many it takes.
+pub fn accepts(policy: &PolicySnapshot, member: &MemberCluster) -> bool {
+    judged(policy, member) == Some(Ok(()))
+}
+
+/// Whether a policy matches a cluster, or why not; `None` where that cannot be judged.
+fn judged(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Result<(), String>> {
     if member.is_leaving() {
-        return Some(words(&FilterReason::LeftFleet));
+        return Some(Err(words(&FilterReason::LeftFleet)));
     }
     let mut taints = member.spec.taints.iter();
     if let Some(taint) = taints.find(|taint| !policy.tolerates(taint)) {
-        return Some(words(&FilterReason::Taint {
+        return Some(Err(words(&FilterReason::Taint {
             key: taint.key.clone(),
             value: taint.value.clone(),
             effect: taint.effect.clone(),
-        }));
+        })));
     }
     if let Some(needs) = needs(policy, member) {
         let reason = words(&FilterReason::AffinityMismatch);
-        return Some(format!("{reason} ({needs})"));
+        return Some(Err(format!("{reason} ({needs})")));
     }
     by_terms(policy, member)
 }
@@ -89,24 +100,6 @@ fn is_for_terms(decision: &ClusterDecision) -> bool {
     }
 }
 
-/// Whether a policy surely takes a cluster with these labels, taints, and properties, apart from how
-/// many it takes.
-pub fn accepts(policy: &PolicySnapshot, member: &MemberCluster) -> bool {
-    let mut taints = member.spec.taints.iter();
-    let mut terms = policy.required_terms().peekable();
-    let is_met = |term: &ClusterSelectorTerm| {
-        let labels = term.labels.as_deref();
-        let properties = term.properties.iter().flat_map(|it| &it.expressions);
-        labels.is_none_or(|labels| labels.matches(&member.meta.labels) == Some(true))
-            && properties
-                .into_iter()
-                .all(|it| property(it, member) == Some(Ok(())))
-    };
-    !member.is_leaving()
-        && taints.all(|taint| policy.tolerates(taint))
-        && (terms.peek().is_none() || terms.any(is_met))
-}
-
 /// The required terms whose labels a cluster has.
 fn matching<'p>(
     policy: &'p PolicySnapshot,
@@ -118,16 +111,29 @@ fn matching<'p>(
     })
 }
 
-/// The properties that keep a cluster out though its labels match; `None` where one term matches, or
-/// may match.
-fn by_terms(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
-    let mut reasons = Vec::new();
-    for term in matching(policy, member) {
-        let properties = term.properties.as_deref()?;
-        let mut properties = properties.expressions.iter();
-        reasons.push(properties.find_map(|it| property(it, member)?.err())?);
+/// Whether one of the terms whose labels a cluster has matches it, or the properties that keep it out;
+/// `None` where one may match.
+fn by_terms(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Result<(), String>> {
+    let judged: Vec<_> = matching(policy, member)
+        .map(|term| by_term(term, member))
+        .collect();
+    if judged.is_empty() || judged.contains(&Some(Ok(()))) {
+        return Some(Ok(()));
     }
-    (!reasons.is_empty()).then(|| reasons.join(" and "))
+    let missed: Option<Vec<_>> = judged.into_iter().map(|it| it?.err()).collect();
+    Some(Err(missed?.join(" and ")))
+}
+
+/// The same of one term.
+fn by_term(term: &ClusterSelectorTerm, member: &MemberCluster) -> Option<Result<(), String>> {
+    let properties = term.properties.iter().flat_map(|it| &it.expressions);
+    let judged: Vec<_> = properties.map(|it| property(it, member)).collect();
+    if let Some(missed) = judged.iter().flatten().find(|it| it.is_err()) {
+        return Some(missed.clone());
+    }
+    let labels = term.labels.as_deref();
+    let is_known = labels.is_none_or(|labels| labels.matches(&member.meta.labels).is_some());
+    (is_known && judged.iter().all(Option::is_some)).then_some(Ok(()))
 }
 
 /// What the properties of a cluster say of a decision against it: what is missing now, or what the
@@ -138,9 +144,9 @@ fn by_property(
     decision: &ClusterDecision,
 ) -> Option<String> {
     match parse_decision(&decision.reason) {
-        ScheduleProblem::Unschedulable { .. } => {
-            by_terms(policy, member).filter(|_| is_for_terms(decision))
-        }
+        ScheduleProblem::Unschedulable { .. } => by_terms(policy, member)?
+            .err()
+            .filter(|_| is_for_terms(decision)),
         ScheduleProblem::ScoreTooLow { .. } => {
             let sorters = policy.sorters(member).filter_map(|sorter| {
                 let has = match member.property(&sorter.name).ok()? {

@@ -447,14 +447,7 @@ impl<'r, T> FollowedHubs<'r, T> {
     where
         T: Clone,
     {
-        let hubs = self.hubs.iter();
-        let shown = hubs.filter_map(|hub| {
-            Some(HubAnswer {
-                found: hub.now.clone()?,
-                hub: hub.name.clone(),
-            })
-        });
-        shown.collect()
+        self.of_each(|hub| hub.now.clone())
     }
 
     /// Takes what hubs have shown since it was taken last.
@@ -471,14 +464,18 @@ impl<'r, T> FollowedHubs<'r, T> {
 
     /// The hubs that do not answer at the moment, and why.
     pub fn away(&self) -> Vec<HubAnswer<String>> {
+        self.of_each(|hub| hub.away.clone())
+    }
+
+    fn of_each<X>(&self, of: impl Fn(&FollowedHub<T>) -> Option<X>) -> Vec<HubAnswer<X>> {
         let hubs = self.hubs.iter();
-        let away = hubs.filter_map(|hub| {
+        let found = hubs.filter_map(|hub| {
             Some(HubAnswer {
-                found: hub.away.clone()?,
+                found: of(hub)?,
                 hub: hub.name.clone(),
             })
         });
-        away.collect()
+        found.collect()
     }
 
     /// What came of reaching the hubs.
