@@ -3,9 +3,8 @@
 //! A proxy, a login page, or a gateway answers 200 as well. Nothing that it sends may be taken for
 //! an empty list or an object that does not exist.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::error::HubError;
 
@@ -132,31 +131,6 @@ pub(super) fn confirms_deletion(wanted: &Expected<'_>, body: &[u8]) -> Result<Va
     match serde_json::from_slice::<Head>(body) {
         Ok(head) if head.kind == "Status" && head.status == "Success" => parse(body),
         _ => read(wanted, body),
-    }
-}
-
-/// The items of a list. `null` is how Go writes that there are none.
-#[derive(Default)]
-pub(super) enum Items<'t> {
-    #[default]
-    Missing,
-    There(Vec<&'t RawValue>),
-}
-
-impl<'t> Items<'t> {
-    /// The items, which every list has.
-    pub(super) fn there(self) -> Result<Vec<&'t RawValue>, HubError> {
-        match self {
-            Self::There(items) => Ok(items),
-            Self::Missing => Err(HubError::Broken("a list without items".to_owned())),
-        }
-    }
-}
-
-impl<'de: 't, 't> Deserialize<'de> for Items<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let items = Option::<Vec<&'t RawValue>>::deserialize(deserializer)?;
-        Ok(Self::There(items.unwrap_or_default()))
     }
 }
 

@@ -10,9 +10,7 @@ use crate::kubefleet::{Concept, Kind};
 const VALUES: usize = 2000;
 /// Of kinds with many or large objects for a value, so many values: they come in one page, and a
 /// server prepares several pages at once.
-pub(super) const OF_LARGE: usize = 10;
-/// The same where little is kept of a page: half of them, for half of the memory.
-pub(super) const OF_STREAMED: usize = 5;
+const OF_LARGE: usize = 10;
 /// The longest value that a label may have.
 const VALUE: usize = 63;
 /// Up to so many objects are asked for one by one.
@@ -74,8 +72,8 @@ impl Ask {
     }
 }
 
-/// What to ask for a round of questions; of kinds with large objects, for so many values at once.
-pub(super) fn asks(queries: Vec<HubQuery>, of_large: usize) -> Vec<Ask> {
+/// What to ask for a round of questions.
+pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
     let mut asks = Vec::new();
     let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
@@ -98,7 +96,7 @@ pub(super) fn asks(queries: Vec<HubQuery>, of_large: usize) -> Vec<Ask> {
     }
     for ((kind, namespace, key), values) in values {
         let most = match kind.concept() {
-            Concept::Binding | Concept::ResourceSnapshot => of_large,
+            Concept::Binding | Concept::ResourceSnapshot => OF_LARGE,
             _ => usize::MAX,
         };
         for values in chunks(values, most) {
@@ -161,14 +159,10 @@ fn is_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, HubQuery, OF_LARGE};
+    use super::{Ask, HubQuery, asks};
     use crate::kubefleet::{Kind, names};
 
     const BINDING: Kind = Kind::ClusterResourceBinding;
-
-    fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
-        super::asks(queries, OF_LARGE)
-    }
 
     fn of(placement: &str) -> HubQuery {
         HubQuery::labelled(BINDING, "", names::PARENT_PLACEMENT, placement)

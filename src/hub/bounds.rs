@@ -8,9 +8,7 @@ use tokio::time::Instant;
 
 use super::error::{HubError, seconds};
 
-/// How many bytes a page of a list may have, once it is decompressed.
-pub(super) const PAGE: usize = 32 << 20;
-/// How many bytes any other answer may have: the largest is the list of all APIs.
+/// How many bytes an answer may have that is read as a whole: the largest is the list of all APIs.
 pub(super) const ANSWER: usize = 16 << 20;
 /// How many bytes of a refusal are read.
 pub(super) const REFUSAL: usize = 64 << 10;

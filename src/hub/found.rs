@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 use super::answer::{self, Expected};
 use super::bounds::{OBJECT, too_large_an_object};
 use super::error::HubError;
+use super::pages::{Came, FEW, MANY, Pages};
 use super::request::Connection;
-use crate::kubefleet::Kind;
 use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
+use crate::kubefleet::{Concept, Kind};
 
 /// What a read brought.
 #[derive(Debug, Default)]
@@ -22,18 +23,77 @@ pub(super) struct Found {
     pub resource_version: String,
 }
 
-impl Found {
-    /// Adds what comes after it.
-    pub(super) fn absorb(&mut self, other: Self) {
-        if self.objects.is_empty() {
-            *self = other;
-            return;
+/// A list of a kind, of which objects come as the list is read.
+pub(super) struct Listing {
+    pages: Pages<'static>,
+    connection: Connection,
+    kind: Kind,
+    keep_text: bool,
+}
+
+impl Listing {
+    /// The list at a path; nothing is asked for yet.
+    pub(super) fn new(connection: &Connection, kind: Kind, path: String) -> Self {
+        let wanted = Expected::List {
+            group: kind.group(),
+            kind: kind.name(),
+        };
+        let limit = match kind.concept() {
+            Concept::UpdateRun | Concept::Placement | Concept::ResourceSnapshot | Concept::Work => {
+                FEW
+            }
+            _ => MANY,
+        };
+        Self {
+            pages: Pages::new(connection, wanted, path, limit),
+            connection: connection.clone(),
+            kind,
+            keep_text: false,
         }
-        self.objects.extend(other.objects);
-        self.texts.extend(other.texts);
-        self.resource_version = other.resource_version;
     }
 
+    /// The same; objects keep their text.
+    pub(super) const fn keeping_text(mut self, keep_text: bool) -> Self {
+        self.keep_text = keep_text;
+        self
+    }
+
+    /// Adds some objects; `None` where there are no more.
+    pub(super) async fn next(&mut self, found: &mut Found) -> Result<Option<Came>, HubError> {
+        let (connection, kind, keep_text) = (&self.connection, self.kind, self.keep_text);
+        let take = |text: &str| found.take(connection, kind, text, keep_text);
+        self.pages.next(take).await
+    }
+
+    /// The whole list, if it has at most so many objects.
+    pub(super) async fn up_to(mut self, most: usize) -> Result<Option<Found>, HubError> {
+        self.pages = self.pages.one(most);
+        let found = self.read().await?;
+        Ok((!self.pages.is_cut).then_some(found))
+    }
+
+    /// The whole list.
+    pub(super) async fn all(mut self) -> Result<Found, HubError> {
+        self.read().await
+    }
+
+    async fn read(&mut self) -> Result<Found, HubError> {
+        let mut found = Found::default();
+        while let Some(came) = self.next(&mut found).await? {
+            if came == Came::Again {
+                found = Found::default();
+            }
+        }
+        found.resource_version = std::mem::take(&mut self.pages.version);
+        // No watch could go on from here.
+        if found.resource_version.is_empty() {
+            return Err(HubError::Broken("a list without a version".to_owned()));
+        }
+        Ok(found)
+    }
+}
+
+impl Found {
     pub(super) fn take(
         &mut self,
         connection: &Connection,

@@ -5,25 +5,25 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::answer::{self, Expected, Items};
-use super::bounds::{self, Allowance, OBJECT, too_large_an_object};
+use super::answer::{self, Expected};
+use super::bounds::{Allowance, OBJECT, too_large_an_object};
 use super::config::{self, Flags};
 use super::credentials::plugin::RunningPlugin;
 use super::error::HubError;
+use super::found::unreadable;
 use super::kubeconfig::Kubeconfig;
+use super::pages::Pages;
 use super::request::{Connection, JSON};
 use super::signals::Ends;
 use crate::kubefleet::names;
-use crate::kubefleet::path::{Resource, encode};
+use crate::kubefleet::path::{Resource, parameter};
 use crate::member::{
     Closed, Errand, MemberKind, MemberObject, MemberQuery, Observation, Outcome, Which,
 };
@@ -308,75 +308,57 @@ impl Asker {
 async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
     let (group, kind) = (query.kind.group(), query.kind.name());
     let path = path(query);
-    let mut asking = connection.asking(&path, JSON);
-    asking.most = bounds::PAGE;
-    let body = match connection.patiently(&asking).await {
-        Ok(answer) => answer.body,
-        Err(HubError::NotFound(_)) => return Ok((Outcome::Listed, Vec::new())),
-        Err(error) => return Err(error),
-    };
-    if let Which::Named { namespace, name } = &query.which {
-        let wanted = Expected::Object {
-            group,
-            kind,
-            namespace: if query.kind.is_namespaced() {
-                namespace
-            } else {
-                ""
-            },
-            name,
+    let Which::Named { namespace, name } = &query.which else {
+        let mut pages =
+            Pages::new(connection, Expected::List { group, kind }, path, MOST).one(MOST);
+        let read = pages.all(|text| object(connection, query.kind, text));
+        let found = match read.await {
+            Err(HubError::NotFound(_)) => Vec::new(),
+            found => found?,
         };
-        let text: &RawValue = answer::read(&wanted, &body)?;
-        return Ok((Outcome::Listed, vec![object(connection, query.kind, text)?]));
-    }
-    let list: MemberList<'_> = answer::read(&Expected::List { group, kind }, &body)?;
-    let items = list.items.there()?;
-    let found: Result<Vec<_>, _> = items
-        .into_iter()
-        .map(|text| object(connection, query.kind, text))
-        .collect();
-    let found = found?;
-    let more = list.metadata.next.is_some_and(|next| !next.is_empty());
-    let outcome = if more {
-        Outcome::Cut(found.len())
-    } else {
-        Outcome::Listed
+        let outcome = if pages.is_cut {
+            Outcome::Cut(found.len())
+        } else {
+            Outcome::Listed
+        };
+        return Ok((outcome, found));
     };
-    Ok((outcome, found))
-}
-
-#[derive(Deserialize)]
-struct MemberList<'t> {
-    #[serde(default, borrow)]
-    items: Items<'t>,
-    #[serde(default)]
-    metadata: ListMeta,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ListMeta {
-    #[serde(rename = "continue")]
-    next: Option<String>,
+    let body = match connection.get(&path, JSON).await {
+        Err(HubError::NotFound(_)) => return Ok((Outcome::Listed, Vec::new())),
+        body => body?,
+    };
+    let wanted = Expected::Object {
+        group,
+        kind,
+        namespace: if query.kind.is_namespaced() {
+            namespace
+        } else {
+            ""
+        },
+        name,
+    };
+    let text: &RawValue = answer::read(&wanted, &body)?;
+    let object = object(connection, query.kind, text.get())?;
+    Ok((Outcome::Listed, vec![object]))
 }
 
 fn object(
     connection: &Connection,
     kind: MemberKind,
-    text: &RawValue,
+    text: &str,
 ) -> Result<(MemberObject, Box<RawValue>), HubError> {
-    if text.get().len() > OBJECT {
+    if text.len() > OBJECT {
         return Err(too_large_an_object());
     }
     connection.budget.object()?;
-    let mut reader = serde_json::Deserializer::from_str(text.get());
-    let object = MemberObject::read(kind, &mut reader)
-        .map_err(|error| HubError::Broken(format!("an object cannot be read: {error}")))?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let object = MemberObject::read(kind, &mut reader).map_err(|error| unreadable(&error))?;
     if object.meta().name.is_empty() {
         let wanted = Expected::kind(kind.group(), kind.name());
-        return Err(answer::wrong(&wanted, text.get().as_bytes()));
+        return Err(answer::wrong(&wanted, text.as_bytes()));
     }
-    Ok((object, text.to_owned()))
+    let text = RawValue::from_string(text.to_owned()).map_err(|error| unreadable(&error))?;
+    Ok((object, text))
 }
 
 /// The path of a question.
@@ -394,12 +376,11 @@ fn path(query: &MemberQuery) -> String {
     let namespace = namespace.filter(|_| kind.is_namespaced());
     let mut path = resource.path(namespace, name);
     if let Which::All { labels, .. } = &query.which {
-        let _ = write!(path, "?limit={MOST}");
         if let Some(labels) = labels {
-            let _ = write!(path, "&labelSelector={}", encode(labels));
+            parameter(&mut path, "labelSelector", labels);
         }
         if kind == MemberKind::Event {
-            path.push_str("&fieldSelector=type%3DWarning");
+            parameter(&mut path, "fieldSelector", "type=Warning");
         }
     }
     path
@@ -529,11 +510,11 @@ contexts:
                     "shop",
                     "app=web,tier in (a,b)".to_owned(),
                 ),
-                "/api/v1/namespaces/shop/pods?limit=500&labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29",
+                "/api/v1/namespaces/shop/pods?labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29",
             ),
             (
                 MemberQuery::all(MemberKind::Event, "shop"),
-                "/api/v1/namespaces/shop/events?limit=500&fieldSelector=type%3DWarning",
+                "/api/v1/namespaces/shop/events?fieldSelector=type%3DWarning",
             ),
             (
                 MemberQuery::named(MemberKind::CustomResourceDefinition, "", "a.example"),

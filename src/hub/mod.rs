@@ -12,9 +12,12 @@ mod client;
 mod config;
 mod credentials;
 mod error;
+#[cfg(test)]
+mod fake_server;
 mod found;
 mod known;
 mod kubeconfig;
+mod list_text;
 mod members;
 mod objects;
 mod pages;

@@ -1,25 +1,21 @@
 //! Objects of any kind: what the API server serves, and lists of it.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
 use super::answer::{self, Expected};
-use super::bounds::{self, PAGES};
 use super::error::HubError;
-use super::request::{Asking, Connection, JSON};
+use super::pages::{FEW, Pages};
+use super::request::{Connection, JSON};
 use super::{Hub, OnWait, members, read, side_by_side, wait};
-use crate::kubefleet::path::{Resource, encode};
+use crate::kubefleet::path::{Resource, parameter};
 use crate::manifests::live::{LiveAnswer, LiveQuery, ServedKind};
 use crate::member::Closed;
 use crate::query::{Outcome, Which};
 use crate::words::{distinct, enumerate};
-
-/// How many objects a page holds.
-const PAGE: usize = 500;
 
 /// The groups of an API server with their resources, in one answer.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -63,23 +59,6 @@ struct ResourceDiscovery {
 #[serde(default)]
 struct ResponseKind {
     kind: String,
-}
-
-#[derive(Deserialize)]
-struct ObjectPage {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    items: Option<Vec<Value>>,
-    #[serde(default)]
-    metadata: PageMeta,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct PageMeta {
-    #[serde(rename = "continue")]
-    next: Option<String>,
 }
 
 /// Reads objects of any kind, from the hub or from a member cluster.
@@ -220,42 +199,21 @@ async fn listed(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>
         "" => kind.version.clone(),
         group => format!("{group}/{}", kind.version),
     };
-    let deadline = connection.deadline();
-    let mut objects = Vec::new();
-    let mut next = String::new();
-    for _ in 0..PAGES {
-        let mut url = path.clone();
-        if !next.is_empty() {
-            let _ = write!(url, "&continue={}", encode(&next));
-        }
-        let asking = Asking {
-            most: bounds::PAGE,
-            deadline,
-            ..connection.asking(&url, JSON)
-        };
-        let body = connection.patiently(&asking).await?.body;
-        let page: ObjectPage = answer::read(&wanted, &body)?;
-        for mut object in page.items.unwrap_or_default() {
+    let mut pages = Pages::new(connection, wanted, path, FEW);
+    pages
+        .all(|text| {
             connection.budget.object()?;
             // The items of a list of a built-in kind do not say what they are.
-            if let Some(fields) = object.as_object_mut() {
-                let own = page.kind.strip_suffix("List").unwrap_or(&kind.kind);
-                fields
-                    .entry("apiVersion")
-                    .or_insert_with(|| version.clone().into());
-                fields.entry("kind").or_insert_with(|| own.into());
-                objects.push(object);
-            }
-        }
-        match page.metadata.next.filter(|next| !next.is_empty()) {
-            Some(more) => next = more,
-            None => return Ok(objects),
-        }
-    }
-    Err(HubError::TooMuch(format!(
-        "the list of {} has more than {PAGES} pages",
-        kind.plural
-    )))
+            let mut fields: Map<String, Value> = answer::parse(text.as_bytes())?;
+            fields
+                .entry("apiVersion")
+                .or_insert_with(|| version.clone().into());
+            fields
+                .entry("kind")
+                .or_insert_with(|| kind.kind.clone().into());
+            Ok(Value::Object(fields))
+        })
+        .await
 }
 
 fn path(query: &LiveQuery) -> String {
@@ -268,9 +226,8 @@ fn path(query: &LiveQuery) -> String {
         Which::Named { namespace, name } => resource.path(Some(namespace), Some(name)),
         Which::All { namespace, labels } => {
             let mut path = resource.path(namespace.as_deref(), None);
-            let _ = write!(path, "?limit={PAGE}");
             if let Some(labels) = labels.as_ref().filter(|labels| !labels.is_empty()) {
-                let _ = write!(path, "&labelSelector={}", encode(&labels.describe()));
+                parameter(&mut path, "labelSelector", &labels.describe());
             }
             path
         }
@@ -308,7 +265,7 @@ mod tests {
         let query = LiveQuery::with_labels(kinds[0].clone(), "shop", labels);
         assert_eq!(
             path(&query),
-            "/apis/apps/v1/namespaces/shop/deployments?limit=500&labelSelector=app%20in%20%28web%29"
+            "/apis/apps/v1/namespaces/shop/deployments?labelSelector=app%20in%20%28web%29"
         );
         let query = LiveQuery::named(kinds[0].clone(), "shop", "web");
         assert_eq!(

@@ -1,326 +1,486 @@
-//! A list in pages: while one is parsed, the next is on its way.
+//! A list in pages, of which the objects are read as they come.
 
-use std::ops::Range;
-
+use http_body_util::BodyExt;
+use kube::client::Body;
 use serde::Deserialize;
-use serde_json::value::RawValue;
-use tokio::task::JoinSet;
 
-use super::answer::{self, Expected, Items};
-use super::bounds::{self, Deadline, PAGES};
+use super::answer::{self, Expected};
+use super::bounds::{OBJECT, PAGES, REFUSAL, too_large_an_object};
 use super::error::HubError;
-use super::found::{Found, unreadable};
-use super::request::{Asking, Connection, JSON};
-use crate::kubefleet::Kind;
-use crate::kubefleet::path::encode;
+use super::list_text::{ListText, NotAList};
+use super::request::{Connection, Failure, JSON, Patience, plain, truncated};
+use crate::kubefleet::path::parameter;
+use crate::words::count;
 
-/// How many objects a page holds that is kept: a fleet of a thousand clusters in one, and some
-/// megabytes as a rule.
-const MANY: usize = 1000;
-/// A page that is to be the only one: a server has the first page of a selection at hand, and has to
-/// search everything for the next.
-const ONCE: usize = 5000;
-/// Where pages are to be small, how many the first one holds; the next ones follow from its size.
-/// A server takes longer for each page after the first.
-const FIRST: usize = 50;
-/// The size of a small page; while one is parsed, the next is there.
-const SMALL: usize = 4 << 20;
-/// Fewer objects than these are never asked for at once.
-const LEAST: usize = 10;
-/// How many objects of a page are parsed before they are given away.
+/// How many objects a page has: a server has the first page of a list at hand, and has to search
+/// everything for the next.
+pub(super) const MANY: usize = 5000;
+/// How many it has where objects may be large, as kubectl does: a server may put a page together
+/// before it sends it.
+pub(super) const FEW: usize = 500;
+/// How many objects are given away at once.
 const TOGETHER: usize = 16;
 /// How often a list is begun again because it grew too old while it was read.
 const RESTARTS: usize = 2;
 
-/// How large pages are.
+/// What came of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PageSize {
-    /// Few requests: all of it is kept anyway.
-    Large,
-    /// Little memory: what was read is soon dropped.
-    Small,
-    /// One, of what was selected.
-    Once,
-}
-
-/// What comes next of a list.
-#[derive(Debug)]
-pub(super) enum Part {
-    /// More of it.
-    Page(Found),
+pub(super) enum Came {
+    /// Some of its objects.
+    Objects,
     /// It has begun again: what came so far does not count.
     Again,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Page<'t> {
+struct ListHead {
     api_version: String,
     kind: String,
-    #[serde(borrow)]
-    items: Items<'t>,
-    metadata: Metadata,
+    metadata: ListMeta,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Metadata {
+struct ListMeta {
     #[serde(rename = "continue")]
     next: Option<String>,
     resource_version: Option<String>,
-    remaining_item_count: Option<usize>,
 }
 
 /// A list that is being read.
-pub(super) struct Pages {
+pub(super) struct Pages<'w> {
     connection: Connection,
-    kind: Kind,
+    wanted: Expected<'w>,
     path: String,
-    keep_text: bool,
-    size: PageSize,
+    accept: &'static str,
     /// How many objects are asked for; `None` for all of them, which cannot grow too old.
     limit: Option<usize>,
-    deadline: Deadline,
+    is_one: bool,
+    patience: Patience,
+    /// Where the next page begins; empty for the first one.
     next: String,
-    ahead: JoinSet<Result<Vec<u8>, HubError>>,
-    /// Whether the next page is asked for before it is wanted.
-    pub(super) is_eager: bool,
-    /// How many objects the server says are left.
-    pub(super) remaining: Option<usize>,
+    open: Option<OpenPage>,
+    /// Whether objects were given away that do not count if it begins again.
+    has_given: bool,
     restarts: usize,
     taken: usize,
-    /// The page of which not all objects are given away yet.
-    open: Option<OpenPage>,
-    over: bool,
+    is_over: bool,
+    /// From where a watch goes on, once the list is read.
+    pub(super) version: String,
+    /// Whether the list goes on after the only page that was wanted.
+    pub(super) is_cut: bool,
 }
 
-/// A page, and what is left of it.
+/// A page that is being read.
 struct OpenPage {
-    body: Vec<u8>,
-    /// Where its objects stand, the last first.
-    items: Vec<Range<usize>>,
-    version: String,
+    body: Body,
+    text: ListText,
+    is_all: bool,
+    has_given: bool,
+    /// How many bytes came since the last object.
+    since: usize,
+    /// How it begins, to say what it is if it is no list.
+    beginning: Vec<u8>,
 }
 
-impl Pages {
-    /// Nothing is asked for yet. All pages share one time limit.
-    pub(super) fn new(connection: &Connection, kind: Kind, path: String, size: PageSize) -> Self {
-        let first = match size {
-            PageSize::Large => MANY,
-            PageSize::Small => FIRST,
-            PageSize::Once => ONCE,
-        };
+impl<'w> Pages<'w> {
+    /// Nothing is asked for yet. All pages, of so many objects each, share one time limit.
+    pub(super) fn new(
+        connection: &Connection,
+        wanted: Expected<'w>,
+        path: String,
+        limit: usize,
+    ) -> Self {
         Self {
             connection: connection.clone(),
-            kind,
+            wanted,
             path,
-            keep_text: false,
-            size,
-            limit: Some(first),
-            deadline: connection.deadline(),
+            accept: JSON,
+            limit: Some(limit),
+            is_one: false,
+            patience: Patience::new(connection.deadline()),
             next: String::new(),
-            ahead: JoinSet::new(),
-            is_eager: true,
-            remaining: None,
+            open: None,
+            has_given: false,
             restarts: 0,
             taken: 0,
-            open: None,
-            over: false,
+            is_over: false,
+            version: String::new(),
+            is_cut: false,
         }
     }
 
-    /// The same; objects keep their text.
-    pub(super) fn keeping_text(mut self, keep_text: bool) -> Self {
-        self.keep_text = keep_text;
+    /// The same in another form.
+    pub(super) const fn in_form(mut self, accept: &'static str) -> Self {
+        self.accept = accept;
         self
     }
 
-    /// What comes next; `None` after the last page. Of a page a few objects come at a time, so that
-    /// it is not held twice, as text and as objects.
-    pub(super) async fn next(&mut self) -> Result<Option<Part>, HubError> {
-        loop {
-            if let Some(found) = self.some()? {
-                return Ok(Some(Part::Page(found)));
-            }
-            if self.over {
-                return Ok(None);
-            }
-            let body = match self.body().await {
-                Ok(body) => body,
-                // Its objects are large: fewer at a time.
-                Err(HubError::TooLarge(_)) if self.limit.is_some_and(|limit| limit > LEAST) => {
-                    self.limit = self.limit.map(|limit| (limit / 10).max(LEAST));
-                    continue;
-                }
-                Err(HubError::Gone) if self.restarts < RESTARTS => {
-                    self.restarts = self.restarts.saturating_add(1);
-                    self.next.clear();
-                    if self.restarts == RESTARTS {
-                        self.limit = None;
+    /// The first page alone, with at most so many objects.
+    pub(super) const fn one(mut self, most: usize) -> Self {
+        self.limit = Some(most);
+        self.is_one = true;
+        self
+    }
+
+    /// Gives away the texts of some objects; `None` after the last one.
+    pub(super) async fn next(
+        &mut self,
+        mut take: impl FnMut(&str) -> Result<(), HubError>,
+    ) -> Result<Option<Came>, HubError> {
+        while !self.is_over {
+            if let Some(page) = &mut self.open {
+                match page.give(&mut take)? {
+                    Ok(true) => {
+                        self.has_given = true;
+                        return Ok(Some(Came::Objects));
                     }
-                    return Ok(Some(Part::Again));
+                    Ok(false) if page.is_all => {
+                        self.close()?;
+                        continue;
+                    }
+                    Ok(false) => {}
+                    Err(NotAList) => return Err(self.something_else().await),
                 }
-                Err(error) => return Err(error),
+            } else {
+                self.patience.log_in(&self.connection).await?;
+            }
+            if let Err(failure) = self.step().await?
+                && self.begin_again(failure).await?
+            {
+                return Ok(Some(Came::Again));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All objects, each as it is read.
+    pub(super) async fn all<T>(
+        &mut self,
+        mut read: impl FnMut(&str) -> Result<T, HubError>,
+    ) -> Result<Vec<T>, HubError> {
+        let mut all = Vec::new();
+        let mut take = |all: &mut Vec<T>, text: &str| {
+            all.push(read(text)?);
+            Ok(())
+        };
+        while let Some(came) = self.next(|text| take(&mut all, text)).await? {
+            if came == Came::Again {
+                all.clear();
+            }
+        }
+        Ok(all)
+    }
+
+    /// Sends a request, or takes the next piece of its answer.
+    async fn step(&mut self) -> Result<Result<(), Failure>, HubError> {
+        let url = self.url();
+        let (connection, open) = (&self.connection, &mut self.open);
+        let step = async {
+            let Some(page) = open else {
+                let body = connection.body(&url, self.accept).await?;
+                *open = Some(OpenPage::new(body));
+                return Ok(());
             };
-            self.open(body)?;
-        }
+            match page.body.frame().await {
+                None => page.end(),
+                Some(Ok(frame)) => {
+                    let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
+                    connection.came(bytes.len()).map_err(plain)?;
+                    page.push(bytes);
+                }
+                Some(Err(error)) => return Err(plain(truncated(&error))),
+            }
+            Ok(())
+        };
+        self.patience.wait(step).await
     }
 
-    /// Some objects of the page that is open; of an empty page its version alone.
-    fn some(&mut self) -> Result<Option<Found>, HubError> {
-        let Some(page) = &mut self.open else {
-            return Ok(None);
-        };
-        let mut found = Found {
-            resource_version: page.version.clone(),
-            ..Found::default()
-        };
-        for _ in 0..TOGETHER {
-            let Some(item) = page.items.pop() else { break };
-            let text = page.body.get(item).unwrap_or_default();
-            let text = std::str::from_utf8(text).map_err(|error| unreadable(&error))?;
-            found.take(&self.connection, self.kind, text, self.keep_text)?;
+    /// Goes on after a failure, where that is of use; whether what was given away does not count.
+    async fn begin_again(&mut self, failure: Failure) -> Result<bool, HubError> {
+        let page = self.open.take();
+        if matches!(failure.0, HubError::Gone) && self.restarts < RESTARTS {
+            self.restarts = self.restarts.saturating_add(1);
+            if self.restarts == RESTARTS {
+                self.limit = None;
+            }
+        } else {
+            self.patience.again(failure).await?;
+            // The same page once more.
+            if !page.is_some_and(|page| page.has_given) {
+                return Ok(false);
+            }
         }
-        if page.items.is_empty() {
-            self.open = None;
-        }
-        Ok(Some(found))
+        self.next.clear();
+        Ok(std::mem::take(&mut self.has_given))
     }
 
-    async fn body(&mut self) -> Result<Vec<u8>, HubError> {
-        match self.ahead.join_next().await {
-            Some(Ok(body)) => body,
-            Some(Err(_)) => Err(HubError::Broken("its reading ended early".to_owned())),
-            None => fetch(self.connection.clone(), self.url(), self.deadline).await,
-        }
-    }
-
-    fn open(&mut self, body: Vec<u8>) -> Result<(), HubError> {
-        let wanted = Expected::List {
-            group: self.kind.group(),
-            kind: self.kind.name(),
+    /// Takes note of what a page says of itself, and where the next one begins.
+    fn close(&mut self) -> Result<(), HubError> {
+        let Some(page) = self.open.take() else {
+            return Ok(());
         };
-        let page = page(&wanted, &body)?;
-        let items = page.items.there()?;
-        let begin = body.as_ptr().addr();
-        let place = |text: &&RawValue| {
-            let from = text.get().as_ptr().addr().saturating_sub(begin);
-            from..from.saturating_add(text.get().len())
+        let Ok((fields, has_items)) = page.text.fields() else {
+            return Err(answer::wrong(&self.wanted, &page.beginning));
         };
-        let items: Vec<_> = items.iter().rev().map(place).collect();
-        let version = page.metadata.resource_version.unwrap_or_default();
-        // No watch could go on from here.
-        if version.is_empty() {
-            return Err(HubError::Broken("a list without a version".to_owned()));
+        let head = ListHead::deserialize(&fields).unwrap_or_default();
+        if !answer::is_list_of(&self.wanted, &head.api_version, &head.kind) {
+            return Err(answer::wrong(&self.wanted, fields.to_string().as_bytes()));
         }
-        self.remaining = page.metadata.remaining_item_count;
-        let more = page.metadata.next.unwrap_or_default();
+        if !has_items {
+            return Err(HubError::Broken("a list without items".to_owned()));
+        }
         self.taken = self.taken.saturating_add(1);
-        self.over = more.is_empty();
-        if !self.over {
-            if more == self.next {
-                return Err(HubError::Broken("a list that never ends".to_owned()));
-            }
-            if self.taken >= PAGES {
-                return Err(HubError::TooMuch(format!(
-                    "the list of {} has more than {PAGES} pages",
-                    self.kind.plural()
-                )));
-            }
-            self.next = more;
-            if self.size == PageSize::Small {
-                self.limit = self.limit.map(|_| of_size(items.len(), body.len()));
-            }
-            if self.is_eager {
-                let url = self.url();
-                self.ahead
-                    .spawn(fetch(self.connection.clone(), url, self.deadline));
+        self.version = head.metadata.resource_version.unwrap_or_default();
+        let next = head.metadata.next.unwrap_or_default();
+        self.is_cut = !next.is_empty();
+        self.is_over = self.is_one || !self.is_cut;
+        if self.is_over {
+            return Ok(());
+        }
+        if next == self.next {
+            return Err(HubError::Broken("a list that never ends".to_owned()));
+        }
+        if self.taken >= PAGES {
+            return Err(HubError::TooMuch(format!(
+                "a list has more than {}",
+                count(PAGES, "page")
+            )));
+        }
+        self.next = next;
+        self.patience.renew();
+        Ok(())
+    }
+
+    /// That the answer is no list, and what it is.
+    async fn something_else(&mut self) -> HubError {
+        let goes_on = |open: &Option<OpenPage>| {
+            let page = open.as_ref();
+            page.is_some_and(|page| !page.is_all && page.beginning.len() < REFUSAL)
+        };
+        while goes_on(&self.open) {
+            if !matches!(self.step().await, Ok(Ok(()))) {
+                break;
             }
         }
-        self.open = Some(OpenPage {
-            body,
-            items,
-            version,
-        });
-        Ok(())
+        let page = self.open.take();
+        answer::wrong(
+            &self.wanted,
+            page.as_ref().map_or(&[], |page| &page.beginning),
+        )
     }
 
     /// The page that is asked for next.
     fn url(&self) -> String {
-        let mut parameters = Vec::new();
-        parameters.extend(self.limit.map(|limit| format!("limit={limit}")));
+        let mut url = self.path.clone();
+        if let Some(limit) = self.limit {
+            parameter(&mut url, "limit", &limit.to_string());
+        }
         if !self.next.is_empty() {
-            parameters.push(format!("continue={}", encode(&self.next)));
+            parameter(&mut url, "continue", &self.next);
         }
-        if parameters.is_empty() {
-            return self.path.clone();
-        }
-        let joint = if self.path.contains('?') { '&' } else { '?' };
-        format!("{}{joint}{}", self.path, parameters.join("&"))
+        url
     }
 }
 
-/// How many objects make a small page, when so many had so many bytes.
-fn of_size(objects: usize, bytes: usize) -> usize {
-    let fits = SMALL.saturating_mul(objects).checked_div(bytes.max(1));
-    fits.unwrap_or(LEAST).clamp(LEAST, MANY)
-}
-
-async fn fetch(
-    connection: Connection,
-    url: String,
-    deadline: Deadline,
-) -> Result<Vec<u8>, HubError> {
-    let asking = Asking {
-        most: bounds::PAGE,
-        deadline,
-        ..connection.asking(&url, JSON)
-    };
-    Ok(connection.patiently(&asking).await?.body)
-}
-
-/// Reads a whole list.
-pub(super) async fn list(
-    connection: &Connection,
-    kind: Kind,
-    path: &str,
-    keep_text: bool,
-) -> Result<Found, HubError> {
-    let pages = Pages::new(connection, kind, path.to_owned(), PageSize::Large);
-    all(pages.keeping_text(keep_text), Found::default()).await
-}
-
-/// A whole list, of which something was read already.
-pub(super) async fn all(mut pages: Pages, mut found: Found) -> Result<Found, HubError> {
-    while let Some(part) = pages.next().await? {
-        match part {
-            Part::Page(page) => found.absorb(page),
-            Part::Again => found = Found::default(),
+impl OpenPage {
+    fn new(body: Body) -> Self {
+        Self {
+            body,
+            text: ListText::default(),
+            is_all: false,
+            has_given: false,
+            since: 0,
+            beginning: Vec::new(),
         }
     }
-    Ok(found)
-}
 
-/// Reads a page, which is to be one of this list.
-fn page<'b>(wanted: &Expected<'_>, body: &'b [u8]) -> Result<Page<'b>, HubError> {
-    match serde_json::from_slice::<Page<'b>>(body) {
-        Ok(page) if answer::is_list_of(wanted, &page.api_version, &page.kind) => Ok(page),
-        _ => Err(answer::wrong(wanted, body)),
+    fn push(&mut self, bytes: &[u8]) {
+        let room = REFUSAL.saturating_sub(self.beginning.len());
+        self.beginning.extend(bytes.iter().take(room));
+        self.since = self.since.saturating_add(bytes.len());
+        self.text.push(bytes);
+    }
+
+    const fn end(&mut self) {
+        self.is_all = true;
+        self.text.end();
+    }
+
+    /// Gives away some objects that have come; whether there were any.
+    fn give(
+        &mut self,
+        take: &mut impl FnMut(&str) -> Result<(), HubError>,
+    ) -> Result<Result<bool, NotAList>, HubError> {
+        let mut given = 0_usize;
+        while given < TOGETHER {
+            match self.text.next() {
+                Ok(Some(text)) => take(text)?,
+                Ok(None) => break,
+                Err(odd) => return Ok(Err(odd)),
+            }
+            given = given.saturating_add(1);
+            self.has_given = true;
+            self.since = 0;
+        }
+        if given == 0 && self.since > OBJECT {
+            return Err(too_large_an_object());
+        }
+        Ok(Ok(given > 0))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAST, MANY, SMALL, of_size};
+    use std::cell::RefCell;
+
+    use tokio::runtime::Builder;
+
+    use super::{Came, Pages};
+    use crate::hub::answer::Expected;
+    use crate::hub::error::HubError;
+    use crate::hub::fake_server::{FakeServer, Reply};
+
+    const PODS: Expected<'static> = Expected::List {
+        group: "",
+        kind: "Pod",
+    };
+
+    /// A page with so many objects from one on.
+    fn page(from: usize, count: usize, next: &str) -> String {
+        let items: Vec<_> = (from..from + count).map(|n| n.to_string()).collect();
+        let items = items.join(",");
+        let metadata = format!(r#"{{"resourceVersion":"7","continue":"{next}"}}"#);
+        format!(r#"{{"apiVersion":"v1","items":[{items}],"kind":"PodList","metadata":{metadata}}}"#)
+    }
+
+    fn whole(body: &str) -> Reply {
+        Reply::Whole(200, "", body.to_owned())
+    }
+
+    fn cut(body: String) -> Reply {
+        Reply::Cut(vec![body])
+    }
+
+    fn gone() -> Reply {
+        Reply::Whole(410, "", r#"{"kind":"Status","code":410}"#.to_owned())
+    }
+
+    /// What was read, how often it began again, whether it goes on, and what was asked for.
+    struct Read {
+        found: Result<Vec<usize>, HubError>,
+        again: usize,
+        is_cut: bool,
+        asked: Vec<String>,
+    }
+
+    fn read(replies: Vec<Reply>, prepare: impl FnOnce(Pages<'_>) -> Pages<'_>) -> Read {
+        let requests = replies.len();
+        let server = FakeServer::new(replies);
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let _inside = runtime.enter();
+        let path = "/api/v1/pods".to_owned();
+        let mut pages = prepare(Pages::new(&server.connection(), PODS, path, 40));
+        let mut again = 0;
+        let found = runtime.block_on(async {
+            let found = RefCell::new(Vec::new());
+            let take = |text: &str| {
+                found.borrow_mut().push(text.parse().unwrap());
+                Ok(())
+            };
+            while let Some(came) = pages.next(take).await? {
+                if came == Came::Again {
+                    again += 1;
+                    found.borrow_mut().clear();
+                }
+            }
+            Ok(found.into_inner())
+        });
+        let asked = (0..requests).map(|_| server.asked());
+        let asked = asked.map(|path| path.replace("/api/v1/pods", ""));
+        Read {
+            found,
+            again,
+            is_cut: pages.is_cut,
+            asked: asked.collect(),
+        }
+    }
+
+    /// Every object is there once, in order.
+    fn check(read: &Read, count: usize, again: usize, asked: &[&str]) {
+        let found = read.found.as_ref().unwrap();
+        assert_eq!(*found, (0..count).collect::<Vec<_>>());
+        assert_eq!(read.again, again);
+        assert_eq!(read.asked, asked);
+    }
+
+    const FIRST: &str = "?limit=40";
+    const SECOND: &str = "?limit=40&continue=b%2Fc";
 
     #[test]
-    fn a_page_follows_from_what_came() {
-        // Runs over 100 clusters, and over 1 000.
-        assert_eq!(of_size(50, 50 * 89_000), 47);
-        assert_eq!(of_size(10, 10 * 890_000), LEAST);
-        assert_eq!(of_size(100, 100 * 900), MANY);
-        assert_eq!(of_size(0, 0), LEAST);
-        assert_eq!(of_size(1, SMALL), LEAST);
-        assert_eq!(of_size(usize::MAX, 1), MANY);
+    fn pages_are_read_one_after_the_other() {
+        let pages = vec![whole(&page(0, 40, "b/c")), whole(&page(40, 3, ""))];
+        check(&read(pages, |it| it), 43, 0, &[FIRST, SECOND]);
+        check(&read(vec![whole(&page(0, 0, ""))], |it| it), 0, 0, &[FIRST]);
+    }
+
+    #[test]
+    fn one_page_is_no_whole_list() {
+        let first = read(vec![whole(&page(0, 2, "b/c"))], |it| it.one(2));
+        check(&first, 2, 0, &["?limit=2"]);
+        assert!(first.is_cut);
+        let only = read(vec![whole(&page(0, 2, ""))], |it| it.one(2));
+        assert!(!only.is_cut);
+    }
+
+    #[test]
+    fn a_page_that_breaks_off_does_not_count() {
+        // Nothing was read of the second page: the first one counts.
+        let pages = vec![
+            whole(&page(0, 40, "b/c")),
+            Reply::Slammed,
+            whole(&page(40, 3, "")),
+        ];
+        check(&read(pages, |it| it), 43, 0, &[FIRST, SECOND, SECOND]);
+        let pages = vec![
+            whole(&page(0, 40, "b/c")),
+            cut(page(40, 40, "")),
+            whole(&page(0, 40, "b/c")),
+            whole(&page(40, 3, "")),
+        ];
+        let asked = [FIRST, SECOND, FIRST, SECOND];
+        check(&read(pages, |it| it), 43, 1, &asked);
+    }
+
+    #[test]
+    fn a_list_that_is_too_old_begins_again_and_is_not_divided_in_the_end() {
+        let first = || whole(&page(0, 40, "b/c"));
+        let pages = vec![first(), gone(), first(), gone(), whole(&page(0, 43, ""))];
+        let asked = [FIRST, SECOND, FIRST, SECOND, ""];
+        check(&read(pages, |it| it), 43, 2, &asked);
+        let pages = vec![first(), gone(), first(), gone(), gone()];
+        assert_eq!(read(pages, |it| it).found, Err(HubError::Gone));
+    }
+
+    #[test]
+    fn an_answer_that_is_no_such_list_is_named() {
+        let long = format!("{{\"a\":\"{}\"", "x".repeat(100_000));
+        for (body, words) in [
+            (page(0, 1, "").replace("Pod", "Node"), "with NodeList of v1"),
+            (
+                page(0, 1, "").replace("items", "things"),
+                "a list without items",
+            ),
+            ("<title>Sign in</title>".to_owned(), "a web page"),
+            (long, "truncated or invalid JSON"),
+            (r#"{"kind":"Status","message":"no"}"#.to_owned(), "a Status"),
+        ] {
+            let error = read(vec![whole(&body)], |it| it).found.unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        let same = || whole(&page(0, 1, "b"));
+        let error = read(vec![same(), same()], |it| it).found.unwrap_err();
+        assert!(error.to_string().contains("never ends"), "{error}");
     }
 }

@@ -7,13 +7,11 @@ use serde_json::value::RawValue;
 use super::answer;
 use super::batch::Ask;
 use super::error::HubError;
-use super::found::{Found, wanted_object};
-use super::pages::{self, PageSize, Pages, Part};
+use super::found::{Found, Listing, wanted_object};
 use super::request::{Connection, JSON};
 use super::served::Served;
 use crate::inventory::source::{Answer, HubQuery, Labels, Outcome, Which};
-use crate::kubefleet::Kind;
-use crate::kubefleet::path::{encode, path};
+use crate::kubefleet::path::{parameter, path};
 
 /// Reads what a query asks for.
 pub(super) async fn read(
@@ -40,34 +38,19 @@ pub(super) async fn read(
                 Err(error) => Err(error),
             }
         }
-        Which::All { namespace, .. } => {
-            let kind = (query.kind, version);
-            let selector = query.selector();
-            let path = list_path(kind, namespace.as_deref(), selector.as_deref());
-            pages::list(connection, query.kind, &path, keep_text).await
+        Which::All { .. } => {
+            let listing = listing(connection, served, &Ask::One(query.clone()))?;
+            listing.keeping_text(keep_text).all().await
         }
     }
 }
 
-fn list_path(
-    (kind, version): (Kind, &str),
-    namespace: Option<&str>,
-    selector: Option<&str>,
-) -> String {
-    let mut path = path(kind, version, namespace, None);
-    if let Some(selector) = selector {
-        path.push_str("?labelSelector=");
-        path.push_str(&encode(selector));
-    }
-    path
-}
-
-/// A list of which little is kept at a time.
-pub(super) fn small_pages(
+/// A list, of which nothing is read yet.
+pub(super) fn listing(
     connection: &Connection,
     served: &Served,
     list: &Ask,
-) -> Result<Pages, HubError> {
+) -> Result<Listing, HubError> {
     let (kind, namespace) = match list {
         Ask::One(HubQuery { kind, which }) => match which {
             Which::All { namespace, .. } => (*kind, namespace.as_deref()),
@@ -80,27 +63,12 @@ pub(super) fn small_pages(
             kind, namespace, ..
         } => (*kind, Some(namespace.as_str())),
     };
-    let selector = list.selector();
     let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
-    let namespace = namespace.filter(|namespace| !namespace.is_empty());
-    let path = list_path((kind, version), namespace, selector.as_deref());
-    let is_of_user = matches!(
-        list,
-        Ask::One(HubQuery {
-            which: Which::All {
-                labels: Some(Labels::Selected(_)),
-                ..
-            },
-            ..
-        })
-    );
-    // What a user selects may be all there is.
-    let size = if selector.is_none() || is_of_user {
-        PageSize::Small
-    } else {
-        PageSize::Once
-    };
-    Ok(Pages::new(connection, kind, path, size))
+    let mut path = path(kind, version, namespace, None);
+    if let Some(selector) = list.selector() {
+        parameter(&mut path, "labelSelector", &selector);
+    }
+    Ok(Listing::new(connection, kind, path))
 }
 
 /// The answers to what was asked for together, and the questions that are left.
@@ -125,8 +93,8 @@ pub(super) async fn ask(
                 rest: Vec::new(),
             };
         }
-        Ask::Any { .. } => match small_pages(connection, served, ask) {
-            Ok(pages) => pages::all(pages.keeping_text(keep_text), Found::default()).await,
+        Ask::Any { .. } => match listing(connection, served, ask) {
+            Ok(listing) => listing.keeping_text(keep_text).all().await,
             Err(error) => Err(error),
         },
         Ask::Names { .. } => match names(connection, served, ask, keep_text).await {
@@ -147,25 +115,16 @@ pub(super) async fn ask(
     }
 }
 
-/// All objects of a kind, of which so many are wanted; `None` where that is a small part of them.
+/// All objects of a kind; `None` where those that are wanted are a small part of them.
 async fn names(
     connection: &Connection,
     served: &Served,
     ask: &Ask,
     keep_text: bool,
 ) -> Result<Option<Found>, HubError> {
-    let wanted = ask.queries().len();
-    let mut pages = small_pages(connection, served, ask)?.keeping_text(keep_text);
-    pages.is_eager = false;
-    let found = match pages.next().await? {
-        Some(Part::Page(page)) => page,
-        Some(Part::Again) | None => Found::default(),
-    };
-    if pages.remaining.is_some_and(|more| more > wanted) {
-        return Ok(None);
-    }
-    pages.is_eager = true;
-    Ok(Some(pages::all(pages, found).await?))
+    let most = ask.queries().len().saturating_mul(2);
+    let listing = listing(connection, served, ask)?;
+    listing.keeping_text(keep_text).up_to(most).await
 }
 
 /// Gives each question its objects.

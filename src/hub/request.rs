@@ -123,37 +123,25 @@ impl Connection {
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
     pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<HubResponse, HubError> {
-        let deadline = asking.deadline.later(self.log_in().await?, self.end);
-        let mut pause = FIRST_PAUSE;
-        let mut last = None;
-        for attempt in 1.. {
-            let Ok(tried) = timeout_at(deadline.at, self.once(asking)).await else {
-                break;
-            };
-            let (error, asked) = match tried {
+        let mut patience = Patience::new(asking.deadline);
+        patience.log_in(self).await?;
+        loop {
+            match patience.wait(self.once(asking)).await? {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
-            };
-            let again = after(asked.unwrap_or(pause).min(LONGEST_PAUSE));
-            if !error.may_pass() || attempt >= ATTEMPTS || again >= deadline.at {
-                return Err(error);
+                Err(failure) => patience.again(failure).await?,
             }
-            last = Some(error);
-            sleep_until(again).await;
-            pause = pause.saturating_mul(2);
         }
-        Err(deadline.passed(last))
     }
 
     /// Sends a read once. A failure comes with the pause that the server asks for.
-    async fn once(&self, asking: &Asking<'_>) -> Result<HubResponse, (HubError, Option<Duration>)> {
+    async fn once(&self, asking: &Asking<'_>) -> Result<HubResponse, Failure> {
         let request = Request::builder()
             .method(asking.method.clone())
             .uri(asking.path)
             .header(header::ACCEPT, asking.accept)
             .header(header::CONTENT_TYPE, JSON)
             .body(asking.body.to_vec())
-            .map_err(|error| (HubError::Broken(error.to_string()), None))?;
+            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
         self.send(request, asking.most).await
     }
 
@@ -168,39 +156,18 @@ impl Connection {
         }
     }
 
-    async fn send(
-        &self,
-        request: Request<Vec<u8>>,
-        most: usize,
-    ) -> Result<HubResponse, (HubError, Option<Duration>)> {
-        let (mut parts, body) = request.into_parts();
-        let agent = header::HeaderValue::from_static(USER_AGENT);
-        parts.headers.insert(header::USER_AGENT, agent);
-        let path = parts.uri.path().to_owned();
-        self.traffic.asked();
-        let request = Request::from_parts(parts, Body::from(body));
-        let response = self
-            .client
-            .send(request)
-            .await
-            .map_err(|error| (classify(&self.url, &error), None))?;
-        let status = response.status();
-        let pause = asked_pause(&response);
+    async fn send(&self, request: Request<Vec<u8>>, most: usize) -> Result<HubResponse, Failure> {
+        let path = request.uri().path().to_owned();
+        let response = self.begun(request).await?;
         let is_page = is_page(&response);
         let date = response
             .headers()
             .get(header::DATE)
             .and_then(|value| Some(value.to_str().ok()?.to_owned()));
-        if !status.is_success() {
-            // What cannot be read of it is not needed: its code says what it is.
-            let body = whole(response.into_body(), &path, REFUSAL).await;
-            return Err((refusal(status, &body.unwrap_or_default()), pause));
-        }
         let body = whole(response.into_body(), &path, most)
             .await
-            .and_then(|body| self.budget.answer(body.len()).map(|()| body))
-            .map_err(|error| (error, None))?;
-        self.traffic.read(body.len());
+            .map_err(plain)?;
+        self.came(body.len()).map_err(plain)?;
         Ok(HubResponse {
             body,
             is_page,
@@ -208,39 +175,128 @@ impl Connection {
         })
     }
 
-    /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning. A failure
-    /// comes with the pause that the server asks for.
-    pub(super) async fn open(&self, path: &str) -> Result<Body, (HubError, Option<Duration>)> {
-        let plain = |error| (error, None);
+    /// Sends any request once, and takes the beginning of a successful answer.
+    async fn begun(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, Failure> {
+        let (mut parts, body) = request.into_parts();
+        let agent = header::HeaderValue::from_static(USER_AGENT);
+        parts.headers.insert(header::USER_AGENT, agent);
+        let path = parts.uri.path().to_owned();
+        self.traffic.asked();
+        let request = Request::from_parts(parts, Body::from(body));
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| plain(classify(&self.url, &error)))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let pause = asked_pause(&response);
+        // What cannot be read of it is not needed: its code says what it is.
+        let body = whole(response.into_body(), &path, REFUSAL).await;
+        Err((refusal(status, &body.unwrap_or_default()), pause))
+    }
+
+    /// The same of a path; its body is read as it comes.
+    pub(super) async fn body(&self, path: &str, accept: &str) -> Result<Body, Failure> {
+        let request = Request::builder()
+            .uri(path)
+            .header(header::ACCEPT, accept)
+            .body(Vec::new())
+            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
+        Ok(self.begun(request).await?.into_body())
+    }
+
+    /// Takes into account that so many bytes came.
+    pub(super) fn came(&self, bytes: usize) -> Result<(), HubError> {
+        self.traffic.read(bytes);
+        self.budget.answer(bytes)
+    }
+
+    /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning.
+    pub(super) async fn open(&self, path: &str) -> Result<Body, Failure> {
         self.log_in().await.map_err(plain)?;
         let deadline = Deadline::new(self.limit, None);
         let request = Request::builder()
-            .method(Method::GET)
             .uri(path)
             .header(header::ACCEPT, JSON)
-            .header(header::USER_AGENT, USER_AGENT)
             // Compressed events come one by one, of which only the first would be read.
             .header(header::ACCEPT_ENCODING, "identity")
-            .body(Body::empty())
+            .body(Vec::new())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
-        self.traffic.asked();
-        let response = timeout_at(deadline.at, self.client.send(request))
+        let response = timeout_at(deadline.at, self.begun(request))
             .await
-            .map_err(|_| plain(deadline.passed(None)))?
-            .map_err(|error| plain(classify(&self.url, &error)))?;
-        let status = response.status();
-        let is_page = is_page(&response);
-        if status.is_success() && !is_page {
+            .map_err(|_| plain(deadline.passed(None)))??;
+        if !is_page(&response) {
             return Ok(response.into_body());
         }
-        let pause = asked_pause(&response);
         let body = timeout_at(deadline.at, whole(response.into_body(), path, REFUSAL)).await;
         let body = body.map_or_else(|_| Vec::new(), Result::unwrap_or_default);
-        if status.is_success() {
-            return Err(plain(answer::wrong(&Expected::kind("", "events"), &body)));
-        }
-        Err((refusal(status, &body), pause))
+        Err(plain(answer::wrong(&Expected::kind("", "events"), &body)))
     }
+}
+
+/// What went wrong, and the pause that the server asks for.
+pub(super) type Failure = (HubError, Option<Duration>);
+
+/// A failure of which the server does not say when to try again.
+pub(super) const fn plain(error: HubError) -> Failure {
+    (error, None)
+}
+
+/// How long is waited for an answer, and how often it is asked for again.
+pub(super) struct Patience {
+    deadline: Deadline,
+    attempts: u32,
+    /// The pause before the next try where the server names none.
+    pause: Duration,
+    /// What the try before said.
+    last: Option<HubError>,
+}
+
+impl Patience {
+    pub(super) const fn new(deadline: Deadline) -> Self {
+        Self {
+            deadline,
+            attempts: 0,
+            pause: FIRST_PAUSE,
+            last: None,
+        }
+    }
+
+    /// Sees to the credentials, which have a time limit of their own.
+    pub(super) async fn log_in(&mut self, connection: &Connection) -> Result<(), HubError> {
+        let took = connection.log_in().await?;
+        self.deadline = self.deadline.later(took, connection.end);
+        Ok(())
+    }
+
+    /// Waits for something until the time is up.
+    pub(super) async fn wait<T>(&mut self, what: impl Future<Output = T>) -> Result<T, HubError> {
+        let came = timeout_at(self.deadline.at, what).await;
+        came.map_err(|_| self.deadline.passed(self.last.take()))
+    }
+
+    /// Waits until the next try after a failure that may pass.
+    pub(super) async fn again(&mut self, (error, asked): Failure) -> Result<(), HubError> {
+        self.attempts = self.attempts.saturating_add(1);
+        let at = after(asked.unwrap_or(self.pause).min(LONGEST_PAUSE));
+        if !error.may_pass() || self.attempts >= ATTEMPTS || at >= self.deadline.at {
+            return Err(error);
+        }
+        self.last = Some(error);
+        self.pause = self.pause.saturating_mul(2);
+        sleep_until(at).await;
+        Ok(())
+    }
+
+    /// The same patience for what is asked next.
+    pub(super) fn renew(&mut self) {
+        *self = Self::new(self.deadline);
+    }
+}
+
+/// That a body broke off.
+pub(super) fn truncated(error: &(dyn std::error::Error + 'static)) -> HubError {
+    HubError::Broken(format!("it was truncated: {}", chain(error)))
 }
 
 /// A body to its end, of which at most so many bytes are taken: they are counted as they come, after
@@ -252,12 +308,7 @@ async fn whole(body: Body, path: &str, most: usize) -> Result<Vec<u8>, HubError>
         match frame {
             Ok(frame) => bytes.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref)),
             Err(error) if error.is::<LengthLimitError>() => return Err(too_large(path, most)),
-            Err(error) => {
-                return Err(HubError::Broken(format!(
-                    "it was truncated: {}",
-                    chain(error.as_ref())
-                )));
-            }
+            Err(error) => return Err(truncated(error.as_ref())),
         }
     }
     Ok(bytes)

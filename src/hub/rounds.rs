@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use super::batch::{Ask, OF_LARGE, OF_STREAMED, asks};
+use super::batch::{Ask, asks};
 use super::error::HubError;
 use super::found::Found;
-use super::pages::Part;
+use super::pages::Came;
 use super::read::{self, Replies};
 use super::{Hub, describe, side_by_side, signals, wait};
 use crate::inventory::source::{Answer, HubQuery, Outcome};
@@ -58,7 +58,7 @@ impl Hub {
 
     fn fetch(&mut self, queries: Vec<HubQuery>) {
         let what = describe(&queries);
-        let mut asks = asks(queries, OF_LARGE);
+        let mut asks = asks(queries);
         while !asks.is_empty() {
             let replies = self.request(&what, asks.clone());
             let mut answered = replies.iter().flat_map(|reply| &reply.answered);
@@ -128,27 +128,6 @@ impl Hub {
         answer
     }
 
-    /// Reads lists in small pages, as long as they are not known: of many large objects, what is
-    /// kept is little beside their text.
-    pub fn learn_small(&mut self, queries: &[HubQuery]) {
-        let mut unknown = queries.to_vec();
-        unknown.retain(|query| self.known.get(query, None).is_none());
-        let mut found: Vec<Vec<Object>> = Vec::new();
-        found.resize_with(unknown.len(), Vec::new);
-        let outcomes = self.each(&unknown, |at, more| {
-            if let Some(found) = found.get_mut(at) {
-                match more {
-                    More::Objects(objects) => found.extend(objects),
-                    More::Again => found.clear(),
-                }
-            }
-        });
-        for ((query, objects), outcome) in unknown.into_iter().zip(found).zip(outcomes) {
-            let objects = objects.into();
-            self.known.insert(query, Answer { objects, outcome });
-        }
-    }
-
     /// Reads lists page by page, at the same time; nothing of them is remembered. What comes is
     /// given away with the number of its query.
     pub fn each(&mut self, queries: &[HubQuery], take: impl FnMut(usize, More)) -> Vec<Outcome> {
@@ -163,7 +142,7 @@ impl Hub {
         queries: &[HubQuery],
         take: impl FnMut(usize, More),
     ) -> Vec<Outcome> {
-        let lists = asks(queries.to_vec(), OF_STREAMED);
+        let lists = asks(queries.to_vec());
         let outcomes = self.stream(&lists, take);
         let mut known: HashMap<HubQuery, Outcome> = HashMap::new();
         for (list, outcome) in lists.iter().zip(outcomes) {
@@ -201,7 +180,7 @@ impl Hub {
         let (sender, mut pages) = mpsc::channel(1);
         let lists: Vec<_> = lists
             .iter()
-            .map(|list| read::small_pages(&self.connection, &self.served, list))
+            .map(|list| read::listing(&self.connection, &self.served, list))
             .collect();
         let read = async {
             let mut tasks = JoinSet::new();
@@ -209,23 +188,30 @@ impl Hub {
                 let (slots, sender) = (Arc::clone(&slots), sender.clone());
                 tasks.spawn(async move {
                     let _slot = slots.acquire_owned().await;
-                    let mut pages = match list {
-                        Ok(pages) => pages,
+                    let mut list = match list {
+                        Ok(list) => list,
                         Err(error) => return drop(sender.send((at, Err(error))).await),
                     };
-                    while let Some(next) = pages.next().await.transpose() {
-                        let is_last = next.is_err();
-                        if sender.send((at, next)).await.is_err() || is_last {
+                    loop {
+                        let mut found = Found::default();
+                        let more = match list.next(&mut found).await.transpose() {
+                            None => return,
+                            Some(came) => came.map(|came| match came {
+                                Came::Objects => More::Objects(found.objects),
+                                Came::Again => More::Again,
+                            }),
+                        };
+                        let is_last = more.is_err();
+                        if sender.send((at, more)).await.is_err() || is_last {
                             return;
                         }
                     }
                 });
             }
             drop(sender);
-            while let Some((at, next)) = pages.recv().await {
-                match next {
-                    Ok(Part::Page(found)) => take(at, More::Objects(found.objects)),
-                    Ok(Part::Again) => take(at, More::Again),
+            while let Some((at, more)) = pages.recv().await {
+                match more {
+                    Ok(more) => take(at, more),
                     Err(error) => {
                         take(at, More::Again);
                         if let Some(outcome) = outcomes.get_mut(at) {

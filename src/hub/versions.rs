@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::answer::{self, Expected};
-use super::bounds::PAGES;
 use super::error::HubError;
+use super::pages::{MANY, Pages};
 use super::request::Connection;
 use super::served::Served;
 use crate::inventory::source::{HubQuery, Which};
-use crate::kubefleet::path::{encode, path};
+use crate::kubefleet::path::path;
 
 /// The object's metadata and nothing else.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -18,8 +18,6 @@ const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 const GROUP: &str = "meta.k8s.io";
 const KIND: &str = "PartialObjectMetadata";
-/// How many objects a page holds.
-const LIMIT: usize = 500;
 
 /// Resource versions by namespace and name.
 pub(super) type Versions = HashMap<(String, String), String>;
@@ -35,20 +33,6 @@ struct VersionMetadata {
     namespace: String,
     name: String,
     resource_version: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct VersionsPage {
-    items: Option<Vec<Partial>>,
-    #[serde(default)]
-    metadata: VersionsRest,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct VersionsRest {
-    #[serde(rename = "continue")]
-    next: String,
 }
 
 /// The resource version of the named object.
@@ -88,27 +72,16 @@ pub(super) async fn versions_of(
             continue;
         };
         let path = path(query.kind, version, namespace.as_deref(), None);
-        let mut next = String::new();
-        for _ in 0..PAGES {
-            let url = match next.as_str() {
-                "" => format!("{path}?limit={LIMIT}"),
-                next => format!("{path}?limit={LIMIT}&continue={}", encode(next)),
-            };
-            let body = connection.get(&url, LIST).await?;
-            let wanted = Expected::List {
-                group: GROUP,
-                kind: KIND,
-            };
-            let page: VersionsPage = answer::read(&wanted, &body)?;
-            for Partial { metadata } in page.items.into_iter().flatten() {
-                let version = metadata.resource_version.unwrap_or_default();
-                versions.insert((metadata.namespace, metadata.name), version);
-            }
-            next = page.metadata.next;
-            if next.is_empty() {
-                break;
-            }
-        }
+        let wanted = Expected::List {
+            group: GROUP,
+            kind: KIND,
+        };
+        let mut pages = Pages::new(connection, wanted, path, MANY).in_form(LIST);
+        let found = pages.all(|text| answer::parse::<Partial>(text.as_bytes()));
+        versions.extend(found.await?.into_iter().map(|Partial { metadata }| {
+            let version = metadata.resource_version.unwrap_or_default();
+            ((metadata.namespace, metadata.name), version)
+        }));
     }
     Ok(versions)
 }

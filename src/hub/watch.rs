@@ -20,15 +20,15 @@ use tokio::time::{Instant, sleep, timeout};
 use super::answer::{self, Expected};
 use super::bounds::Allowance;
 use super::error::HubError;
-use super::pages;
-use super::request::Connection;
+use super::found::Listing;
+use super::request::{Connection, Failure, plain};
 use super::served::Served;
 use super::signals::Signals;
 use super::{Hub, OnWait};
 use crate::inventory::source::{HubQuery, Which};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
-use crate::kubefleet::path::{encode, path};
+use crate::kubefleet::path::{parameter, path};
 use line::{Lines, WatchLine};
 pub use mirror::{Mirror, News};
 use seen::Seen;
@@ -253,9 +253,6 @@ struct Away {
     told: bool,
 }
 
-/// What went wrong, and the pause that the server asks for.
-type WatchFailure = (HubError, Option<Duration>);
-
 impl Follower {
     async fn run(self) {
         let mut place = WatchPlace {
@@ -324,42 +321,33 @@ impl Follower {
     }
 
     /// The path of the query's objects, with what narrows them.
-    fn path(&self) -> Result<(String, Vec<String>), HubError> {
+    fn path(&self) -> Result<String, HubError> {
         let kind = self.query.kind;
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
-        let (namespace, selector) = match &self.query.which {
+        Ok(match &self.query.which {
             Which::Named { namespace, name } => {
-                let selector = encode(&format!("metadata.name={name}"));
-                (
-                    Some(namespace.as_str()),
-                    Some(format!("fieldSelector={selector}")),
-                )
+                let mut path = path(kind, version, Some(namespace), None);
+                parameter(&mut path, "fieldSelector", &format!("metadata.name={name}"));
+                path
             }
             Which::All { namespace, .. } => {
-                let selector = self.query.selector();
-                (
-                    namespace.as_deref(),
-                    selector.map(|labels| format!("labelSelector={}", encode(&labels))),
-                )
+                let mut path = path(kind, version, namespace.as_deref(), None);
+                if let Some(labels) = self.query.selector() {
+                    parameter(&mut path, "labelSelector", &labels);
+                }
+                path
             }
-        };
-        let path = path(kind, version, namespace, None);
-        Ok((path, selector.into_iter().collect()))
+        })
     }
 
     /// Lists, and tells all objects the first time, later the differences alone.
-    async fn list(&self, place: &mut WatchPlace) -> Result<(), WatchFailure> {
-        let plain = |error| (error, None);
-        let (mut path, parameters) = self.path().map_err(plain)?;
-        if !parameters.is_empty() {
-            path = format!("{path}?{}", parameters.join("&"));
-        }
+    async fn list(&self, place: &mut WatchPlace) -> Result<(), Failure> {
+        let path = self.path().map_err(plain)?;
         // It may list again and again for days: each list has an allowance of its own.
         let mut connection = self.connection.clone();
         connection.budget = Allowance::default();
-        let found = pages::list(&connection, self.query.kind, &path, false)
-            .await
-            .map_err(plain)?;
+        let listing = Listing::new(&connection, self.query.kind, path);
+        let found = listing.all().await.map_err(plain)?;
         self.reached(place);
         place.version = Some(found.resource_version);
         if place.listed {
@@ -375,20 +363,20 @@ impl Follower {
     }
 
     /// One connection, from a version on. Whatever ends it, the place is where to go on.
-    async fn session(&self, place: &mut WatchPlace, version: String) -> Result<(), WatchFailure> {
+    async fn session(&self, place: &mut WatchPlace, version: String) -> Result<(), Failure> {
         let begun = Instant::now();
-        let (path, mut parameters) = self.path().map_err(|error| (error, None))?;
-        parameters.extend([
-            "watch=true".to_owned(),
-            "allowWatchBookmarks=true".to_owned(),
-            format!("timeoutSeconds={}", self.pace.session.as_secs()),
-            format!("resourceVersion={}", encode(&version)),
-        ]);
+        let mut path = self.path().map_err(plain)?;
+        let session = self.pace.session.as_secs().to_string();
+        for (name, value) in [
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("timeoutSeconds", &session),
+            ("resourceVersion", &version),
+        ] {
+            parameter(&mut path, name, value);
+        }
         place.version = Some(version);
-        let body = self
-            .connection
-            .open(&format!("{path}?{}", parameters.join("&")))
-            .await?;
+        let body = self.connection.open(&path).await?;
         let mut lines = Lines::new(self.query.kind, body);
         let mut brought = false;
         loop {

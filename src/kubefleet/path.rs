@@ -42,6 +42,14 @@ pub fn path(kind: Kind, version: &str, namespace: Option<&str>, name: Option<&st
     resource.path(namespace, name)
 }
 
+/// Adds a parameter to a path.
+pub fn parameter(path: &mut String, name: &str, value: &str) {
+    path.push(if path.contains('?') { '&' } else { '?' });
+    path.push_str(name);
+    path.push('=');
+    path.push_str(&encode(value));
+}
+
 /// A word inside a URL.
 pub fn encode(word: &str) -> String {
     word.bytes().fold(String::new(), |mut text, byte| {

@@ -441,9 +441,14 @@ const MEMORY: u64 = 2 << 20;
 fn nothing_is_read_without_an_end() {
     for (form, words, part, saying) in [
         ("a body", &["list"][..], "/apis", "is larger than 16 MiB"),
-        ("a body", &["list"], RUNS, "is larger than 32 MiB"),
+        ("a body", &["list"], RUNS, "an object is larger than 4 MiB"),
         ("a body", &["status", RUN], RUNS, "is larger than 16 MiB"),
-        ("a gzip bomb", &["list"], RUNS, "is larger than 32 MiB"),
+        (
+            "a gzip bomb",
+            &["list"],
+            RUNS,
+            "an object is larger than 4 MiB",
+        ),
         ("a gzip bomb", &["list"], "/apis", "is larger than 16 MiB"),
         ("a header", &["list"], RUNS, "not HTTP"),
         ("headers", &["list"], RUNS, "not HTTP"),

@@ -1,120 +1,14 @@
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Mirror, News, Next, Pace, Watch, WatchEvent, WatchNews};
 use crate::hub::bounds::TimeLimit;
-use crate::hub::request::Connection;
+use crate::hub::fake_server::{FakeServer, Reply};
 use crate::hub::served::Served;
 use crate::inventory::source::{HubQuery, Outcome, Source as _};
 use crate::kubefleet::Kind;
-
-/// What the server does with one request.
-#[derive(Clone)]
-enum Reply {
-    /// A whole answer.
-    Whole(u16, &'static str, String),
-    /// Lines of a watch, and then its proper end.
-    Lines(Vec<String>),
-    /// Lines of a watch, of which the last is cut off.
-    Cut(Vec<String>),
-    /// Lines of a watch, and then silence.
-    Silent(Vec<String>),
-    /// The connection is closed without a word.
-    Slammed,
-}
-
-/// A server that answers one request after the other as it was told.
-struct FakeServer {
-    url: String,
-    asked: Receiver<String>,
-}
-
-impl FakeServer {
-    fn new(replies: Vec<Reply>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (tell, asked) = channel();
-        let replies = Arc::new(Mutex::new(replies.into_iter()));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (Ok(stream), tell, replies) = (stream, tell.clone(), Arc::clone(&replies))
-                else {
-                    return;
-                };
-                std::thread::spawn(move || {
-                    let mut reader = BufReader::new(stream.try_clone().unwrap());
-                    let mut first = String::new();
-                    let mut line = String::new();
-                    while reader.read_line(&mut line).unwrap_or(0) > 2 {
-                        if first.is_empty() {
-                            first.clone_from(&line);
-                        }
-                        line.clear();
-                    }
-                    if first.is_empty() {
-                        return;
-                    }
-                    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-                    let reply = replies.lock().unwrap().next();
-                    let _ = tell.send(path);
-                    // Nothing more was told: the rest is silence.
-                    answer(stream, &reply.unwrap_or(Reply::Silent(Vec::new())));
-                });
-            }
-        });
-        Self { url, asked }
-    }
-
-    fn asked(&self) -> String {
-        self.asked.recv_timeout(Duration::from_secs(10)).unwrap()
-    }
-}
-
-fn answer(mut stream: TcpStream, reply: &Reply) {
-    let (lines, then) = match reply {
-        Reply::Slammed => return,
-        Reply::Whole(code, headers, body) => {
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            return;
-        }
-        Reply::Lines(lines) => (lines, "end"),
-        Reply::Cut(lines) => (lines, "cut"),
-        Reply::Silent(lines) => (lines, "silence"),
-    };
-    let _ = write!(
-        stream,
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-    );
-    for (at, line) in lines.iter().enumerate() {
-        let text = if then == "cut" && at + 1 == lines.len() {
-            line[..line.len() / 2].to_owned()
-        } else {
-            format!("{line}\n")
-        };
-        // In two pieces: lines do not come as they were written.
-        let (one, two) = text.split_at(text.len() / 3);
-        for piece in [one, two].iter().filter(|piece| !piece.is_empty()) {
-            let _ = write!(stream, "{:x}\r\n{piece}\r\n", piece.len());
-            let _ = stream.flush();
-        }
-    }
-    match then {
-        "end" => {
-            let _ = stream.write_all(b"0\r\n\r\n");
-        }
-        "cut" => {}
-        _ => std::thread::sleep(Duration::from_mins(1)),
-    }
-}
 
 fn run(name: &str, uid: &str, version: u32) -> String {
     format!(
@@ -180,9 +74,7 @@ impl FakeHub {
 
     fn watch(&self, queries: &[HubQuery]) -> Watch {
         let _inside = self.runtime.enter();
-        let config = super::super::config::ConnectionSettings::of(&self.server.url);
-        let limit = Some(Duration::from_secs(5));
-        let connection = Connection::prepare(config, limit).unwrap();
+        let connection = self.server.connection();
         let mut served = Served::default();
         served.unknown = true;
         let handle = self.runtime.handle().clone();
@@ -242,7 +134,7 @@ fn a_watch_lists_and_goes_on_from_there() {
     let mut watch = hub.watch(&[all()]);
     assert_eq!(told(&mut watch, 4), ["=a@5", "b@11", "a@12", "-b"]);
     let path = "/apis/placement.kubernetes-fleet.io/v1beta1/clusterstagedupdateruns";
-    assert_eq!(hub.server.asked(), format!("{path}?limit=1000"));
+    assert_eq!(hub.server.asked(), format!("{path}?limit=500"));
     assert_eq!(
         hub.server.asked(),
         format!("{path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=200&resourceVersion=10")
@@ -253,15 +145,19 @@ fn a_watch_lists_and_goes_on_from_there() {
 fn one_object_and_labels_are_selected_by_the_server() {
     let named = HubQuery::named(Kind::StagedUpdateRun, "team-a", "x");
     let label = HubQuery::labelled(Kind::ResourceBinding, "team-a", "a/b", "c");
-    for (query, wanted) in [
-        (named, "stagedupdateruns?fieldSelector=metadata.name%3Dx"),
-        (label, "resourcebindings?labelSelector=a%2Fb%3Dc"),
+    for (query, wanted, limit) in [
+        (
+            named,
+            "stagedupdateruns?fieldSelector=metadata.name%3Dx",
+            500,
+        ),
+        (label, "resourcebindings?labelSelector=a%2Fb%3Dc", 5000),
     ] {
         let hub = FakeHub::new(vec![list_of(query.kind.name(), 10, "")]);
         let mut watch = hub.watch(&[query]);
         assert_eq!(told(&mut watch, 1), ["="]);
         let base = "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a";
-        assert_eq!(hub.server.asked(), format!("{base}/{wanted}&limit=1000"));
+        assert_eq!(hub.server.asked(), format!("{base}/{wanted}&limit={limit}"));
         assert!(
             hub.server
                 .asked()

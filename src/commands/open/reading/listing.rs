@@ -30,9 +30,6 @@ impl Reading {
                 scope.namespace(),
             )]
         };
-        if let Some(hub) = self.hub() {
-            hub.learn_small(&queries);
-        }
         let answers = self.answer(&queries);
         self.listed(&queries, &answers)?;
         let runs = all_of::<UpdateRun>(&answers).filter(|run| wanted(run));
