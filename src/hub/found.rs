@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::answer::{self, Expected};
 use super::bounds::{OBJECT, too_large_an_object};
 use super::error::HubError;
-use super::pages::{Came, FEW, MANY, Pages};
+use super::pages::{FEW, ListCame, MANY, Pages};
 use super::request::Connection;
 use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
 use crate::kubefleet::{Concept, Kind};
@@ -24,14 +24,14 @@ pub(super) struct Found {
 }
 
 /// A list of a kind, of which objects come as the list is read.
-pub(super) struct Listing {
+pub(super) struct ListReader {
     pages: Pages<'static>,
     connection: Connection,
     kind: Kind,
     keep_text: bool,
 }
 
-impl Listing {
+impl ListReader {
     /// The list at a path; nothing is asked for yet.
     pub(super) fn new(connection: &Connection, kind: Kind, path: String) -> Self {
         let wanted = Expected::List {
@@ -59,7 +59,7 @@ impl Listing {
     }
 
     /// Adds some objects; `None` where there are no more.
-    pub(super) async fn next(&mut self, found: &mut Found) -> Result<Option<Came>, HubError> {
+    pub(super) async fn next(&mut self, found: &mut Found) -> Result<Option<ListCame>, HubError> {
         let (connection, kind, keep_text) = (&self.connection, self.kind, self.keep_text);
         let take = |text: &str| found.take(connection, kind, text, keep_text);
         self.pages.next(take).await
@@ -80,7 +80,7 @@ impl Listing {
     async fn read(&mut self) -> Result<Found, HubError> {
         let mut found = Found::default();
         while let Some(came) = self.next(&mut found).await? {
-            if came == Came::Again {
+            if came == ListCame::Again {
                 found = Found::default();
             }
         }

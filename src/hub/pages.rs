@@ -8,7 +8,7 @@ use super::answer::{self, Expected};
 use super::bounds::{OBJECT, PAGES, REFUSAL, too_large_an_object};
 use super::error::HubError;
 use super::list_text::{ListText, NotAList};
-use super::request::{Connection, Failure, JSON, Patience, plain, truncated};
+use super::request::{Connection, JSON, Patience, ReadFailure, plain, truncated};
 use crate::kubefleet::path::parameter;
 use crate::words::count;
 
@@ -25,7 +25,7 @@ const RESTARTS: usize = 2;
 
 /// What came of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum ListCame {
     /// Some of its objects.
     Objects,
     /// It has begun again: what came so far does not count.
@@ -128,13 +128,13 @@ impl<'w> Pages<'w> {
     pub(super) async fn next(
         &mut self,
         mut take: impl FnMut(&str) -> Result<(), HubError>,
-    ) -> Result<Option<Came>, HubError> {
+    ) -> Result<Option<ListCame>, HubError> {
         while !self.is_over {
             if let Some(page) = &mut self.open {
                 match page.give(&mut take)? {
                     Ok(true) => {
                         self.has_given = true;
-                        return Ok(Some(Came::Objects));
+                        return Ok(Some(ListCame::Objects));
                     }
                     Ok(false) if page.is_all => {
                         self.close()?;
@@ -149,7 +149,7 @@ impl<'w> Pages<'w> {
             if let Err(failure) = self.step().await?
                 && self.begin_again(failure).await?
             {
-                return Ok(Some(Came::Again));
+                return Ok(Some(ListCame::Again));
             }
         }
         Ok(None)
@@ -166,7 +166,7 @@ impl<'w> Pages<'w> {
             Ok(())
         };
         while let Some(came) = self.next(|text| take(&mut all, text)).await? {
-            if came == Came::Again {
+            if came == ListCame::Again {
                 all.clear();
             }
         }
@@ -174,7 +174,7 @@ impl<'w> Pages<'w> {
     }
 
     /// Sends a request, or takes the next piece of its answer.
-    async fn step(&mut self) -> Result<Result<(), Failure>, HubError> {
+    async fn step(&mut self) -> Result<Result<(), ReadFailure>, HubError> {
         let url = self.url();
         let (connection, open) = (&self.connection, &mut self.open);
         let step = async {
@@ -198,7 +198,7 @@ impl<'w> Pages<'w> {
     }
 
     /// Goes on after a failure, where that is of use; whether what was given away does not count.
-    async fn begin_again(&mut self, failure: Failure) -> Result<bool, HubError> {
+    async fn begin_again(&mut self, failure: ReadFailure) -> Result<bool, HubError> {
         let page = self.open.take();
         if matches!(failure.0, HubError::Gone) && self.restarts < RESTARTS {
             self.restarts = self.restarts.saturating_add(1);
@@ -337,7 +337,7 @@ mod tests {
 
     use tokio::runtime::Builder;
 
-    use super::{Came, Pages};
+    use super::{ListCame, Pages};
     use crate::hub::answer::Expected;
     use crate::hub::error::HubError;
     use crate::hub::fake_server::{FakeServer, Reply};
@@ -390,7 +390,7 @@ mod tests {
                 Ok(())
             };
             while let Some(came) = pages.next(take).await? {
-                if came == Came::Again {
+                if came == ListCame::Again {
                     again += 1;
                     found.borrow_mut().clear();
                 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::answer;
 use super::batch::Ask;
 use super::error::HubError;
-use super::found::{Found, Listing, wanted_object};
+use super::found::{Found, ListReader, wanted_object};
 use super::request::{Connection, JSON};
 use super::served::Served;
 use crate::inventory::source::{Answer, HubQuery, Labels, Outcome, Which};
@@ -50,7 +50,7 @@ pub(super) fn listing(
     connection: &Connection,
     served: &Served,
     list: &Ask,
-) -> Result<Listing, HubError> {
+) -> Result<ListReader, HubError> {
     let (kind, namespace) = match list {
         Ask::One(HubQuery { kind, which }) => match which {
             Which::All { namespace, .. } => (*kind, namespace.as_deref()),
@@ -68,7 +68,7 @@ pub(super) fn listing(
     if let Some(selector) = list.selector() {
         parameter(&mut path, "labelSelector", &selector);
     }
-    Ok(Listing::new(connection, kind, path))
+    Ok(ListReader::new(connection, kind, path))
 }
 
 /// The answers to what was asked for together, and the questions that are left.

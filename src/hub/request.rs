@@ -134,7 +134,7 @@ impl Connection {
     }
 
     /// Sends a read once. A failure comes with the pause that the server asks for.
-    async fn once(&self, asking: &Asking<'_>) -> Result<HubResponse, Failure> {
+    async fn once(&self, asking: &Asking<'_>) -> Result<HubResponse, ReadFailure> {
         let request = Request::builder()
             .method(asking.method.clone())
             .uri(asking.path)
@@ -156,7 +156,11 @@ impl Connection {
         }
     }
 
-    async fn send(&self, request: Request<Vec<u8>>, most: usize) -> Result<HubResponse, Failure> {
+    async fn send(
+        &self,
+        request: Request<Vec<u8>>,
+        most: usize,
+    ) -> Result<HubResponse, ReadFailure> {
         let path = request.uri().path().to_owned();
         let response = self.begun(request).await?;
         let is_page = is_page(&response);
@@ -176,7 +180,7 @@ impl Connection {
     }
 
     /// Sends any request once, and takes the beginning of a successful answer.
-    async fn begun(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, Failure> {
+    async fn begun(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, ReadFailure> {
         let (mut parts, body) = request.into_parts();
         let agent = header::HeaderValue::from_static(USER_AGENT);
         parts.headers.insert(header::USER_AGENT, agent);
@@ -196,7 +200,7 @@ impl Connection {
     }
 
     /// The same of a path; its body is read as it comes.
-    pub(super) async fn body(&self, path: &str, accept: &str) -> Result<Body, Failure> {
+    pub(super) async fn body(&self, path: &str, accept: &str) -> Result<Body, ReadFailure> {
         let request = Request::builder()
             .uri(path)
             .header(header::ACCEPT, accept)
@@ -212,7 +216,7 @@ impl Connection {
     }
 
     /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning.
-    pub(super) async fn open(&self, path: &str) -> Result<Body, Failure> {
+    pub(super) async fn open(&self, path: &str) -> Result<Body, ReadFailure> {
         self.log_in().await.map_err(plain)?;
         let deadline = Deadline::new(self.limit, None);
         let request = Request::builder()
@@ -235,10 +239,10 @@ impl Connection {
 }
 
 /// What went wrong, and the pause that the server asks for.
-pub(super) type Failure = (HubError, Option<Duration>);
+pub(super) type ReadFailure = (HubError, Option<Duration>);
 
 /// A failure of which the server does not say when to try again.
-pub(super) const fn plain(error: HubError) -> Failure {
+pub(super) const fn plain(error: HubError) -> ReadFailure {
     (error, None)
 }
 
@@ -276,7 +280,7 @@ impl Patience {
     }
 
     /// Waits until the next try after a failure that may pass.
-    pub(super) async fn again(&mut self, (error, asked): Failure) -> Result<(), HubError> {
+    pub(super) async fn again(&mut self, (error, asked): ReadFailure) -> Result<(), HubError> {
         self.attempts = self.attempts.saturating_add(1);
         let at = after(asked.unwrap_or(self.pause).min(LONGEST_PAUSE));
         if !error.may_pass() || self.attempts >= ATTEMPTS || at >= self.deadline.at {

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::batch::{Ask, asks};
 use super::error::HubError;
 use super::found::Found;
-use super::pages::Came;
+use super::pages::ListCame;
 use super::read::{self, Replies};
 use super::{Hub, describe, side_by_side, signals, wait};
 use crate::inventory::source::{Answer, HubQuery, Outcome};
@@ -197,8 +197,8 @@ impl Hub {
                         let more = match list.next(&mut found).await.transpose() {
                             None => return,
                             Some(came) => came.map(|came| match came {
-                                Came::Objects => More::Objects(found.objects),
-                                Came::Again => More::Again,
+                                ListCame::Objects => More::Objects(found.objects),
+                                ListCame::Again => More::Again,
                             }),
                         };
                         let is_last = more.is_err();

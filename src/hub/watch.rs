@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::answer::{self, Expected};
 use super::bounds::Allowance;
 use super::error::HubError;
-use super::found::Listing;
-use super::request::{Connection, Failure, plain};
+use super::found::ListReader;
+use super::request::{Connection, ReadFailure, plain};
 use super::served::Served;
 use super::signals::Signals;
 use super::{Hub, OnWait};
@@ -341,12 +341,12 @@ impl Follower {
     }
 
     /// Lists, and tells all objects the first time, later the differences alone.
-    async fn list(&self, place: &mut WatchPlace) -> Result<(), Failure> {
+    async fn list(&self, place: &mut WatchPlace) -> Result<(), ReadFailure> {
         let path = self.path().map_err(plain)?;
         // It may list again and again for days: each list has an allowance of its own.
         let mut connection = self.connection.clone();
         connection.budget = Allowance::default();
-        let listing = Listing::new(&connection, self.query.kind, path);
+        let listing = ListReader::new(&connection, self.query.kind, path);
         let found = listing.all().await.map_err(plain)?;
         self.reached(place);
         place.version = Some(found.resource_version);
@@ -363,7 +363,7 @@ impl Follower {
     }
 
     /// One connection, from a version on. Whatever ends it, the place is where to go on.
-    async fn session(&self, place: &mut WatchPlace, version: String) -> Result<(), Failure> {
+    async fn session(&self, place: &mut WatchPlace, version: String) -> Result<(), ReadFailure> {
         let begun = Instant::now();
         let mut path = self.path().map_err(plain)?;
         let session = self.pace.session.as_secs().to_string();
