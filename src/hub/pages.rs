@@ -368,14 +368,14 @@ mod tests {
     }
 
     /// What was read, how often it began again, whether it goes on, and what was asked for.
-    struct Read {
+    struct PagesRead {
         found: Result<Vec<usize>, HubError>,
         again: usize,
         is_cut: bool,
         asked: Vec<String>,
     }
 
-    fn read(replies: Vec<Reply>, prepare: impl FnOnce(Pages<'_>) -> Pages<'_>) -> Read {
+    fn read(replies: Vec<Reply>, prepare: impl FnOnce(Pages<'_>) -> Pages<'_>) -> PagesRead {
         let requests = replies.len();
         let server = FakeServer::new(replies);
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -399,7 +399,7 @@ mod tests {
         });
         let asked = (0..requests).map(|_| server.asked());
         let asked = asked.map(|path| path.replace("/api/v1/pods", ""));
-        Read {
+        PagesRead {
             found,
             again,
             is_cut: pages.is_cut,
@@ -408,7 +408,7 @@ mod tests {
     }
 
     /// Every object is there once, in order.
-    fn check(read: &Read, count: usize, again: usize, asked: &[&str]) {
+    fn check(read: &PagesRead, count: usize, again: usize, asked: &[&str]) {
         let found = read.found.as_ref().unwrap();
         assert_eq!(*found, (0..count).collect::<Vec<_>>());
         assert_eq!(read.again, again);

@@ -1,12 +1,13 @@
-//! Commands about many runs, on hubs of several sizes, against `curl` of the same lists.
+//! Commands about many runs: on hubs of several sizes against `curl` of the same lists, and on
+//! several hubs at once against the slowest of them.
 
-use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
 use test_hub::fleet::Fleet;
-use test_hub::{Crds, FaultProxy, Options, TestHub};
+use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub};
 use tokio::runtime::Runtime;
 
 use super::live::{bytes, curl, requests};
@@ -18,6 +19,11 @@ const SIZES: [usize; 3] = [25, 100, 200];
 const CLUSTERS: usize = 100;
 const ROUNDS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(300);
+
+/// Several hubs at once, each as large as the smallest, and how far away they are: a request takes
+/// this longer.
+const HUBS: [&str; 3] = ["eu", "us", "asia"];
+const FAR: Duration = Duration::from_millis(100);
 
 const RUNS: &str = "clusterstagedupdateruns";
 const ALL: [&str; 4] = [
@@ -78,6 +84,109 @@ pub fn run(binary: &Path, folder: &Path, placements: Option<usize>) -> Result<St
     Ok(table.text)
 }
 
+/// Fills several hubs, measures, and gives back the table.
+pub fn several(binary: &Path, folder: &Path) -> Result<String> {
+    let size = SIZES[0];
+    let mut table = Table::new(&[
+        "hubs",
+        "command",
+        "all at once",
+        "the slowest alone",
+        "ratio",
+        "peak memory",
+    ]);
+    report(&format!(
+        "filling {} hubs with {size} placements each",
+        HUBS.len()
+    ));
+    let runtime = Runtime::new().context("starting threads")?;
+    let filled = HUBS.iter().map(|_| runtime.block_on(fill(size)));
+    let hubs: Vec<TestHub> = filled.collect::<Result<_, _>>()?;
+    let now = jiff::Timestamp::now().to_string();
+    let proxies = hubs.iter().map(|hub| FaultProxy::start(&hub.kubeconfig()));
+    let proxies: Vec<FaultProxy> = proxies.collect::<Result<_, _>>()?;
+    for proxy in &proxies {
+        proxy.rules(vec![Rule::new("", Fault::Delay(FAR))]);
+    }
+    let paths = |of_all: &[PathBuf], name: &str| -> Result<PathBuf> {
+        let path = folder.join(name);
+        std::fs::write(&path, joined(of_all)?.to_string()).with_context(|| name.to_owned())?;
+        Ok(path)
+    };
+    let near: Vec<_> = hubs.iter().map(TestHub::kubeconfig).collect();
+    let far: Vec<_> = proxies.iter().map(FaultProxy::kubeconfig).collect();
+    let places = [
+        ("on the same cores".to_owned(), paths(&near, "near.json")?),
+        (
+            format!("{} ms away", FAR.as_millis()),
+            paths(&far, "far.json")?,
+        ),
+    ];
+    report("measuring");
+    for (place, kubeconfig) in places {
+        for command in COMMANDS.iter().filter(|it| it.words[0] != "strategies") {
+            let program = |contexts: &str| {
+                let context = format!("--contexts={contexts}");
+                let words = command.words.iter().map(AsRef::as_ref);
+                let more = [context.as_ref(), "--now".as_ref(), now.as_ref()];
+                let words = words.chain(more).chain(["--kubeconfig".as_ref()]);
+                Program::new(binary, words.chain([kubeconfig.as_os_str()]))
+                    .with("KUBECACHEDIR", folder.join("cache"))
+            };
+            let mut programs = vec![program(&HUBS.join(","))];
+            programs.extend(HUBS.iter().map(|hub| program(hub)));
+            let times = super::in_turns(&programs, ROUNDS, PAUSE)?;
+            let memory = programs[0].peak_memory().unwrap_or_default() * 1024 / 1_000_000;
+            let slowest = times[1..].iter().max().copied().unwrap_or_default();
+            table.row(&[
+                format!("{}, {place}", HUBS.len()),
+                format!("`{}`", command.words.join(" ")),
+                seconds(times[0]),
+                seconds(slowest),
+                format!("{:.2}", times[0].as_secs_f64() / slowest.as_secs_f64()),
+                format!("{memory} MB"),
+            ]);
+        }
+    }
+    Ok(table.text)
+}
+
+/// One kubeconfig with the hubs of several.
+fn joined(kubeconfigs: &[PathBuf]) -> Result<Value> {
+    let mut joined = json!({"apiVersion": "v1", "kind": "Config"});
+    for list in ["clusters", "users", "contexts"] {
+        joined[list] = json!([]);
+    }
+    for (name, path) in HUBS.iter().zip(kubeconfigs) {
+        let text = std::fs::read_to_string(path)?;
+        let config: Value = serde_json::from_str(&text)?;
+        let mut add = |list: &str, key: &str, value: Value| {
+            if let Some(list) = joined[list].as_array_mut() {
+                list.push(json!({"name": name, key: value}));
+            }
+        };
+        let current = &config["current-context"];
+        let contexts = config["contexts"].as_array();
+        let context = contexts.and_then(|all| all.iter().find(|it| it["name"] == *current));
+        let cluster = context.map(|context| &context["context"]["cluster"]);
+        let clusters = config["clusters"].as_array().into_iter().flatten();
+        for entry in clusters.filter(|entry| Some(&entry["name"]) == cluster) {
+            add("clusters", "cluster", entry["cluster"].clone());
+        }
+        add("users", "user", config["users"][0]["user"].clone());
+        add(
+            "contexts",
+            "context",
+            json!({"cluster": name, "user": name}),
+        );
+    }
+    Ok(joined)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
+}
+
 fn measure(
     binary: &Path,
     folder: &Path,
@@ -104,12 +213,9 @@ fn measure(
         let beside = curl(hub, &folder.join("beside"), &lists, false)?;
         let times = super::in_turns(&[straight.clone(), beside], ROUNDS, PAUSE)?;
         let memory = straight.peak_memory().unwrap_or_default() * 1024 / 1_000_000;
-        let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
-        let mut name = String::new();
-        let _ = write!(name, "`{}`", command.words.join(" "));
         table.row(&[
             placements.to_string(),
-            name,
+            format!("`{}`", command.words.join(" ")),
             seconds(times[0]),
             seconds(times[1]),
             format!("{:.2}", times[0].as_secs_f64() / times[1].as_secs_f64()),

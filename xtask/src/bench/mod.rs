@@ -29,6 +29,9 @@ pub struct BenchArgs {
     /// Hubs with many runs alone
     #[arg(long, conflicts_with_all = ["live", "start", "runs"])]
     hub: bool,
+    /// Several hubs at once alone
+    #[arg(long, conflicts_with_all = ["live", "start", "runs", "hub"])]
+    hubs: bool,
     /// With --hub: a hub with so many placements instead of 25, 100 and 200
     #[arg(long, value_name = "NUMBER", requires = "hub")]
     placements: Option<usize>,
@@ -50,7 +53,7 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     let binary = root.join("target/release/kubectl-fleet-stage");
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder)?;
-    let all = !(args.live || args.start || args.runs || args.hub);
+    let all = !(args.live || args.start || args.runs || args.hub || args.hubs);
     if all || args.start {
         println!("{}", start::run(&binary, &folder, args.beside.as_deref())?);
     }
@@ -65,6 +68,9 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     }
     if all || args.hub {
         println!("{}", hub::run(&binary, &folder, args.placements)?);
+    }
+    if all || args.hubs {
+        println!("{}", hub::several(&binary, &folder)?);
     }
     Ok(())
 }
