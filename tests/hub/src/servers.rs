@@ -295,7 +295,7 @@ impl Program {
             // Their heaps are small and short-lived: collecting them was a quarter of their time.
             .env("GOGC", "400")
             // As long as there is memory: a large hub would take all of it.
-            .env("GOMEMLIMIT", "4GiB")
+            .env("GOMEMLIMIT", "14GiB")
             .stdin(Stdio::piped())
             .stdout(log)
             .stderr(also)
