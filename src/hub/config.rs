@@ -39,6 +39,8 @@ pub struct Flags {
     pub quiet: bool,
     /// How long a credential plugin may take; `None` for no limit.
     pub plugin_limit: Option<Duration>,
+    /// How many objects of a list are asked for at once; 0 for all of them.
+    pub chunk_size: Option<usize>,
     /// The hubs that are asked at the same time.
     pub together: Together,
     /// Whether it may be remembered from an earlier call what the hub serves. What is written must

@@ -128,6 +128,7 @@ impl Hub {
         let inside = runtime.enter();
         let mut connection = Connection::prepare(resolved.settings, limit)?;
         connection.end = end;
+        connection.chunk_size = flags.chunk_size;
         drop(inside);
         // A plugin may ask the user: nothing else is shown meanwhile.
         runtime.block_on(connection.log_in())?;

@@ -85,7 +85,8 @@ struct OpenPage {
 }
 
 impl<'w> Pages<'w> {
-    /// Nothing is asked for yet. All pages, of so many objects each, share one time limit.
+    /// Nothing is asked for yet. All pages share one time limit; each has so many objects, unless the
+    /// user has asked for another number.
     pub(super) fn new(
         connection: &Connection,
         wanted: Expected<'w>,
@@ -97,7 +98,7 @@ impl<'w> Pages<'w> {
             wanted,
             path,
             accept: JSON,
-            limit: Some(limit),
+            limit: Some(connection.chunk_size.unwrap_or(limit)).filter(|limit| *limit > 0),
             is_one: false,
             patience: Patience::new(connection.deadline()),
             next: String::new(),

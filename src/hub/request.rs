@@ -38,6 +38,8 @@ pub(super) struct Connection {
     pub(super) limit: Option<Duration>,
     /// When the command has to end, whatever it reads.
     pub(super) end: Option<TimeLimit>,
+    /// How many objects of a list are asked for at once; 0 for all of them.
+    pub(super) chunk_size: Option<usize>,
     /// What the command may still read.
     pub(super) budget: Allowance,
     /// What was asked and read so far.
@@ -78,6 +80,7 @@ impl Connection {
             client: client(settings)?,
             limit,
             end: None,
+            chunk_size: None,
             budget: Allowance::default(),
             traffic: Traffic::default(),
         })

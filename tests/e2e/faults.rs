@@ -106,6 +106,10 @@ impl Bad {
     }
 
     fn run_as_it_is(&self, command: &str) -> Tried {
+        self.run_with(command, &[])
+    }
+
+    fn run_with<'w>(&'w self, command: &'w str, more: &[&'w str]) -> Tried {
         let run = format!("csur/{}", self.scene.name);
         let placement = format!("crp/{}", self.scene.name);
         let mut arguments = match command {
@@ -118,6 +122,7 @@ impl Bad {
             other => vec![other, "-o", "json"],
         };
         arguments.push("--request-timeout=3s");
+        arguments.extend(more);
         let begun = Instant::now();
         let ran = self
             .scene
@@ -419,6 +424,17 @@ fn a_list_is_read_to_its_end() {
             tried.times("continue=").len() > usize::from(what != "pages"),
             "{what}"
         );
+    }
+    for (size, pages) in [("1", true), ("0", false)] {
+        let size = format!("--chunk-size={size}");
+        bad.proxy.clear().unwrap();
+        bad.proxy.rules(Vec::new());
+        let tried = bad.run_with("list", &[&size]);
+        check(&size, &tried, 0, &second);
+        assert_eq!(listed(&bad, &tried), listed(&bad, &usual), "{size}");
+        for part in [format!("{RUNS}?limit=1"), "continue=".to_owned()] {
+            assert_eq!(!tried.times(&part).is_empty(), pages, "{size}: {part}");
+        }
     }
     // A page that is missing is a gap, and no shorter list.
     let rules = vec![Rule::new("continue=", Fault::Internal), pages()];

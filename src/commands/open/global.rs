@@ -85,6 +85,10 @@ pub struct Global {
         hide_short_help = true
     )]
     pub request_timeout: Duration,
+    /// Objects per request when a list is read; 0 means all of them
+    /// [default: 500, or 5000 for kinds with small objects]
+    #[arg(long, global = true, value_name = "NUMBER", hide_short_help = true)]
+    pub chunk_size: Option<usize>,
     /// When to use color
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
@@ -123,6 +127,7 @@ impl Global {
             interactive,
             quiet: false,
             plugin_limit: self.plugin_limit(interactive),
+            chunk_size: self.chunk_size,
             together: Together::default(),
             remembers: false,
         }
