@@ -33,8 +33,14 @@ pub fn run(binary: &Path, folder: &Path) -> Result<String> {
     let (hub, big) = runtime.block_on(fill())?;
     let proxy = FaultProxy::start(&hub.kubeconfig())?;
     let run = format!("csur/{}", big.run);
-    let diagnose = |kubeconfig: &Path| plugin(binary, &["diagnose", &run], kubeconfig);
-    let status = |kubeconfig: &Path| plugin(binary, &["status", &run], kubeconfig);
+    let cache = folder.join("cache");
+    let plugin = |command: &str, kubeconfig: &Path| {
+        plugin(binary, &[command, &run], kubeconfig).with("KUBECACHEDIR", &cache)
+    };
+    let diagnose = |kubeconfig: &Path| plugin("diagnose", kubeconfig);
+    let status = |kubeconfig: &Path| plugin("status", kubeconfig);
+    // What is served is remembered from the second call on.
+    diagnose(&proxy.kubeconfig()).run()?;
     let asked = requests(&proxy, &diagnose(&proxy.kubeconfig()))?;
     let status_asked = requests(&proxy, &status(&proxy.kubeconfig()))?;
     let all: Vec<&str> = asked.iter().map(|seen| seen.target.as_str()).collect();
