@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
 use super::answer::{self, Expected};
@@ -10,7 +9,7 @@ use super::bounds::{OBJECT, too_large_an_object};
 use super::error::HubError;
 use super::pages::{FEW, ListCame, MANY, Pages};
 use super::request::Connection;
-use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
+use crate::kubefleet::object::{Object, Parsed};
 use crate::kubefleet::{Concept, Kind};
 
 /// What a read brought.
@@ -128,9 +127,8 @@ pub(super) fn parse_object(kind: Kind, text: &str) -> Result<Object, HubError> {
     }
     let mut parsed = Parsed::default();
     let mut reader = serde_json::Deserializer::from_str(text);
-    DocumentSeed::new(&mut parsed)
-        .deserialize(&mut reader)
-        .map_err(|error| unreadable(&error))?;
+    let read = parsed.document(&mut reader);
+    read.map_err(|error| unreadable(&error))?;
     let object = parsed.objects.pop().filter(|object| {
         object.kind == kind && !object.body.meta().name.is_empty() && parsed.objects.is_empty()
     });

@@ -179,20 +179,10 @@ const PASSED: usize = 160;
 pub const OWN_API_VERSION: &str = "kubectl-fleet-stage/v1";
 
 /// The seed that reads one document into a [`Parsed`]: an object, a list of objects, or neither.
-pub struct DocumentSeed<'p> {
+struct DocumentSeed<'p> {
     parsed: &'p mut Parsed,
     /// The kind of a list's items, where an item does not say its own.
     inherited: Option<(String, String)>,
-}
-
-impl<'p> DocumentSeed<'p> {
-    /// Reads into `parsed`.
-    pub fn new(parsed: &'p mut Parsed) -> Self {
-        Self {
-            parsed,
-            inherited: None,
-        }
-    }
 }
 
 impl<'de> DeserializeSeed<'de> for DocumentSeed<'_> {
@@ -324,7 +314,11 @@ impl Parsed {
     /// Reads a document from a format.
     pub fn document<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<(), D::Error> {
         let meter = self.meter.clone();
-        DocumentSeed::new(self).deserialize(Metered::new(deserializer, &meter))
+        let seed = DocumentSeed {
+            parsed: self,
+            inherited: None,
+        };
+        seed.deserialize(Metered::new(deserializer, &meter))
     }
 
     /// Takes over what another text held.
@@ -546,9 +540,7 @@ impl Object {
         let mut parsed = Parsed::default();
         let text = document.to_string();
         let mut reader = serde_json::Deserializer::from_str(&text);
-        DocumentSeed::new(&mut parsed)
-            .deserialize(&mut reader)
-            .unwrap();
+        parsed.document(&mut reader).unwrap();
         parsed.objects.pop().unwrap()
     }
 }

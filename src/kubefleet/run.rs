@@ -210,10 +210,9 @@ impl TaskStatus {
 
 #[cfg(test)]
 mod tests {
-    use serde::de::DeserializeSeed;
     use serde_json::json;
 
-    use crate::kubefleet::object::{Body, DocumentSeed, Parsed};
+    use crate::kubefleet::object::{Body, Parsed};
 
     fn used(status: &serde_json::Value) -> String {
         let run = json!({
@@ -224,7 +223,7 @@ mod tests {
             "status": status,
         });
         let mut parsed = Parsed::default();
-        DocumentSeed::new(&mut parsed).deserialize(run).unwrap();
+        parsed.document(run).unwrap();
         match &parsed.objects[0].body {
             Body::Run(run) => run.status.snapshot_index.clone(),
             other => panic!("{other:?}"),
