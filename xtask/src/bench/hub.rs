@@ -64,7 +64,9 @@ pub fn run(binary: &Path, folder: &Path, placements: Option<usize>) -> Result<St
         "placements",
         "command",
         "time",
-        "`curl` of its lists",
+        "`curl` of what it shows",
+        "ratio",
+        "`curl` of its requests",
         "ratio",
         "requests",
         "read",
@@ -211,14 +213,19 @@ fn measure(
         let lists: Vec<String> = command.lists.iter().map(|list| path_of(list)).collect();
         let lists: Vec<&str> = lists.iter().map(String::as_str).collect();
         let beside = curl(hub, &folder.join("beside"), &lists, false)?;
-        let times = super::in_turns(&[straight.clone(), beside], ROUNDS, PAUSE)?;
+        let all: Vec<&str> = asked.iter().map(|seen| seen.target.as_str()).collect();
+        let same = curl(hub, &folder.join("same"), &all, true)?;
+        let times = super::in_turns(&[straight.clone(), beside, same], ROUNDS, PAUSE)?;
+        let ratio = |of: usize| format!("{:.2}", times[0].as_secs_f64() / times[of].as_secs_f64());
         let memory = straight.peak_memory().unwrap_or_default() * 1024 / 1_000_000;
         table.row(&[
             placements.to_string(),
             format!("`{}`", command.words.join(" ")),
             seconds(times[0]),
             seconds(times[1]),
-            format!("{:.2}", times[0].as_secs_f64() / times[1].as_secs_f64()),
+            ratio(1),
+            seconds(times[2]),
+            ratio(2),
             asked.len().to_string(),
             format!("{:.1} MB", f64::from(kilobytes(bytes(&asked))) / 1000.0),
             format!("{memory} MB"),
