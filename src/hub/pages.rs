@@ -340,6 +340,7 @@ mod tests {
 
     use super::{ListCame, Pages};
     use crate::hub::answer::Expected;
+    use crate::hub::bounds::OBJECT;
     use crate::hub::error::HubError;
     use crate::hub::fake_server::{FakeServer, Reply};
 
@@ -424,6 +425,17 @@ mod tests {
         let pages = vec![whole(&page(0, 40, "b/c")), whole(&page(40, 3, ""))];
         check(&read(pages, |it| it), 43, 0, &[FIRST, SECOND]);
         check(&read(vec![whole(&page(0, 0, ""))], |it| it), 0, 0, &[FIRST]);
+    }
+
+    #[test]
+    fn a_list_may_be_larger_than_an_object() {
+        let space = " ".repeat(OBJECT / 10);
+        let large = page(0, 40, "").replace(',', &format!(",{space}"));
+        check(&read(vec![whole(&large)], |it| it), 40, 0, &[FIRST]);
+        let space = " ".repeat(OBJECT + 1);
+        let larger = page(0, 40, "").replace(",7,", &format!(",{space}7,"));
+        let error = read(vec![whole(&larger)], |it| it).found.unwrap_err();
+        assert!(matches!(error, HubError::TooMuch(_)), "{error}");
     }
 
     #[test]
