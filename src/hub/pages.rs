@@ -432,7 +432,7 @@ mod tests {
         let space = " ".repeat(OBJECT / 10);
         let large = page(0, 40, "").replace(',', &format!(",{space}"));
         check(&read(vec![whole(&large)], |it| it), 40, 0, &[FIRST]);
-        let space = " ".repeat(OBJECT + 1);
+        let space = " ".repeat(2 * OBJECT);
         let larger = page(0, 40, "").replace(",7,", &format!(",{space}7,"));
         let error = read(vec![whole(&larger)], |it| it).found.unwrap_err();
         assert!(matches!(error, HubError::TooMuch(_)), "{error}");
