@@ -92,7 +92,7 @@ impl Hub {
         let path = path.to_owned();
         wait(&self.runtime, &self.on_wait, "the hub", async move {
             let answer = connection
-                .patiently(&connection.asking(&path, "*/*"))
+                .patiently(&Connection::asking(&path, "*/*"))
                 .await?;
             if answer.is_page {
                 return Err(answer::wrong(&Expected::kind("", "text"), &answer.body));
@@ -160,7 +160,7 @@ impl Connection {
         let asking = Asking {
             method: Method::POST,
             body: &body,
-            ..self.asking(&path, JSON)
+            ..Self::asking(&path, JSON)
         };
         let answer = self.patiently(&asking).await?;
         answer::read(&Expected::kind(T::GROUP, T::KIND), &answer.body)
@@ -168,7 +168,7 @@ impl Connection {
 
     async fn clocks(&self) -> Result<Option<Clocks>, HubError> {
         let begun = std::time::Instant::now();
-        let answer = self.patiently(&self.asking("/version", JSON)).await?;
+        let answer = self.patiently(&Self::asking("/version", JSON)).await?;
         let round_trip = begun.elapsed();
         // The clock of a proxy that answers in its place is not the hub's.
         answer::read::<Value>(&Expected::Version, &answer.body)?;

@@ -54,6 +54,11 @@ impl ListText {
         self.is_all = true;
     }
 
+    /// Whether no more comes.
+    pub(super) const fn is_all(&self) -> bool {
+        self.is_all
+    }
+
     /// The text of the next item; `None` until more of the list came, and after its last item.
     pub(super) fn next(&mut self) -> Result<Option<&str>, NotAList> {
         loop {
@@ -68,15 +73,7 @@ impl ListText {
                 },
                 Place::Fields => self.field()?,
                 Place::Items => match self.follows(b']')? {
-                    Follows::Value => {
-                        let from = self.at;
-                        let Some(to) = self.value::<IgnoredAny>(from)?.map(|(_, to)| to) else {
-                            return Ok(None);
-                        };
-                        self.done(to);
-                        let item = self.text.get(from..to).unwrap_or_default();
-                        return str::from_utf8(item).map(Some).map_err(|_| NotAList);
-                    }
+                    Follows::Value => return self.item(),
                     Follows::End => {
                         self.place = Place::Fields;
                         true
@@ -102,6 +99,17 @@ impl ListText {
         }
     }
 
+    /// Reads an item, if all of it has come.
+    fn item(&mut self) -> Result<Option<&str>, NotAList> {
+        let from = self.at;
+        let Some((IgnoredAny, to)) = self.value(from)? else {
+            return Ok(None);
+        };
+        self.done(to);
+        let item = self.text.get(from..to).unwrap_or_default();
+        str::from_utf8(item).map(Some).map_err(|_| NotAList)
+    }
+
     /// Reads a field; whether it had come. The items are left to be read.
     fn field(&mut self) -> Result<bool, NotAList> {
         match self.follows(b'}')? {
@@ -115,13 +123,12 @@ impl ListText {
         let Some((name, to)) = self.value::<String>(self.at)? else {
             return Ok(false);
         };
-        let Some((b':', colon)) = self.byte_at(to) else {
-            return if self.byte_at(to).is_some() {
-                Err(NotAList)
-            } else {
-                Ok(false)
-            };
+        let Some((byte, colon)) = self.byte_at(to) else {
+            return Ok(false);
         };
+        if byte != b':' {
+            return Err(NotAList);
+        }
         let Some((first, from)) = self.byte_at(colon.saturating_add(1)) else {
             return Ok(false);
         };

@@ -61,8 +61,6 @@ pub(super) struct Pages<'w> {
     /// Where the next page begins; empty for the first one.
     next: String,
     open: Option<OpenPage>,
-    /// Whether objects were given away that do not count if it begins again.
-    has_given: bool,
     restarts: usize,
     taken: usize,
     is_over: bool,
@@ -76,7 +74,6 @@ pub(super) struct Pages<'w> {
 struct OpenPage {
     body: Body,
     text: ListText,
-    is_all: bool,
     has_given: bool,
     /// How many bytes came since the last object.
     since: usize,
@@ -103,7 +100,6 @@ impl<'w> Pages<'w> {
             patience: Patience::new(connection.deadline()),
             next: String::new(),
             open: None,
-            has_given: false,
             restarts: 0,
             taken: 0,
             is_over: false,
@@ -133,11 +129,8 @@ impl<'w> Pages<'w> {
         while !self.is_over {
             if let Some(page) = &mut self.open {
                 match page.give(&mut take)? {
-                    Ok(true) => {
-                        self.has_given = true;
-                        return Ok(Some(ListCame::Objects));
-                    }
-                    Ok(false) if page.is_all => {
+                    Ok(true) => return Ok(Some(ListCame::Objects)),
+                    Ok(false) if page.text.is_all() => {
                         self.close()?;
                         continue;
                     }
@@ -162,13 +155,15 @@ impl<'w> Pages<'w> {
         mut read: impl FnMut(&str) -> Result<T, HubError>,
     ) -> Result<Vec<T>, HubError> {
         let mut all = Vec::new();
-        let mut take = |all: &mut Vec<T>, text: &str| {
-            all.push(read(text)?);
-            Ok(())
-        };
-        while let Some(came) = self.next(|text| take(&mut all, text)).await? {
-            if came == ListCame::Again {
-                all.clear();
+        loop {
+            let take = |text: &str| {
+                all.push(read(text)?);
+                Ok(())
+            };
+            match self.next(take).await? {
+                Some(ListCame::Objects) => {}
+                Some(ListCame::Again) => all.clear(),
+                None => break,
             }
         }
         Ok(all)
@@ -176,16 +171,16 @@ impl<'w> Pages<'w> {
 
     /// Sends a request, or takes the next piece of its answer.
     async fn step(&mut self) -> Result<Result<(), ReadFailure>, HubError> {
-        let url = self.url();
-        let (connection, open) = (&self.connection, &mut self.open);
+        let Some(page) = &mut self.open else {
+            let url = self.url();
+            let body = self.connection.body(&url, self.accept);
+            let body = self.patience.wait(body).await?;
+            return Ok(body.map(|body| self.open = Some(OpenPage::new(body))));
+        };
+        let connection = &self.connection;
         let step = async {
-            let Some(page) = open else {
-                let body = connection.body(&url, self.accept).await?;
-                *open = Some(OpenPage::new(body));
-                return Ok(());
-            };
             match page.body.frame().await {
-                None => page.end(),
+                None => page.text.end(),
                 Some(Ok(frame)) => {
                     let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
                     connection.came(bytes.len()).map_err(plain)?;
@@ -214,7 +209,7 @@ impl<'w> Pages<'w> {
             }
         }
         self.next.clear();
-        Ok(std::mem::take(&mut self.has_given))
+        Ok(true)
     }
 
     /// Takes note of what a page says of itself, and where the next one begins.
@@ -258,7 +253,7 @@ impl<'w> Pages<'w> {
     async fn something_else(&mut self) -> HubError {
         let goes_on = |open: &Option<OpenPage>| {
             let page = open.as_ref();
-            page.is_some_and(|page| !page.is_all && page.beginning.len() < REFUSAL)
+            page.is_some_and(|page| !page.text.is_all() && page.beginning.len() < REFUSAL)
         };
         while goes_on(&self.open) {
             if !matches!(self.step().await, Ok(Ok(()))) {
@@ -290,7 +285,6 @@ impl OpenPage {
         Self {
             body,
             text: ListText::default(),
-            is_all: false,
             has_given: false,
             since: 0,
             beginning: Vec::new(),
@@ -302,11 +296,6 @@ impl OpenPage {
         self.beginning.extend(bytes.iter().take(room));
         self.since = self.since.saturating_add(bytes.len());
         self.text.push(bytes);
-    }
-
-    const fn end(&mut self) {
-        self.is_all = true;
-        self.text.end();
     }
 
     /// Gives away some objects that have come; whether there were any.

@@ -20,11 +20,10 @@ pub(super) async fn read(
     query: &HubQuery,
     keep_text: bool,
 ) -> Result<Found, HubError> {
-    let Some(version) = served.version(query.kind) else {
-        return Err(HubError::NotServed(query.kind));
-    };
     match &query.which {
         Which::Named { namespace, name } => {
+            let version = served.version(query.kind);
+            let version = version.ok_or(HubError::NotServed(query.kind))?;
             let path = path(query.kind, version, Some(namespace), Some(name));
             match connection.get(&path, JSON).await {
                 Ok(body) => {

@@ -53,9 +53,6 @@ pub(super) struct Asking<'a> {
     pub path: &'a str,
     pub accept: &'a str,
     pub body: &'a [u8],
-    /// How many bytes the answer may have.
-    pub most: usize,
-    pub deadline: Deadline,
 }
 
 /// A successful answer.
@@ -107,26 +104,24 @@ impl Connection {
 
     /// Reads a path.
     pub(super) async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
-        let asking = self.asking(path, accept);
+        let asking = Self::asking(path, accept);
         Ok(self.patiently(&asking).await?.body)
     }
 
     /// A read of a path, as it is done where nothing else is said.
-    pub(super) fn asking<'a>(&self, path: &'a str, accept: &'a str) -> Asking<'a> {
+    pub(super) const fn asking<'a>(path: &'a str, accept: &'a str) -> Asking<'a> {
         Asking {
             method: Method::GET,
             path,
             accept,
             body: &[],
-            most: ANSWER,
-            deadline: self.deadline(),
         }
     }
 
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
     pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<HubResponse, HubError> {
-        let mut patience = Patience::new(asking.deadline);
+        let mut patience = Patience::new(self.deadline());
         patience.log_in(self).await?;
         loop {
             match patience.wait(self.once(asking)).await? {
@@ -145,25 +140,21 @@ impl Connection {
             .header(header::CONTENT_TYPE, JSON)
             .body(asking.body.to_vec())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
-        self.send(request, asking.most).await
+        self.send(request).await
     }
 
     /// Sends any request once, within the time limit of a request.
     pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Vec<u8>, HubError> {
         self.log_in().await?;
         let deadline = Deadline::new(self.limit, None);
-        match timeout_at(deadline.at, self.send(request, ANSWER)).await {
+        match timeout_at(deadline.at, self.send(request)).await {
             Ok(Ok(answer)) => Ok(answer.body),
             Ok(Err((error, _))) => Err(error),
             Err(_) => Err(deadline.passed(None)),
         }
     }
 
-    async fn send(
-        &self,
-        request: Request<Vec<u8>>,
-        most: usize,
-    ) -> Result<HubResponse, ReadFailure> {
+    async fn send(&self, request: Request<Vec<u8>>) -> Result<HubResponse, ReadFailure> {
         let path = request.uri().path().to_owned();
         let response = self.begun(request).await?;
         let is_page = is_page(&response);
@@ -171,7 +162,7 @@ impl Connection {
             .headers()
             .get(header::DATE)
             .and_then(|value| Some(value.to_str().ok()?.to_owned()));
-        let body = whole(response.into_body(), &path, most)
+        let body = whole(response.into_body(), &path, ANSWER)
             .await
             .map_err(plain)?;
         self.came(body.len()).map_err(plain)?;

@@ -15,10 +15,10 @@ use super::{Hub, describe, side_by_side, signals, wait};
 use crate::inventory::source::{Answer, HubQuery, Outcome};
 use crate::kubefleet::object::Object;
 
-/// How many lists are read page by page at once: each has a page in memory, or two.
+/// How many lists are read at once whose objects are given away as they come.
 const STREAMS: usize = 2;
 
-/// What comes next of a list that is read page by page.
+/// What comes next of a list whose objects are given away.
 #[derive(Debug)]
 pub enum More {
     /// More of its objects.
@@ -128,7 +128,7 @@ impl Hub {
         answer
     }
 
-    /// Reads lists page by page, at the same time; nothing of them is remembered. What comes is
+    /// Reads lists object by object, at the same time; nothing of them is remembered. What comes is
     /// given away with the number of its query.
     pub fn each(&mut self, queries: &[HubQuery], take: impl FnMut(usize, More)) -> Vec<Outcome> {
         let lists = queries.iter().map(|query| Ask::One(query.clone()));

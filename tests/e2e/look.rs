@@ -112,7 +112,7 @@ fn few_requests(busy: &Busy) {
     // Once for all.
     for (kind, times) in [
         // The runs, and at the end their versions.
-        ("/clusterstagedupdateruns?limit=", 2),
+        ("/clusterstagedupdateruns?limit=500", 2),
         ("/stagedupdateruns?", 1),
         ("/clusterresourceplacements?", 1),
         ("/clusterstagedupdatestrategies?", 1),

@@ -28,14 +28,14 @@ struct PlacementTargets {
 }
 
 impl Reading {
-    /// Reads lists page by page; what comes is given away with the number of its query. The answers
+    /// Reads lists object by object; what comes is given away with the number of its query. The answers
     /// say how it went, and hold no objects.
     pub fn each(&mut self, queries: &[HubQuery], mut take: impl FnMut(usize, More)) -> Vec<Answer> {
-        let in_pages = self.mirror(queries).is_none()
+        let is_streamed = self.mirror(queries).is_none()
             && queries
                 .iter()
                 .all(|query| matches!(query.which, Which::All { .. }));
-        if in_pages && let ReadingPlace::Hub(hub) = &mut self.place {
+        if is_streamed && let ReadingPlace::Hub(hub) = &mut self.place {
             let outcomes = hub.each(queries, take);
             return outcomes.into_iter().map(Answer::none).collect();
         }

@@ -134,8 +134,8 @@ pub(in crate::commands) struct Rows<R> {
     pub gaps: Vec<NotChecked>,
 }
 
-/// Makes a row of each run that is `wanted`, and keeps nothing else of it: runs are read in pages,
-/// and a run is dropped with its page unless its verdict needs something that is not read yet.
+/// Makes a row of each run that is `wanted`, and keeps nothing else of it: runs are dropped
+/// as they come, unless their verdict needs something that is not read yet.
 pub(in crate::commands) fn rows<R>(
     reading: &mut Reading,
     reach: &Reach,
@@ -149,10 +149,10 @@ pub(in crate::commands) fn rows<R>(
         known.add_approvals(reading, reach)?;
     }
     let now = reading.now;
-    let mut pages: Vec<(Vec<_>, Vec<Object>)> = Vec::new();
-    pages.resize_with(queries.len(), Default::default);
+    let mut lists: Vec<(Vec<_>, Vec<Object>)> = Vec::new();
+    lists.resize_with(queries.len(), Default::default);
     let answers = reading.each(&queries, |at, more| {
-        let Some((rows, later)) = pages.get_mut(at) else {
+        let Some((rows, later)) = lists.get_mut(at) else {
             return;
         };
         let objects = match more {
@@ -185,7 +185,7 @@ pub(in crate::commands) fn rows<R>(
     }
     known.note(&queries, &answers);
     let (mut rows, mut groups) = (Vec::new(), Groups::new());
-    for ((own, later), answer) in pages.into_iter().zip(&answers) {
+    for ((own, later), answer) in lists.into_iter().zip(&answers) {
         rows.extend(own);
         for object in later {
             add(&mut groups, object, &answer.outcome);

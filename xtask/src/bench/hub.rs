@@ -39,6 +39,26 @@ struct Measured {
     lists: &'static [&'static str],
 }
 
+impl Measured {
+    fn name(&self) -> String {
+        format!("`{}`", self.words.join(" "))
+    }
+
+    /// The command on the hubs of a kubeconfig; what is served is remembered.
+    fn on(
+        &self,
+        binary: &Path,
+        folder: &Path,
+        (hubs, kubeconfig): (&str, &Path),
+        now: &str,
+    ) -> Program {
+        let more = [hubs, "--now", now, "--kubeconfig"];
+        let words = self.words.iter().chain(&more);
+        let words = words.map(AsRef::as_ref).chain([kubeconfig.as_os_str()]);
+        Program::new(binary, words).with("KUBECACHEDIR", folder.join("cache"))
+    }
+}
+
 const COMMANDS: [Measured; 4] = [
     Measured {
         words: &["list", "-A"],
@@ -128,12 +148,8 @@ pub fn several(binary: &Path, folder: &Path) -> Result<String> {
     for (place, kubeconfig) in places {
         for command in COMMANDS.iter().filter(|it| it.words[0] != "strategies") {
             let program = |contexts: &str| {
-                let context = format!("--contexts={contexts}");
-                let words = command.words.iter().map(AsRef::as_ref);
-                let more = [context.as_ref(), "--now".as_ref(), now.as_ref()];
-                let words = words.chain(more).chain(["--kubeconfig".as_ref()]);
-                Program::new(binary, words.chain([kubeconfig.as_os_str()]))
-                    .with("KUBECACHEDIR", folder.join("cache"))
+                let contexts = format!("--contexts={contexts}");
+                command.on(binary, folder, (&contexts, &kubeconfig), &now)
             };
             let mut programs = vec![program(&HUBS.join(","))];
             programs.extend(HUBS.iter().map(|hub| program(hub)));
@@ -142,7 +158,7 @@ pub fn several(binary: &Path, folder: &Path) -> Result<String> {
             let slowest = times[1..].iter().max().copied().unwrap_or_default();
             table.row(&[
                 format!("{}, {place}", HUBS.len()),
-                format!("`{}`", command.words.join(" ")),
+                command.name(),
                 seconds(times[0]),
                 seconds(slowest),
                 format!("{:.2}", times[0].as_secs_f64() / slowest.as_secs_f64()),
@@ -155,34 +171,31 @@ pub fn several(binary: &Path, folder: &Path) -> Result<String> {
 
 /// One kubeconfig with the hubs of several.
 fn joined(kubeconfigs: &[PathBuf]) -> Result<Value> {
-    let mut joined = json!({"apiVersion": "v1", "kind": "Config"});
-    for list in ["clusters", "users", "contexts"] {
-        joined[list] = json!([]);
-    }
+    let (mut clusters, mut users, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
     for (name, path) in HUBS.iter().zip(kubeconfigs) {
-        let text = std::fs::read_to_string(path)?;
-        let config: Value = serde_json::from_str(&text)?;
-        let mut add = |list: &str, key: &str, value: Value| {
-            if let Some(list) = joined[list].as_array_mut() {
-                list.push(json!({"name": name, key: value}));
-            }
-        };
-        let current = &config["current-context"];
-        let contexts = config["contexts"].as_array();
-        let context = contexts.and_then(|all| all.iter().find(|it| it["name"] == *current));
-        let cluster = context.map(|context| &context["context"]["cluster"]);
-        let clusters = config["clusters"].as_array().into_iter().flatten();
-        for entry in clusters.filter(|entry| Some(&entry["name"]) == cluster) {
-            add("clusters", "cluster", entry["cluster"].clone());
-        }
-        add("users", "user", config["users"][0]["user"].clone());
-        add(
-            "contexts",
-            "context",
-            json!({"cluster": name, "user": name}),
-        );
+        let config: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+        let context = &named(&config["contexts"], &config["current-context"])["context"];
+        let cluster = &named(&config["clusters"], &context["cluster"])["cluster"];
+        let user = &named(&config["users"], &context["user"])["user"];
+        clusters.push(json!({"name": name, "cluster": cluster}));
+        users.push(json!({"name": name, "user": user}));
+        contexts.push(json!({"name": name, "context": {"cluster": name, "user": name}}));
     }
-    Ok(joined)
+    Ok(json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": clusters,
+        "users": users,
+        "contexts": contexts,
+    }))
+}
+
+/// The entry of a kubeconfig's list with that name.
+fn named<'c>(list: &'c Value, name: &Value) -> &'c Value {
+    let mut entries = list.as_array().into_iter().flatten();
+    entries
+        .find(|it| it["name"] == *name)
+        .unwrap_or(&Value::Null)
 }
 
 fn seconds(time: Duration) -> String {
@@ -199,13 +212,8 @@ fn measure(
     report("measuring");
     let proxy = FaultProxy::start(&hub.kubeconfig())?;
     for command in &COMMANDS {
-        let plugin = |kubeconfig: &Path| {
-            let words = command.words.iter().map(AsRef::as_ref);
-            let more = ["--now", now, "--context=hub", "--kubeconfig"];
-            let words = words.chain(more.iter().map(AsRef::as_ref));
-            Program::new(binary, words.chain([kubeconfig.as_os_str()]))
-                .with("KUBECACHEDIR", folder.join("cache"))
-        };
+        let plugin =
+            |kubeconfig: &Path| command.on(binary, folder, ("--context=hub", kubeconfig), now);
         let through = plugin(&proxy.kubeconfig());
         through.run()?;
         let asked = requests(&proxy, &through)?;
@@ -220,7 +228,7 @@ fn measure(
         let memory = straight.peak_memory().unwrap_or_default() * 1024 / 1_000_000;
         table.row(&[
             placements.to_string(),
-            format!("`{}`", command.words.join(" ")),
+            command.name(),
             seconds(times[0]),
             seconds(times[1]),
             ratio(1),
