@@ -222,11 +222,6 @@ fn every_rule_of_the_schema_is_told() {
             "maxConcurency is not a field of a strategy; use maxConcurrency",
         ),
         (
-            "  stages:\n",
-            "  steps: []\n  stages:\n",
-            "spec.steps is not a field of a strategy",
-        ),
-        (
             "name: new",
             "name: New",
             "metadata.name must be lowercase letters",

@@ -13,7 +13,7 @@ pub const RULE: Rule =
         Concept::Placement,
         Concept::Binding,
         Concept::PolicySnapshot,
-    ]);
+    ]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     cx.run()?;

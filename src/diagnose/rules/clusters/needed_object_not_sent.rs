@@ -23,7 +23,7 @@ pub const RULE: Rule =
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
         Concept::MemberCluster,
-    ]);
+    ]).content();
 
 /// How many parts of a snapshot are evidence that it does not have an object.
 const PARTS: usize = 3;
@@ -120,10 +120,10 @@ fn describe(
     if let Some(over) = deleting {
         finding = finding
             .look_with("Inspect the override.", see_override(over))
-            .new_run(
-                cx,
+            .fix_with(
                 "Correct the override, whose rule deletes the object for a cluster that needs it. \
                  Then start a new run: this one keeps the override snapshots of its initialization.",
+                cx.new_run_command(),
             );
     }
     Some(finding)

@@ -19,7 +19,7 @@ pub const RULE: Rule =
         Concept::Binding,
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
-    ]);
+    ]).content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let faults = overrides::faults(cx);

@@ -9,7 +9,7 @@ use crate::rollout::{ClusterState, ClusterView};
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
 pub const RULE: Rule =
-    Rule::warning("FS703", "cluster-would-go-back", Search::One(check)).reads(&[Concept::Binding]);
+    Rule::warning("FS703", "cluster-would-go-back", Search::One(check)).reads(&[Concept::Binding]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
@@ -51,7 +51,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
         finding = finding.fix_with(
-            "Start a new run in its place to bring every cluster to the current content.",
+            "Start a new run in its place to bring every cluster to one version.",
             cx.new_run_command(),
         );
     }

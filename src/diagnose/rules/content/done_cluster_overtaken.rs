@@ -60,7 +60,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 cx.command("history").arg(&cx.inventory.placement_name),
             )
             .fix_with(
-                "Start a new run in its place to bring every cluster to the current content.",
+                "Start a new run in its place to bring every cluster to one version.",
                 cx.new_run_command(),
             )
             .disrupt_with(

@@ -68,7 +68,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             .fix_with(
                 "Roll out the current content with a new run: the command ensures that it gets the \
                  new snapshot.",
-                cx.new_run_command(),
+                cx.new_content_command(),
             ),
     )
 }

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::On
     Concept::Binding,
     Concept::PolicySnapshot,
     Concept::ResourceSnapshot,
-]);
+]).environment();
 
 /// An initialization takes seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);

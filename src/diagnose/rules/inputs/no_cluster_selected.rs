@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Search::Cause
     Concept::Binding,
     Concept::PolicySnapshot,
     Concept::MemberCluster,
-]);
+]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::NoBindings { policy_snapshot } = cause else {

@@ -8,7 +8,7 @@ use crate::problems::snapshot_index;
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
 pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot]);
+    .reads(&[Concept::ResourceSnapshot]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotIndexInvalid { index } = cause else {
@@ -22,14 +22,14 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     finding.remedies.clear();
     // Somebody who writes a snapshot's name means its index.
     let meant = names::snapshot_index(index).filter(|meant| cx.inventory.snapshot(meant).is_some());
-    if let (Some(meant), Some(command)) = (meant, cx.new_run_command()) {
+    if let Some(meant) = meant {
         finding = finding.fix_with(
             format!("Start a new run with index {meant}, if you meant {index}."),
-            command.flag("--snapshot", meant),
+            cx.new_run_with(meant),
         );
     }
     finding.remedies.extend(list);
-    Some(finding.fix_with(other_index(&run.name), cx.new_run_command()))
+    Some(finding.fix_with(other_index(&run.name), cx.new_run_with("INDEX")))
 }
 
 /// The step that is left where no index is meant.

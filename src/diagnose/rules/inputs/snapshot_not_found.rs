@@ -9,7 +9,7 @@ use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
 pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot]);
+    .reads(&[Concept::ResourceSnapshot]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotNotFound { index, .. } = cause else {
@@ -32,7 +32,7 @@ fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
     let list = problem.remedies.clone();
     let mut finding = run_failure::asked(cx, rule, problem);
     finding.remedies.clear();
-    let with = |meant: &str| Some(cx.new_run_command()?.flag("--snapshot", meant));
+    let with = |meant: &str| cx.new_run_with(meant);
     let over = format!("{} has failed for good.", run.name);
     if let Some(found) = found {
         return finding
@@ -49,5 +49,5 @@ fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
         );
     }
     finding.remedies.extend(list);
-    finding.fix_with(other_index(&run.name), cx.new_run_command())
+    finding.fix_with(other_index(&run.name), cx.new_run_with("INDEX"))
 }

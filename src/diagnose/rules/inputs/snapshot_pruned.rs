@@ -7,7 +7,7 @@ use crate::problems::{pruned_below, snapshot_pruned};
 /// Indexes count from 0 and are never used again, so one below the lowest that exists did exist.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs; placement `revisionHistoryLimit`.
 pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
+    .reads(&[Concept::ResourceSnapshot, Concept::Placement]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotNotFound { index, .. } = cause else {
@@ -18,9 +18,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (run, object) = (cx.run_object(), cx.placement_object());
     let which = (index.as_str(), lowest);
     let problem = snapshot_pruned(cx.inventory, &run, &object, which, cx.past(""));
-    let lowest = cx
-        .new_run_command()
-        .map(|command| command.flag("--snapshot", lowest.to_string()));
+    let lowest = cx.new_run_with(&lowest.to_string());
     let finding = run_failure::asked(cx, rule, problem)
         .fix_with(
             format!(
@@ -32,7 +30,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         )
         .fix_with(
             "Or restore the old content on the hub and roll it out with a new run.",
-            cx.new_run_command(),
+            cx.new_run_with("latest"),
         )
         .fix_with(
             "Raise `spec.revisionHistoryLimit` to keep more snapshots in the future.",

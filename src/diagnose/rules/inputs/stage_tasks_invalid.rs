@@ -9,7 +9,7 @@ use crate::problems::stage_tasks;
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
 /// validateAfterStageTask.
 pub const RULE: Rule =
-    Rule::error("FS109", "stage-tasks-invalid", Search::Cause(check)).reads(&[Concept::Strategy]);
+    Rule::error("FS109", "stage-tasks-invalid", Search::Cause(check)).reads(&[Concept::Strategy]).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StageTasksInvalid {
