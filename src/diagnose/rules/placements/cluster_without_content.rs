@@ -26,18 +26,23 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             (binding.meta.created? > cluster.ended?).then_some((cluster, binding))
         })
         .collect();
-    if lost.is_empty() || cx.verdict == Verdict::Deleting {
+    // A newer run brings the content again.
+    let mut others = cx.inventory.runs_under_way();
+    let is_overtaken = others.any(|other| other.meta.name != run.meta.name);
+    if lost.is_empty() || is_overtaken || cx.verdict == Verdict::Deleting {
         return None;
     }
     let names: Vec<_> = lost.iter().map(|(cluster, _)| cluster.name).collect();
     let is_new = life::of_run(cx.inventory, run) == Life::Earlier;
     let why = if is_new {
         "the placement was deleted and created again after that"
+    } else if names.len() == 1 {
+        "its binding was created again after that"
     } else {
         "their bindings were created again after that"
     };
     let message = format!(
-        "The content of {} is gone from {}: {} finished them, but {why}.",
+        "The content of {} is gone from {}: {} was done there, but {why}.",
         cx.inventory.placement_name,
         enumerate(&names),
         run.meta.name

@@ -14,6 +14,7 @@ const SHOWN: usize = 3;
 /// a live run meets, is told with the run. Source: workgenerator/controller.go:handleDelete.
 pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", Search::One(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS101", "FS206"])
     .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
