@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::problems::Problem;
-use crate::report::{Fault, Finding, Severity, Subject};
+use crate::report::{Blame, Finding, Severity, Subject};
 use crate::rollout::Gate;
 
 /// A state that a person would treat differently from every other one.
@@ -23,7 +23,7 @@ pub struct Rule {
     pub caused_by: &'static [&'static str],
     /// Whose fault it is, where the rule does not say otherwise; `None` where it is unknown, or where
     /// it holds no cluster.
-    pub fault: Option<Fault>,
+    pub fault: Option<Blame>,
     pub(super) check: Search,
 }
 
@@ -84,19 +84,19 @@ impl Rule {
 
     /// What was rolled out is at fault: the content, or an override of it.
     pub(super) const fn content(mut self) -> Self {
-        self.fault = Some(Fault::Content);
+        self.fault = Some(Blame::Content);
         self
     }
 
     /// The hub, a member cluster, or what runs there is at fault.
     pub(super) const fn environment(mut self) -> Self {
-        self.fault = Some(Fault::Environment);
+        self.fault = Some(Blame::Environment);
         self
     }
 
     /// Somebody decided it, or has to decide.
     pub(super) const fn person(mut self) -> Self {
-        self.fault = Some(Fault::Person);
+        self.fault = Some(Blame::Person);
         self
     }
 

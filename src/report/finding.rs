@@ -24,7 +24,8 @@ worded! {
 worded! {
     /// Whose fault it is that a cluster or a run does not continue.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-    pub enum Fault {
+    #[schemars(rename = "Fault")]
+    pub enum Blame {
         /// What is rolled out: the content, or an override of it. A rollback helps.
         Content = "content",
         /// The hub, a member cluster, or what else runs there.
@@ -58,7 +59,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Whose fault it is; absent where it is unknown, or where the finding holds no cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
+    pub fault: Option<Blame>,
     /// Whether it explains the verdict; otherwise it is a consequence or a note.
     pub root_cause: bool,
     /// The findings that explain this one.
@@ -177,7 +178,7 @@ impl Finding {
 
     /// Names whose fault it is, where that is not the rule's.
     #[must_use]
-    pub fn fault(mut self, fault: Fault) -> Self {
+    pub fn fault(mut self, fault: Blame) -> Self {
         self.fault = Some(fault);
         self
     }

@@ -17,7 +17,7 @@ use crate::words::worded;
 
 pub(crate) use compose::composed;
 pub use compose::{Compose, Parts};
-pub use finding::{CausedBy, Effect, Evidence, Fault, Finding, Remedy, Severity};
+pub use finding::{Blame, CausedBy, Effect, Evidence, Finding, Remedy, Severity};
 pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
 pub use shown::{ABSENT, HubAndMember, Shown, with_condition};
 pub use subject::Subject;
@@ -41,7 +41,7 @@ pub struct Report {
     pub summary: String,
     /// Whose fault it is, where all root causes name the same.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
+    pub fault: Option<Blame>,
     /// Root causes first, then by severity, code and subject.
     pub findings: Vec<Finding>,
     /// What could not be checked, and why.

@@ -71,7 +71,7 @@ pub struct WaitArgs {
     /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     timeout: Option<Duration>,
-    /// How long a cluster may be in flight before it counts as stuck, such as 20m [default: the
+    /// Time that a cluster may be in flight before it counts as stuck, such as 20m [default: the
     /// controller's limit, 5m]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     patience: Option<Duration>,

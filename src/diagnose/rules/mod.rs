@@ -13,7 +13,7 @@ mod prelude {
     pub use crate::diagnose::rule::{Rule, Search};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
-    pub use crate::report::{ABSENT, Compose, Fault, Finding, Severity, Subject, Verdict};
+    pub use crate::report::{ABSENT, Blame, Compose, Finding, Severity, Subject, Verdict};
     pub use crate::words::{count, distinct, enumerate};
 }
 

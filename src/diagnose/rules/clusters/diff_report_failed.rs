@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
 pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]).environment();
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_object(cx, rule, |affected, mut finding| {

@@ -9,7 +9,8 @@ use crate::problems::steps;
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
 pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
-    .reads(&[Concept::Binding]).content();
+    .reads(&[Concept::Binding])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {

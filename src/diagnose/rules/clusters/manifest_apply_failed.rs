@@ -9,7 +9,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
 pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]).content();
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere.
@@ -80,7 +81,7 @@ fn why(problem: &ManifestProblem) -> String {
 }
 
 /// Whose fault it is: the content's only where no rule of the member alone refuses it.
-const fn fault(problem: &ManifestProblem) -> Fault {
+const fn fault(problem: &ManifestProblem) -> Blame {
     use ManifestProblem as P;
     match problem {
         P::QuotaExceeded { .. }
@@ -88,9 +89,9 @@ const fn fault(problem: &ManifestProblem) -> Fault {
         | P::Forbidden { .. }
         | P::ObjectModified
         | P::LookupFailed { .. }
-        | P::DriftDetectionFailed { .. } => Fault::Environment,
-        P::OwnerMissing => Fault::Person,
-        _ => Fault::Content,
+        | P::DriftDetectionFailed { .. } => Blame::Environment,
+        P::OwnerMissing => Blame::Person,
+        _ => Blame::Content,
     }
 }
 

@@ -11,7 +11,8 @@ use crate::words::existing_indexes;
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
 /// first. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::ResourceSnapshot]).environment();
+    .reads(&[Concept::Binding, Concept::ResourceSnapshot])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {

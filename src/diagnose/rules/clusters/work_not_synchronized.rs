@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// Source: workgenerator/controller.go:Reconcile.
 pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Search::Whole(check))
     .reads(&[Concept::Binding])
-    .caused_by(&["FS518"]).environment();
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
@@ -42,7 +43,7 @@ fn describe(
     let subject = finding.subject.name.clone();
     match problem {
         BindingProblem::NamespaceTerminating { .. } => {
-            finding.fault = Some(Fault::Person);
+            finding.fault = Some(Blame::Person);
             finding.message = format!(
                 "The namespace {subject} on the hub is being deleted, so {clusters} cannot receive \
                  new content."
@@ -62,7 +63,7 @@ fn describe(
                 )
         }
         BindingProblem::TooLarge => {
-            finding.fault = Some(Fault::Content);
+            finding.fault = Some(Blame::Content);
             finding.message = format!(
                 "The content for {clusters} is too large to be stored in one Work on the hub."
             );

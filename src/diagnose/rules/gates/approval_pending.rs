@@ -9,7 +9,8 @@ use crate::rollout::Phase;
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
-    .reads(&[Concept::ApprovalRequest]).person();
+    .reads(&[Concept::ApprovalRequest])
+    .person();
 
 /// The clusters that lose the placement once a gate is passed.
 fn removed<'c>(cx: &'c Context<'_>, gate: &crate::rollout::Gate<'_>) -> Vec<&'c str> {
@@ -63,11 +64,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .clusters(removed(cx, gate))
-            .evidence(
-                &run,
-                format!("{}.approvalRequestName", gate.path()),
-                name,
-            );
+            .evidence(&run, format!("{}.approvalRequestName", gate.path()), name);
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);

@@ -13,7 +13,8 @@ pub const RULE: Rule = Rule::warning(
     "approval-request-recreated",
     Search::Approval(check),
 )
-.reads(&[Concept::ApprovalRequest]).person();
+.reads(&[Concept::ApprovalRequest])
+.person();
 
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);

@@ -14,7 +14,8 @@ const LONG: SignedDuration = SignedDuration::from_secs(120);
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
 pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Search::One(check))
-    .reads(&[Concept::Binding, Concept::ApprovalRequest]).person();
+    .reads(&[Concept::Binding, Concept::ApprovalRequest])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx

@@ -63,7 +63,11 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         );
         finding = finding
             .evidence(binding.object(), "spec.resourceSnapshotName", "")
-            .known(binding.object(), "metadata.creationTimestamp", binding.meta.created)
+            .known(
+                binding.object(),
+                "metadata.creationTimestamp",
+                binding.meta.created,
+            )
             .known(run.object(), path, cluster.ended);
     }
     Some(

@@ -38,7 +38,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .iter()
         .filter(|work| work.meta.is_deleting() && inventory.is_of_placement(work))
         .filter_map(|work| {
-            let cluster = work.meta.namespace.strip_prefix(names::MEMBER_NAMESPACE_PREFIX)?;
+            let cluster = work
+                .meta
+                .namespace
+                .strip_prefix(names::MEMBER_NAMESPACE_PREFIX)?;
             (!removed.contains(cluster)).then_some((cluster, work))
         })
         .collect();
@@ -55,7 +58,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     };
     let placement = cx.placement_object();
     let is_gone = inventory.placement.is_absent()
-        || inventory.placement.present().is_some_and(|it| it.meta.is_deleting());
+        || inventory
+            .placement
+            .present()
+            .is_some_and(|it| it.meta.is_deleting());
     let mut finding = rule
         .finding(
             &placement,
