@@ -57,7 +57,7 @@ fn superseded(cx: &Context<'_>, findings: &mut [Finding]) {
     };
     let follow = Remedy {
         action: format!(
-            "Follow {} instead: it is later, and has started on the same placement.",
+            "Check {} instead: it is later, and has started on the same placement.",
             later.meta.name
         ),
         command: Some(cx.command("diagnose").arg(&later.meta.name)),
