@@ -69,13 +69,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         }
         None => ("List the versions that exist.", snapshots.arg(placement)),
     };
-    Some(
-        finding
-            .look_with(see, command)
-            .fix_with(
-                "Roll out the current content with a new run: the command ensures that it gets the \
+    Some(finding.look_with(see, command).fix_with(
+        "Roll out the current content with a new run: the command ensures that it gets the \
                  new snapshot.",
-                cx.new_run_command(),
-            ),
-    )
+        cx.new_run_command(),
+    ))
 }

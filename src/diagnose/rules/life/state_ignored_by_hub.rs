@@ -45,10 +45,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             run.object()
         )
     };
-    let mut finding =
-        rule.finding(run.object(), message)
-            .severity(Severity::warning_if(asks_to_halt(state)))
-            .evidence(run.object(), "spec.state", state);
+    let mut finding = rule
+        .finding(run.object(), message)
+        .severity(Severity::warning_if(asks_to_halt(state)))
+        .evidence(run.object(), "spec.state", state);
     finding = finding.condition(
         &run.object(),
         rollout
