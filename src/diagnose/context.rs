@@ -159,18 +159,34 @@ impl<'i> Context<'i> {
         Some(self.in_its_place(steps::run_from(run)))
     }
 
-    /// The command that makes a new run of this one with another snapshot.
-    pub fn new_run_with(&self, index: &str) -> Option<CommandLine> {
-        let command = steps::run_from(self.run()?).flag("--snapshot", index);
-        Some(self.in_its_place(command))
-    }
-
     /// A new run takes the place of one that is not over: two at once overwrite each other.
     fn in_its_place(&self, command: CommandLine) -> CommandLine {
         if self.rollout.as_ref().is_some_and(Rollout::is_live) {
             command.switch("--replace")
         } else {
             command
+        }
+    }
+
+    /// The command that makes a new run on the same placement and strategy with a version of its own:
+    /// that of an index, else the current content.
+    pub fn fresh_run_command(&self, index: Option<&str>) -> CommandLine {
+        if let Some(run) = self
+            .run()
+            .filter(|_| self.rollout.as_ref().is_some_and(Rollout::is_live))
+        {
+            // Only `--from` names the run that is replaced.
+            let command = steps::run_from(run).flag("--snapshot", index.unwrap_or("latest"));
+            return self.in_its_place(command);
+        }
+        let spec = self.run().map(|run| &run.spec);
+        let strategy = spec.map_or("STRATEGY", |spec| spec.strategy.as_str());
+        let command = self.command("run").arg("NEW");
+        let command = command.flag("--placement", &self.inventory.placement_name);
+        let command = command.flag("--strategy", strategy);
+        match index {
+            Some(index) => command.flag("--snapshot", index),
+            None => command,
         }
     }
 

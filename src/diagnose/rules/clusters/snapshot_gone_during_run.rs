@@ -64,7 +64,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         }
         finding = finding.fix_with(
             "Start a new run on an existing snapshot; latest is the newest.",
-            cx.new_run_with("latest"),
+            cx.fresh_run_command(Some("latest")),
         );
         if let Some(placement) = cx.inventory.placement.present()
             && !present

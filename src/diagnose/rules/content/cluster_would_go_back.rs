@@ -52,8 +52,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
         finding = finding.fix_with(
-            "Start a new run in its place to bring every cluster to one version.",
-            cx.new_run_command(),
+            "Start a new run in its place to bring every cluster to the current content.",
+            cx.fresh_run_command(None),
         );
     }
     Some(finding.disrupt_with(

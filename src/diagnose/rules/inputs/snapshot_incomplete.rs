@@ -181,7 +181,7 @@ fn other_version(cx: &Context<'_>, finding: Finding) -> Finding {
                 "Start a new run with snapshot {}, if it is the one to roll out: {over}.",
                 whole.index
             ),
-            cx.new_run_with(&whole.index),
+            cx.fresh_run_command(Some(&whole.index)),
         );
     }
     finding
@@ -190,7 +190,7 @@ fn other_version(cx: &Context<'_>, finding: Finding) -> Finding {
              next run then creates a new snapshot.",
         )
         .fix_with(
-            format!("Then start a new run: {over}."),
-            cx.new_run_with("latest"),
+            format!("Then start a new run with the current content: {over}."),
+            cx.fresh_run_command(None),
         )
 }
