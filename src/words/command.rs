@@ -122,6 +122,14 @@ impl CommandLine {
         self
     }
 
+    /// ` -n NAMESPACE`, with its leading space; empty without one.
+    pub(super) fn namespace_flag(&self) -> String {
+        match self.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!(" -n {}", quote(namespace)),
+        }
+    }
+
     pub fn is_ours(&self) -> bool {
         self.program == Program::Fleet
     }

@@ -104,9 +104,9 @@ fn act(
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let run = names::of_one(word, Concept::UpdateRun, &scope)?;
     if let Some(from) = &args.from {
-        let old = op
-            .reading
-            .target_of(Some(from), namespace, &[Concept::UpdateRun], op.ui)?;
+        let old =
+            op.reading
+                .target_of_flag(("--from", from), namespace, Concept::UpdateRun, op.ui)?;
         if old == run && !args.replace {
             return Err(Error::usage(format!(
                 "the new run cannot have the name {} while the old run exists",
