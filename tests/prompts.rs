@@ -224,11 +224,9 @@ fn what_else_is_missing_is_still_said() {
     if !has_terminals() {
         return;
     }
-    // No list has the name of a new run, or what to wait for.
+    // No list has the name of a run to initialize, or what to wait for.
     for words in [
         &["init", "--placement", "payments"][..],
-        &["run", "--placement", "payments", "--strategy", "rings"],
-        &["run", "--from", "payments-1"],
         &["wait"],
         &["stop", "--all"],
     ] {

@@ -139,7 +139,7 @@ impl CommandLine {
         match self.program {
             Program::Fleet => !matches!(
                 self.verb(),
-                "" | "explain" | "schema" | "version" | "completion"
+                "" | "explain" | "schema" | "version" | "completion" | "options"
             ),
             Program::Hub => true,
             Program::Member(_) => false,

@@ -33,8 +33,8 @@ use suggest::{Suggestion, suggest, suggestions};
 /// Show which clusters a placement selects and why
 ///
 /// Lists every member cluster: whether the placement selects it, and why. Also shows the stage that
-/// takes it, its snapshot, its overrides, and its agent. For a cluster that is left out because of
-/// its labels, it prints the command that sets them. Strategies are those of the placement's runs,
+/// takes it, its snapshot, its overrides, and its agent. With -v, prints the commands that set the
+/// labels which a cluster lacks. Strategies are those of the placement's runs,
 /// or those set with --strategy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -127,7 +127,7 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
         }),
         || list(&items, &around, &target),
     )?;
-    if args.output.is_table() {
+    if args.output.is_table() && session.global.verbose {
         suggest(&items, ui);
     }
     Ok(
