@@ -102,17 +102,28 @@ impl Repair for Finding {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
             return self;
         };
+        // Errors are retried at growing intervals. Source: updaterun/controller.go:Reconcile.
         let then = if rollout.phase == Phase::Stopping {
-            "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
-             updated until it is resumed."
+            "Then wait up to 17 minutes: the run stops at the controller's next check. Nothing more \
+             is updated until it is resumed."
+        } else if rollout.state_ignored {
+            "Then wait up to 17 minutes: the run continues by itself at the controller's next check."
         } else {
-            "Then wait some minutes: the run continues by itself at the controller's next check."
+            "Then wait up to 17 minutes: the run continues by itself at the controller's next check. \
+             To make it check at once, stop and resume the run."
         };
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }
 
     fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self {
-        self.fix_with(repair, cx.new_run_command())
+        let repair = repair.into();
+        match cx.run().and_then(|run| run.spec.pinned()) {
+            Some(index) => self.fix(format!(
+                "{repair} {} pinned snapshot {index}, so name the new snapshot with --snapshot.",
+                cx.run_object().name
+            )),
+            None => self.fix_with(repair, cx.new_content_command()),
+        }
     }
 }
 

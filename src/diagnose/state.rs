@@ -10,6 +10,9 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
     let subject = cx.run_object();
     let about = if subject == *cx.target() {
         cx.target().to_string()
+    } else if cx.verdict == Verdict::Deleting && !is_deleted(cx) {
+        // Only the run goes: its placement stays, and so does the content.
+        format!("{subject}, and not {},", cx.target())
     } else {
         format!("{} (update run {})", cx.target(), subject.name)
     };
@@ -38,6 +41,10 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
         Verdict::Stuck => "is stuck".to_owned(),
         Verdict::Stopping => "is stopping".to_owned(),
         Verdict::Stopped => "is stopped".to_owned(),
+        // One that an older hub agent began with, or whose state was set back.
+        Verdict::NotStarted if progress.as_ref().is_some_and(|it| it.done > 0) => {
+            "does not run".to_owned()
+        }
         Verdict::NotStarted => "has not started".to_owned(),
         Verdict::Initializing => "is being initialized".to_owned(),
         Verdict::InitializationFailed => "could not be initialized".to_owned(),
@@ -58,6 +65,12 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
         Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }
+}
+
+/// Whether the placement is being deleted, too.
+fn is_deleted(cx: &Context<'_>) -> bool {
+    let placement = cx.inventory.placement.present();
+    placement.is_none_or(|placement| placement.meta.is_deleting())
 }
 
 /// What a run has done that succeeded: where it brought its snapshot, and where it removed it.

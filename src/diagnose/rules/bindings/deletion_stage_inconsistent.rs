@@ -7,7 +7,8 @@ use crate::kubefleet::Kind;
 /// Something made the binding again after the run had deleted it.
 /// Source: updaterun/execution.go:executeDeleteStage, stop.go:stopDeleteStage.
 pub const RULE: Rule = Rule::error("FS304", "deletion-stage-inconsistent", Search::Cause(check))
-    .reads(&[Concept::Binding]);
+    .reads(&[Concept::Binding])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (cluster, what) = match cause {
@@ -63,7 +64,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
             "Check whether the placement picks {cluster} again: its policy and the scheduler's \
              decision."
         ),
-        cx.placement_object().kubectl("get").flag("-o", "yaml"),
+        cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
     run_failure::new_run(
         cx,

@@ -7,7 +7,8 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to
 /// the one that it was computed from. Source: updaterun/validation.go:validate.
 pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Search::One(check))
-    .reads(&[Concept::Placement, Concept::PolicySnapshot]);
+    .reads(&[Concept::Placement, Concept::PolicySnapshot])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
@@ -80,15 +81,6 @@ fn with_details(
             "metadata.labels[kubernetes-fleet.io/policy-index]",
             latest.index(),
         );
-        if !latest.is_scheduled() {
-            finding = finding.look_with(
-                format!(
-                    "Wait until {} is scheduled: check its Scheduled condition.",
-                    cx.placement_object()
-                ),
-                latest.object().kubectl("get").flag("-o", "yaml"),
-            );
-        }
     }
     run_failure::new_run(
         cx,

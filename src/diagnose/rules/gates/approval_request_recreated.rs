@@ -13,7 +13,8 @@ pub const RULE: Rule = Rule::warning(
     "approval-request-recreated",
     Search::Approval(check),
 )
-.reads(&[Concept::ApprovalRequest]);
+.reads(&[Concept::ApprovalRequest])
+.person();
 
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);
@@ -39,7 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
             &object,
             format!(
                 "{name} is {} newer than the run's record of it: it was deleted and created \
-                 again, and an earlier approval is lost.",
+                 again, so an approval of the first one no longer counts.",
                 duration::describe(created.duration_since(asked))
             ),
         )
@@ -48,12 +49,14 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
         .evidence(
             &run,
             format!(
-                "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions[type=ApprovalRequestCreated].lastTransitionTime",
-                gate.stage,
-                gate.time.as_str()
+                "{}.conditions[type=ApprovalRequestCreated].lastTransitionTime",
+                gate.path()
             ),
             asked,
         )
-        .fix_with("Approve again.", cx.command("approve").arg(name)),
+        .fix_with(
+            "Approve it, also if the first one was approved.",
+            cx.command("approve").arg(name),
+        ),
     )
 }

@@ -10,11 +10,13 @@ use crate::words::CommandLine;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
-pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::One(check)).reads(&[
-    Concept::Binding,
-    Concept::PolicySnapshot,
-    Concept::ResourceSnapshot,
-]);
+pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::One(check))
+    .reads(&[
+        Concept::Binding,
+        Concept::PolicySnapshot,
+        Concept::ResourceSnapshot,
+    ])
+    .environment();
 
 /// An initialization takes seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
@@ -69,7 +71,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             .look_with(
                 "Read the reason in the hub agent's log: errors that are retried do not appear in \
                  the run's status.",
-                CommandLine::fleet("doctor"),
+                read_log(cx),
             )
             .look_with(
                 "Wait: the run continues by itself once the cause is fixed. The controller retries \
@@ -79,6 +81,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                     .switch("--for=initialized"),
             ),
     )
+}
+
+/// Collects what the hub agent logged about the run.
+pub fn read_log(cx: &Context<'_>) -> CommandLine {
+    let collect = cx.command("collect").arg(cx.run_object().name);
+    collect.switch("--controller-logs")
 }
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.

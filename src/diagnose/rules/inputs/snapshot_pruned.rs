@@ -1,5 +1,6 @@
 //! The run asks for a resource snapshot that is no longer kept.
 
+use super::snapshot_not_found::asked_index;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::problems::{pruned_below, snapshot_pruned};
@@ -7,20 +8,20 @@ use crate::problems::{pruned_below, snapshot_pruned};
 /// Indexes count from 0 and are never used again, so one below the lowest that exists did exist.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs; placement `revisionHistoryLimit`.
 pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
+    .reads(&[Concept::ResourceSnapshot, Concept::Placement])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotNotFound { index, .. } = cause else {
         return None;
     };
 
+    let index = asked_index(cx, index);
     let lowest = pruned_below(cx.inventory, index)?;
     let (run, object) = (cx.run_object(), cx.placement_object());
-    let which = (index.as_str(), lowest);
+    let which = (index, lowest);
     let problem = snapshot_pruned(cx.inventory, &run, &object, which, cx.past(""));
-    let lowest = cx
-        .new_run_command()
-        .map(|command| command.flag("--snapshot", lowest.to_string()));
+    let lowest = cx.fresh_run_command(Some(&lowest.to_string()));
     let finding = run_failure::asked(cx, rule, problem)
         .fix_with(
             format!(
@@ -32,7 +33,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         )
         .fix_with(
             "Or restore the old content on the hub and roll it out with a new run.",
-            cx.new_run_command(),
+            cx.fresh_run_command(None),
         )
         .fix_with(
             "Raise `spec.revisionHistoryLimit` to keep more snapshots in the future.",

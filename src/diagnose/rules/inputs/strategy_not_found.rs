@@ -7,8 +7,9 @@ use crate::problems::{Problem, strategy_missing};
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule =
-    Rule::error("FS108", "strategy-not-found", Search::Cause(check)).reads(&[Concept::Strategy]);
+pub const RULE: Rule = Rule::error("FS108", "strategy-not-found", Search::Cause(check))
+    .reads(&[Concept::Strategy])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StrategyNotFound { strategy } = cause else {
@@ -32,16 +33,22 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let finding = run_failure::refused(cx, rule, problem, false);
     let strategies = inventory.strategies.iter();
     let others = strategies.filter(|it| it.meta.namespace == object.namespace);
-    if chosen || others.count() == 0 {
+    let others: Vec<_> = others.map(|it| it.meta.name.as_str()).collect();
+    if chosen || others.is_empty() {
         return Some(finding);
     }
     // A run made from this one would name the same missing strategy.
-    let named = cx
-        .new_run_command()
-        .map(|command| command.flag("--strategy", "STRATEGY"));
-    Some(
-        finding
-            .look_with("Or pick an existing one …", cx.command("strategies"))
-            .fix_with("Then start a new run that names it.", named),
-    )
+    let named = |strategy: &str| {
+        let command = cx.new_run_command()?;
+        Some(command.flag("--strategy", strategy))
+    };
+    Some(match others.as_slice() {
+        [only] => finding.fix_with(
+            format!("Or start a new run with {only}, the only strategy there, if its stages fit."),
+            named(only),
+        ),
+        _ => finding
+            .look_with("Or pick an existing strategy.", cx.command("strategies"))
+            .fix_with("Then start a new run that names it.", named("STRATEGY")),
+    })
 }
