@@ -32,6 +32,13 @@ pub(super) const OF_OBJECTS: [&str; 21] = [
     "FS921",
 ];
 
+/// The same, and that the cluster leaves the fleet.
+pub(super) const WHY_NOT_AVAILABLE: [&str; 22] = [
+    "FS518", "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909",
+    "FS910", "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919",
+    "FS920", "FS921",
+];
+
 /// How many clusters of one finding are shown with what was read there.
 const SHOWN: usize = 3;
 
@@ -439,8 +446,8 @@ pub(super) fn invite(cx: &Context<'_>, clusters: &[&str], finding: Finding) -> F
         _ => target.name.clone(),
     };
     finding.look_with(
-        "Or let diagnose read the member cluster, which shows what blocks it. For a context with \
-         another name, use --member-context CLUSTER=CONTEXT.",
+        "Diagnose with the member cluster, which shows what blocks it. For a context with another \
+         name, use --member-context CLUSTER=CONTEXT.",
         cx.command("diagnose")
             .arg(name)
             .switch("--member-contexts-from-kubeconfig"),

@@ -102,11 +102,13 @@ impl Repair for Finding {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
             return self;
         };
+        // Source: workapplier/backoff.go; updaterun/controller.go:Reconcile.
         let then = if rollout.phase == Phase::Stopping {
-            "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
-             updated until it is resumed."
+            "Then wait: the run stops by itself, and updates nothing more until it is resumed. \
+             KubeFleet's agents check at growing intervals, each up to 17 minutes."
         } else {
-            "Then wait some minutes: the run continues by itself at the controller's next check."
+            "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
+             each up to 17 minutes."
         };
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }

@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
 pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_object(cx, rule, |affected, mut finding| {
@@ -90,8 +91,12 @@ fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         );
         finding
             .look_with(
-                format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
-                steps::works().flag("-o", "yaml"),
+                format!("Search the Works for {clusters} for a manifest without DiffReported=True."),
+                match on {
+                    [one] => steps::works_for(&cx.placement_object(), one.cluster),
+                    _ => steps::works_of(&cx.placement_object()),
+                }
+                .flag("-o", "yaml"),
             )
             .then_continues(cx)
     })

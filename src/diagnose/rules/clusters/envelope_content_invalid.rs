@@ -9,7 +9,8 @@ use crate::problems::steps;
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
 pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
-    .reads(&[Concept::Binding]);
+    .reads(&[Concept::Binding])
+    .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {
@@ -58,8 +59,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 return finding
                     .look_with(
-                        "List the Works of envelopes by member namespace.",
-                        steps::works().flag("-l", "kubernetes-fleet.io/envelope-name"),
+                        "List the placement's Works and their labels, which name the envelopes.",
+                        match on {
+                            [one] => steps::works_for(&cx.placement_object(), one.cluster),
+                            _ => steps::works_of(&cx.placement_object()),
+                        }
+                        .switch("--show-labels"),
                     )
                     .fix("Find in the hub agent's log what created the second one, and keep one.");
             }

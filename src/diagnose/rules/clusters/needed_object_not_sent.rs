@@ -23,7 +23,8 @@ pub const RULE: Rule =
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
         Concept::MemberCluster,
-    ]);
+    ])
+    .caused_by(&["FS518"]);
 
 /// How many parts of a snapshot are evidence that it does not have an object.
 const PARTS: usize = 3;

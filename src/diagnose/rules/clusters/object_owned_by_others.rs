@@ -10,7 +10,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
 pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"]);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
@@ -35,7 +36,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     );
     if owners.is_empty() {
         finding = finding.look_with(
-            format!("Check what owns it on {clusters}."),
+            format!("Check what owns it on {}.", affected.cluster()),
             affected
                 .kubectl("get")
                 .flag("-o", "jsonpath={.metadata.ownerReferences}"),

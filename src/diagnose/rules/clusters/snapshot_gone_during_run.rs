@@ -11,7 +11,8 @@ use crate::words::existing_indexes;
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
 /// first. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::ResourceSnapshot]);
+    .reads(&[Concept::Binding, Concept::ResourceSnapshot])
+    .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
@@ -51,6 +52,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .map(u64::to_string)
             .collect();
+        let indexes_known = indexes.clone();
         let subject = finding.subject.clone();
         if present {
             finding = finding.evidence(subject, "metadata.name", &name);
@@ -61,10 +63,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.computed(placement.object(), &["metadata.name"], others);
             }
         }
-        finding = finding.fix_with(
-            "Start a new run on an existing snapshot; without an index it uses the current content.",
-            cx.new_run_command(),
-        );
+        // Where none is left, the placement's controller makes one of the current content.
+        let which = match present || indexes_known.is_empty() {
+            true => "Start a new run on the current content.",
+            false => {
+                "Start a new run on an existing snapshot; without an index it uses the current \
+                 content."
+            }
+        };
+        finding = finding.fix_with(which, cx.new_run_command());
         if let Some(placement) = cx.inventory.placement.present()
             && !present
             && names::snapshot_index(&name).is_some()

@@ -7,7 +7,8 @@ use crate::member::PodState;
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
 /// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
 pub const RULE: Rule = Rule::error("FS905", "container-not-started", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
@@ -50,7 +51,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding.look_with(
                 "Inspect the pod.",
                 group.kubectl("describe").arg("pod").arg(group.pod()),
-            ).then_continues(group.cx).new_run(group.cx, format!(
+            ).new_run(group.cx, format!(
                     "Fix the command, the security context, or the mounts in {} on the hub, and \
                      start a new run: this run keeps its snapshot.",
                     group.on_hub()

@@ -10,7 +10,8 @@ use crate::member::texts::{PullProblem, pull_problem};
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
 /// Source: kubernetes, pkg/kubelet/images/types.go.
 pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -6,7 +6,8 @@ use crate::diagnose::rules::prelude::*;
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.
 pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
@@ -28,10 +29,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ).look(
                 "Find what deletes it on the member, such as a cleanup job or another tool: the \
                  audit log of the member's API server names it.",
-            ).fix(
-                "Wait: the member agent creates it again at its next check. If it does not, check \
-                 that the agent runs in the namespace fleet-system.",
-            ).then_continues(group.cx)
+            ).look_with(
+                "Wait: the member agent creates it again within 15 minutes, if its pods run.",
+                group.kubectl_in("fleet-system", "get").arg("pods"),
+            )
         },
     )
 }
