@@ -14,7 +14,9 @@ use super::members::needed;
 use super::objects::grouped;
 use super::ownership;
 use super::rule::Rule;
+use super::sent::Sent;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::kind::group_of;
 use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};
 use crate::member::pods::Terminated;
@@ -59,6 +61,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
             cluster: failing.cluster.to_owned(),
             work: work(cx, failing.binding),
             wanted: Vec::new(),
+            jobs: jobs(cx, failing),
         });
         errand.wanted.extend(wanted);
         errand.wanted.sort();
@@ -75,10 +78,29 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
                 cluster: needed.name.to_owned(),
                 work: work(cx, binding),
                 wanted: Vec::new(),
+                jobs: Vec::new(),
             });
         }
     }
     errands.into_values().collect()
+}
+
+/// The Jobs that a cluster is sent: a few.
+pub(super) fn jobs(cx: &Context<'_>, failing: &FailingCluster<'_>) -> Vec<WantedWorkload> {
+    let sent = Sent::all(cx, failing).filter(|sent| {
+        let manifest = sent.manifest;
+        manifest.kind == "Job" && group_of(&manifest.api_version) == "batch"
+    });
+    let mut jobs: Vec<_> = sent
+        .map(|sent| WantedWorkload {
+            kind: MemberKind::Job,
+            namespace: sent.manifest.meta.namespace.clone(),
+            name: sent.manifest.meta.name.clone(),
+        })
+        .collect();
+    jobs.sort();
+    jobs.truncate(WORKLOADS_EACH);
+    jobs
 }
 
 /// The object that a rollout waits for, when a look at it may tell why.

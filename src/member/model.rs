@@ -118,6 +118,12 @@ model! {
         pub status: ConditionsOnly = "status",
     }
 
+    /// A Job.
+    pub struct Job {
+        pub meta: Meta = "metadata",
+        pub status: ConditionsOnly = "status",
+    }
+
     /// A status of which the conditions are read.
     pub struct ConditionsOnly {
         pub conditions: Vec<Condition> = "conditions",

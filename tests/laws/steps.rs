@@ -78,7 +78,8 @@ fn misled(finding: &Finding) -> Option<String> {
     let mut acts = false;
     for remedy in &finding.remedies {
         // A second way is beside a first one: a look is none.
-        if remedy.action.starts_with("Or ") && !acts {
+        let follows = ["Or ", "Then wait: the run"];
+        if follows.iter().any(|it| remedy.action.starts_with(it)) && !acts {
             return Some(format!("only looked before: {}", remedy.action));
         }
         acts |= remedy.effect != Effect::ReadOnly;

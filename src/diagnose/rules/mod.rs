@@ -198,6 +198,7 @@ rules! {
         load_balancer_refused,
         definition_not_accepted,
         member_not_reachable,
+        job_failed,
     }
 }
 

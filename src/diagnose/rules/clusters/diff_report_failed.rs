@@ -98,6 +98,7 @@ fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
                 .flag("-o", "yaml"),
             )
+            .fix(format!("Fix on {clusters} what its condition names."))
             .then_continues(cx)
     })
 }

@@ -66,7 +66,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         }
                         .switch("--show-labels"),
                     )
-                    .fix("Find in the hub agent's log what created the second one, and keep one.");
+                    .disrupt(
+                        "Find in the hub agent's log what created the second one, and delete that \
+                         one: this removes its objects from the cluster.",
+                    );
             }
             EnvelopeProblem::NotAnObject { .. } => (
                 format!("wraps {manifest}, which cannot be read as a Kubernetes object"),

@@ -87,8 +87,14 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 .flag("-o", "yaml"),
         );
     }
+    let on = affected.one_by_one();
+    let mut create = match all_missing {
+        true => format!("Create the namespace on {on}."),
+        false => format!("Create the namespace on {on}, once the old one is gone."),
+    };
     let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
+        create = create.replacen("Create", "Or create", 1);
         finding = finding.fix(format!(
             "Place the namespace first, because a ResourcePlacement does not: let a \
              ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
@@ -97,7 +103,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     }
     finding
         .fix_with(
-            format!("Create the namespace on {}.", affected.one_by_one()),
+            create,
             affected
                 .on_member("create")
                 .arg("namespace")

@@ -11,7 +11,7 @@ use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::member::Held;
-use crate::rollout::STUCK_AFTER;
+use crate::rollout::{ManifestTrouble, STUCK_AFTER};
 use crate::words::CommandLine;
 
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
@@ -161,7 +161,7 @@ impl OwnWait {
     fn of<'i>(affected: &Affected<'_, 'i>) -> Option<(Self, Sent<'i>)> {
         let mut all = affected.all.iter().map(|(failing, manifest)| {
             let sent = Sent::of(affected.cx, failing, manifest)?;
-            Some((Self::on(affected.cx.now(), failing, manifest.kind, &sent)?, sent))
+            Some((Self::on(affected.cx.now(), failing, manifest, &sent)?, sent))
         });
         let first = all.next()??;
         let same = |it: Option<(Self, Sent<'_>)>| match (it.map(|it| it.0), first.0) {
@@ -175,15 +175,19 @@ impl OwnWait {
     fn on(
         now: Timestamp,
         failing: &FailingCluster<'_>,
-        kind: &str,
+        manifest: &ManifestTrouble<'_>,
         sent: &Sent<'_>,
     ) -> Option<Self> {
-        let settings = sent.settings()?;
+        let (settings, kind) = (sent.settings()?, manifest.kind);
         if let Some(held) = Held::of_settings(kind, settings.paused, &settings.update) {
             return Some(Self::Held(held));
         }
-        // The pods cannot be older than what the run sent.
+        // What was unavailable before says nothing of when its pods began.
         let began = failing.since?;
+        let before = manifest.condition.since.is_some_and(|since| since < began);
+        if before || !has_pods(kind) {
+            return None;
+        }
         let later = |field, seconds: Option<i64>| {
             let seconds = seconds?;
             let until = began.checked_add(SignedDuration::from_secs(seconds)).ok()?;
@@ -195,8 +199,7 @@ impl OwnWait {
         };
         let deadline = settings.deadline.filter(|_| kind == "Deployment");
         let deadline = deadline.filter(|it| *it > STUCK_AFTER.as_secs());
-        has_pods(kind)
-            .then(|| later(MIN_READY, settings.min_ready).or_else(|| later(DEADLINE, deadline)))?
+        later(MIN_READY, settings.min_ready).or_else(|| later(DEADLINE, deadline))
     }
 }
 
