@@ -130,12 +130,19 @@ fn placement(affected: &Affected<'_, '_>, owner: &str) -> Option<ObjectRef> {
     Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
 }
 
-/// The object belongs to this placement, under an owner that is gone.
+/// The object belongs to this placement, under an owner that is gone, or that is to let go of it.
 fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let (object, clusters) = (affected.object(), affected.clusters());
+    let named = affected.on.first().and_then(|it| it.trouble.work.as_ref());
+    let named = named.and_then(|it| it.work.as_deref());
+    let which = if owners(affected.manifest).any(|owner| Some(owner) == named) {
+        "an earlier"
+    } else {
+        "another"
+    };
     finding.message = format!(
-        "{object} on {clusters} is still owned by an earlier or another AppliedWork of this placement, \
-         so the current AppliedWork cannot apply it."
+        "{object} on {clusters} is still owned by {which} AppliedWork of this placement, so the \
+         current AppliedWork cannot apply it."
     );
     finding
         .look_with(
