@@ -50,6 +50,10 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         );
         return goes_on_by_itself(affected.cx, finding);
     }
+    let mut list = format!(
+        "List the pods and events on {}: they show what blocks it.",
+        affected.cluster()
+    );
     if let Some((OwnWait::Until { field, seconds, until }, sent)) = &own {
         finding = finding.evidence(sent.work.object(), sent.path(field), *seconds);
         finding.message = format!(
@@ -61,13 +65,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 format!("allows {} without progress", seconds_of(*seconds))
             }
         );
-        finding = finding.look_with(
-            format!("Wait until {until}, if the pods are healthy so far."),
-            affected
-                .on_member("get")
-                .namespace(affected.manifest.namespace)
-                .arg("pods,events"),
-        );
+        list = format!("Wait until {until}, if the pods and events show no error.");
     }
     let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
     let subject = finding.subject.clone();
@@ -101,9 +99,8 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         );
     }
     let (causes, fields) = if has_pods(affected.manifest.kind) {
-        let cluster = affected.cluster();
         finding = finding.look_with(
-            format!("List the pods and events on {cluster}: they show what blocks it."),
+            list,
             affected
                 .on_member("get")
                 .namespace(affected.manifest.namespace)
