@@ -14,7 +14,7 @@ use super::members::needed;
 use super::objects::grouped;
 use super::ownership;
 use super::rule::Rule;
-use super::sent::Sent;
+use super::sent::SentManifest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::{Concept, names};
@@ -87,7 +87,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
 
 /// The Jobs that a cluster is sent: a few.
 pub(super) fn jobs(cx: &Context<'_>, failing: &FailingCluster<'_>) -> Vec<WantedWorkload> {
-    let sent = Sent::all(cx, failing).filter(|sent| {
+    let sent = SentManifest::all(cx, failing).filter(|sent| {
         let manifest = sent.manifest;
         manifest.kind == "Job" && group_of(&manifest.api_version) == "batch"
     });

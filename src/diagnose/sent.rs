@@ -15,20 +15,20 @@ use crate::words::enumerate;
 
 /// A manifest that a cluster is sent.
 #[derive(Clone, Copy)]
-pub(super) struct Sent<'i> {
+pub(super) struct SentManifest<'i> {
     pub work: &'i Work,
     /// Its place in the Work.
     at: usize,
     pub manifest: &'i ManifestIdentity,
 }
 
-impl<'i> Sent<'i> {
+impl<'i> SentManifest<'i> {
     /// Everything that a cluster is sent.
     pub fn all(cx: &Context<'i>, failing: &FailingCluster<'i>) -> impl Iterator<Item = Self> {
         let works = cx.inventory.works_of(failing.binding);
         works.flat_map(|work| {
             let manifests = work.spec.workload.manifests.iter().enumerate();
-            manifests.map(move |(at, manifest)| Sent { work, at, manifest })
+            manifests.map(move |(at, manifest)| SentManifest { work, at, manifest })
         })
     }
 

@@ -31,7 +31,7 @@ model! {
         pub api_version: String = "apiVersion",
         pub kind: String = "kind",
         pub meta: ManifestMeta = "metadata",
-        pub settings: Settings = "spec",
+        pub settings: SpecSettings = "spec",
     }
 
     /// What of a manifest's `spec` tells for what it waits, and what else it changes.
@@ -107,9 +107,9 @@ model! {
 
 /// The settings of a manifest; `None` where it has none of them, as most have not.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Settings(pub Option<Box<ManifestSettings>>);
+pub struct SpecSettings(pub Option<Box<ManifestSettings>>);
 
-impl Lenient for Settings {
+impl Lenient for SpecSettings {
     fn from_map<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let settings = ManifestSettings::from_map(map)?;
         let is_any = settings != ManifestSettings::default();

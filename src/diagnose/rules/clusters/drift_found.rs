@@ -2,7 +2,7 @@
 
 use crate::diagnose::affected::{Affected, Compared};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::sent::Sent;
+use crate::diagnose::sent::SentManifest;
 use crate::kubefleet::describe_object;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
@@ -60,11 +60,11 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
 const REPLICAS: &str = "/spec/replicas";
 
 /// The autoscaler in the content that writes a drifted field again after anybody has undone it.
-fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<Sent<'i>> {
+fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<SentManifest<'i>> {
     affected.all.iter().find_map(|(failing, manifest)| {
         let (.., fields) = Compared::Drift.fields(affected.cx, failing, manifest)?;
         fields.iter().find(|field| field.path == REPLICAS)?;
-        Sent::all(affected.cx, failing).find(|sent| {
+        SentManifest::all(affected.cx, failing).find(|sent| {
             let scales = sent.settings().map(|it| &it.scales);
             scales.is_some_and(|it| {
                 let kind = if it.kind.is_empty() { "Deployment" } else { &it.kind };
@@ -75,7 +75,7 @@ fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<Sent<'i>> {
 }
 
 /// An autoscaler and the content both want to set the replicas: one of them lets go.
-fn scaled(affected: &Affected<'_, '_>, sent: &Sent<'_>, mut finding: Finding) -> Finding {
+fn scaled(affected: &Affected<'_, '_>, sent: &SentManifest<'_>, mut finding: Finding) -> Finding {
     let (scaler, object) = (sent.manifest, affected.manifest.describe());
     let name = describe_object(&scaler.kind, &scaler.meta.namespace, &scaler.meta.name);
     finding.message = format!(

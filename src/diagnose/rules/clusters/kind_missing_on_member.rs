@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::affected::Affected;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::sent::{self, Sent};
+use crate::diagnose::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
@@ -45,7 +45,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         return sent::caused_by(finding, causes);
     }
     let definition = affected.on.iter().find_map(|failing| {
-        Sent::all(affected.cx, failing).find(|sent| {
+        SentManifest::all(affected.cx, failing).find(|sent| {
             let manifest = sent.manifest;
             manifest.kind == "CustomResourceDefinition" && defines(&manifest.meta.name)
         })

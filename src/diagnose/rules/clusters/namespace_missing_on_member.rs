@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnose::affected::Affected;
 use crate::diagnose::objects::per_subject;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::sent::{self, Sent};
+use crate::diagnose::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 
@@ -133,7 +133,7 @@ fn brought(
     for failing in &affected.on {
         let member = failing.member;
         let is_there = member.filter(|it| it.status.namespaces.contains_key(namespace));
-        let sent = Sent::all(affected.cx, failing).find(|sent| {
+        let sent = SentManifest::all(affected.cx, failing).find(|sent| {
             let manifest = sent.manifest;
             manifest.kind == "Namespace" && manifest.meta.name == namespace && sent.is_applied()
         });

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::diagnose::affected::Affected;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::member_findings;
-use crate::diagnose::sent::Sent;
+use crate::diagnose::sent::SentManifest;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
@@ -155,13 +155,13 @@ const DEADLINE: &str = "spec.progressDeadlineSeconds";
 
 impl OwnWait {
     /// The same for all clusters, with the manifest of the first.
-    fn of<'i>(affected: &Affected<'_, 'i>) -> Option<(Self, Sent<'i>)> {
+    fn of<'i>(affected: &Affected<'_, 'i>) -> Option<(Self, SentManifest<'i>)> {
         let mut all = affected.all.iter().map(|(failing, manifest)| {
-            let sent = Sent::of(affected.cx, failing, manifest)?;
+            let sent = SentManifest::of(affected.cx, failing, manifest)?;
             Some((Self::on(affected.cx.now(), failing, manifest, &sent)?, sent))
         });
         let first = all.next()??;
-        let same = |it: Option<(Self, Sent<'_>)>| match (it.map(|it| it.0), first.0) {
+        let same = |it: Option<(Self, SentManifest<'_>)>| match (it.map(|it| it.0), first.0) {
             (Some(Self::Held(one)), Self::Held(other)) => one == other,
             (Some(Self::Until { .. }), Self::Until { .. }) => true,
             _ => false,
@@ -173,7 +173,7 @@ impl OwnWait {
         now: Timestamp,
         failing: &FailingCluster<'_>,
         manifest: &ManifestTrouble<'_>,
-        sent: &Sent<'_>,
+        sent: &SentManifest<'_>,
     ) -> Option<Self> {
         let (settings, kind) = (sent.settings()?, manifest.kind);
         if let Some(held) = Held::of_settings(kind, settings.paused, &settings.update) {
@@ -208,7 +208,7 @@ fn seconds_of(seconds: i64) -> String {
 fn held_back(
     affected: &Affected<'_, '_>,
     held: Held,
-    sent: &Sent<'_>,
+    sent: &SentManifest<'_>,
     mut finding: Finding,
 ) -> Finding {
     finding.message = format!("{} In its manifest, {}.", finding.message, held.why());

@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::sent::Sent;
+use crate::diagnose::sent::SentManifest;
 use crate::member::Held;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
@@ -40,8 +40,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .switch("--watch=false"),
             );
             let by_content = group.all.iter().any(|(seen, _)| {
-                let sent = Sent::of(group.cx, seen.failing, seen.manifest);
-                let settings = sent.as_ref().and_then(Sent::settings);
+                let sent = SentManifest::of(group.cx, seen.failing, seen.manifest);
+                let settings = sent.as_ref().and_then(SentManifest::settings);
                 let settings = settings.filter(|_| *held != Held::OnDelete);
                 settings.is_some_and(|it| {
                     Held::of_settings(kind.name(), it.paused, &it.update) == Some(*held)
