@@ -106,9 +106,13 @@ impl Repair for Finding {
         let then = if rollout.phase == Phase::Stopping {
             "Then wait: the run stops by itself, and updates nothing more until it is resumed. \
              KubeFleet's agents check at growing intervals, each up to 17 minutes."
-        } else {
+        } else if rollout.state_ignored {
             "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
              each up to 17 minutes."
+        } else {
+            "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
+             each up to 17 minutes. Once the cluster is healthy, stop and resume the run to make the \
+             controller check at once."
         };
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }
