@@ -106,7 +106,7 @@ fn explain_together(causes: &[&Finding], consequence: &Finding) -> bool {
     !causes.is_empty()
         && (causes
             .iter()
-            .any(|cause| cause.clusters.is_empty() || replaced(&cause))
+            .any(|cause| cause.clusters.is_empty() || replaced(cause))
             || consequence
                 .clusters
                 .iter()

@@ -317,10 +317,10 @@ impl DocumentSeed<'_> {
 
 /// Whether a list's metadata says that more objects follow in another page.
 fn is_page(metadata: &serde_json::Value) -> bool {
-    let next = metadata.get("continue").and_then(|next| next.as_str());
+    let next = metadata.get("continue").and_then(serde_json::Value::as_str);
     let left = metadata
         .get("remainingItemCount")
-        .and_then(|it| it.as_u64());
+        .and_then(serde_json::Value::as_u64);
     next.is_some_and(|next| !next.is_empty()) || left.is_some_and(|left| left > 0)
 }
 
