@@ -12,7 +12,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, launch};
+use crate::commands::operate::launching::{First, Launch, launch, unique_suffix};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::Writing;
@@ -87,9 +87,7 @@ enum Active {
 /// Rolls back.
 pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let global = session.global;
-    let moment = (session.clock)().as_nanosecond().unsigned_abs() / 1_000_000;
-    let moment = moment ^ (u128::from(std::process::id()) << 7);
-    let suffix = generated::suffix(moment);
+    let suffix = unique_suffix(session);
     operate("rollback", &args.writing, session, |op| {
         let namespace = global.namespace.as_deref();
         let mut to = args.to.clone();

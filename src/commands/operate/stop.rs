@@ -126,9 +126,12 @@ fn active(
     namespace: Option<&str>,
     op: &mut Operation<'_>,
 ) -> Result<Vec<ObjectRef>, Error> {
-    let target = op
-        .reading
-        .target_of(Some(placement), namespace, &[Concept::Placement], op.ui)?;
+    let target = op.reading.target_of_flag(
+        ("--placement", placement),
+        namespace,
+        Concept::Placement,
+        op.ui,
+    )?;
     let scope = target.scope();
     let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answers = op.reading.answer(std::slice::from_ref(&query));

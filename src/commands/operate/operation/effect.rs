@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::render::status::verdict;
+use crate::report::Verdict;
 use crate::words::Hint;
 
 /// How long a write waits for its own effect.
@@ -100,8 +101,16 @@ impl Operation<'_> {
         status: &Status,
     ) -> Result<(), Error> {
         self.result(run, &verdict(status))?;
-        if let Some(next) = &status.next {
-            self.ui.hint(Hint::new("next:").command(next.clone()));
+        let next = match status.verdict {
+            Verdict::Initializing | Verdict::Progressing | Verdict::WaitingForTimer => {
+                Some(("to follow it:", run.fleet("status").switch("-w")))
+            }
+            Verdict::Stopped => Some(("to continue it:", run.fleet("resume"))),
+            Verdict::NotStarted => Some(("to start it:", run.fleet("run"))),
+            _ => status.next.clone().map(|next| ("next:", next)),
+        };
+        if let Some((lead, next)) = next {
+            self.ui.hint(Hint::new(lead).command(next));
         }
         Ok(())
     }
