@@ -91,7 +91,9 @@ fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         );
         finding
             .look_with(
-                format!("Search the Works for {clusters} for a manifest without DiffReported=True."),
+                format!(
+                    "Search the Works for {clusters} for a manifest without DiffReported=True."
+                ),
                 match on {
                     [one] => steps::works_for(&cx.placement_object(), one.cluster),
                     _ => steps::works_of(&cx.placement_object()),

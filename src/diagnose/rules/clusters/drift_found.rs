@@ -67,7 +67,11 @@ fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<SentManifest<'i>> {
         SentManifest::all(affected.cx, failing).find(|sent| {
             let scales = sent.settings().map(|it| &it.scales);
             scales.is_some_and(|it| {
-                let kind = if it.kind.is_empty() { "Deployment" } else { &it.kind };
+                let kind = if it.kind.is_empty() {
+                    "Deployment"
+                } else {
+                    &it.kind
+                };
                 kind == manifest.kind && it.name == manifest.name
             }) && sent.manifest.meta.namespace == manifest.namespace
         })
@@ -97,7 +101,10 @@ fn scaled(affected: &Affected<'_, '_>, sent: &SentManifest<'_>, mut finding: Fin
                 .arg(scaler.kind.to_lowercase())
                 .arg(&scaler.meta.name),
         );
-    let strategy = affected.on.first().and_then(|it| it.binding.spec.apply_strategy.as_deref());
+    let strategy = affected
+        .on
+        .first()
+        .and_then(|it| it.binding.spec.apply_strategy.as_deref());
     let by_server = strategy.is_some_and(|it| it.kind == "ServerSideApply");
     // Source: workapplier/apply.go:buildThreeWayMergePatch; a field that is gone falls to its default.
     let gap = if by_server {
@@ -115,6 +122,8 @@ fn scaled(affected: &Affected<'_, '_>, sent: &SentManifest<'_>, mut finding: Fin
         )
         .new_run(
             affected.cx,
-            format!("Or remove {name} from the content and start a new run, if the hub should scale."),
+            format!(
+                "Or remove {name} from the content and start a new run, if the hub should scale."
+            ),
         )
 }

@@ -38,7 +38,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         match on.first() {
             Some(one) => leftover::ask_agent(
                 finding.look_with(
-                    format!("Inspect the Works for {} and their finalizers.", one.cluster),
+                    format!(
+                        "Inspect the Works for {} and their finalizers.",
+                        one.cluster
+                    ),
                     steps::works_for(&cx.placement_object(), one.cluster).flag("-o", "yaml"),
                 ),
                 one.cluster,

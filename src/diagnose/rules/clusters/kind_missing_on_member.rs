@@ -63,11 +63,18 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                     "Check on {clusters} whether the definition is established, and which versions \
                      it serves."
                 ),
-                affected.on_member("get").arg("crd").arg(name).flag("-o", "yaml"),
+                affected
+                    .on_member("get")
+                    .arg("crd")
+                    .arg(name)
+                    .flag("-o", "yaml"),
             )
             .look_with(
                 "Wait, if it is: the member agent tries again within 15 minutes.",
-                affected.cx.command("diagnose").arg(affected.cx.run_object().name),
+                affected
+                    .cx
+                    .command("diagnose")
+                    .arg(affected.cx.run_object().name),
             )
             .new_run(
                 affected.cx,
@@ -126,7 +133,12 @@ mod tests {
             ("policies.example.com", "example.com", "Policy", true),
             ("ingresses.example.com", "example.com", "Ingress", true),
             ("widgets.example.com", "other.com", "Widget", false),
-            ("databaseusers.example.com", "example.com", "Database", false),
+            (
+                "databaseusers.example.com",
+                "example.com",
+                "Database",
+                false,
+            ),
             ("widgets", "", "Widget", false),
         ] {
             assert_eq!(defines(name, group, kind), is_it, "{name} {kind}");

@@ -103,7 +103,10 @@ fn remedies(
     let on_hub = affected.on_hub();
     finding = match problem {
         P::QuotaExceeded { quota } => finding.look_with(
-            format!("Check what uses up the ResourceQuota {quota} on {}.", affected.cluster()),
+            format!(
+                "Check what uses up the ResourceQuota {quota} on {}.",
+                affected.cluster()
+            ),
             affected
                 .on_member("describe")
                 .namespace(affected.manifest.namespace)
@@ -111,7 +114,10 @@ fn remedies(
                 .arg(quota),
         ),
         P::ObjectModified => finding.look_with(
-            format!("Find what keeps changing {object} on {}.", affected.cluster()),
+            format!(
+                "Find what keeps changing {object} on {}.",
+                affected.cluster()
+            ),
             affected
                 .kubectl("get")
                 .flag("-o", "yaml")
@@ -212,7 +218,9 @@ fn by_rule(
 ) -> Finding {
     use ManifestProblem as P;
     let what = match problem {
-        P::PodSecurity { .. } => "the pod-security.kubernetes.io labels of the namespace".to_owned(),
+        P::PodSecurity { .. } => {
+            "the pod-security.kubernetes.io labels of the namespace".to_owned()
+        }
         P::AdmissionPolicyDenied { policy, .. } => format!("the policy {policy}, or its binding,"),
         P::AdmissionDenied { webhook, .. } => format!("the rules of the webhook {webhook}"),
         _ => "the rule".to_owned(),

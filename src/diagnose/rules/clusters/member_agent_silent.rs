@@ -109,7 +109,10 @@ fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
     }
     vec![
         finding
-            .look_with("Check whether the hub agent's pods run.", steps::hub_agent())
+            .look_with(
+                "Check whether the hub agent's pods run.",
+                steps::hub_agent(),
+            )
             .look("Set the time of the reading with --now, if these objects come from a file."),
     ]
 }

@@ -113,11 +113,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
 }
 
 /// Where the same content brings the namespace, or somebody has created it since: nobody has to.
-fn brought(
-    affected: &Affected<'_, '_>,
-    namespace: &str,
-    mut finding: Finding,
-) -> Option<Finding> {
+fn brought(affected: &Affected<'_, '_>, namespace: &str, mut finding: Finding) -> Option<Finding> {
     let is_it = |manifest: &ManifestTrouble<'_>| {
         manifest.kind == "Namespace" && manifest.group.is_empty() && manifest.name == namespace
     };
@@ -144,7 +140,11 @@ fn brought(
             }
             (None, Some(member)) => {
                 let path = format!("status.namespaces[{namespace}]");
-                finding.known(member.object(), path, member.status.namespaces.get(namespace))
+                finding.known(
+                    member.object(),
+                    path,
+                    member.status.namespaces.get(namespace),
+                )
             }
             (None, None) => return None,
         };

@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule::error(
     Search::Object(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+.caused_by(&["FS518"]);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
@@ -107,14 +107,17 @@ fn owners<'m>(manifest: &'m ManifestTrouble<'_>) -> impl Iterator<Item = &'m str
 
 /// Whether the other owner has the name of a Work of this placement: the AppliedWork was deleted and
 /// created again, or the object has moved from one Work of the placement to another.
-fn is_own(
-    cx: &Context<'_>,
-    failing: &FailingCluster<'_>,
-    manifest: &ManifestTrouble<'_>,
-) -> bool {
-    let named = failing.trouble.work.as_ref().and_then(|it| it.work.as_deref());
+fn is_own(cx: &Context<'_>, failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>) -> bool {
+    let named = failing
+        .trouble
+        .work
+        .as_ref()
+        .and_then(|it| it.work.as_deref());
     let works = cx.inventory.works_of(failing.binding);
-    let own: BTreeSet<_> = works.map(|work| work.meta.name.as_str()).chain(named).collect();
+    let own: BTreeSet<_> = works
+        .map(|work| work.meta.name.as_str())
+        .chain(named)
+        .collect();
     let mut owners = owners(manifest).peekable();
     owners.peek().is_some() && owners.all(|owner| own.contains(owner))
 }
@@ -122,9 +125,8 @@ fn is_own(
 /// The placement whose Work has the name of an owner, as far as Works were read.
 fn placement(affected: &Affected<'_, '_>, owner: &str) -> Option<ObjectRef> {
     let mut works = affected.cx.inventory.works.iter();
-    let work = works.find(|work| {
-        work.meta.name == owner && work.cluster() == Some(affected.cluster())
-    })?;
+    let work =
+        works.find(|work| work.meta.name == owner && work.cluster() == Some(affected.cluster()))?;
     let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
     let name = work.meta.label(names::PARENT_PLACEMENT)?;
     Some(Scope::of_namespace(namespace).object(Concept::Placement, name))

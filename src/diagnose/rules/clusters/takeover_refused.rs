@@ -24,7 +24,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         for manifest in &failing.trouble.manifests {
             if ownership::of_manifest(manifest) == Some(rule.code) {
                 let why = discriminant(&manifest.problem);
-                let known = clusters.entry(manifest.into()).or_insert((why, BTreeSet::new()));
+                let known = clusters
+                    .entry(manifest.into())
+                    .or_insert((why, BTreeSet::new()));
                 known.1.insert(failing.cluster);
             }
         }
@@ -33,7 +35,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let own = clusters.get(&manifest.into())?;
         let refused = ownership::of_manifest(manifest) == Some(rule.code);
         let mut alike = clusters.iter().filter(|(_, other)| *other == own);
-        alike.next().filter(|_| refused).map(|(subject, _)| subject.clone())
+        alike
+            .next()
+            .filter(|_| refused)
+            .map(|(subject, _)| subject.clone())
     };
     per_subject(cx, rule, first, describe)
 }
@@ -91,8 +96,10 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     };
     finding = finding.new_run(
         affected.cx,
-        format!("{joint} whenToTakeOver: Always in the placement's applyStrategy to take over existing \
-         objects as they are. This fails the current run, so start a new one."),
+        format!(
+            "{joint} whenToTakeOver: Always in the placement's applyStrategy to take over existing \
+         objects as they are. This fails the current run, so start a new one."
+        ),
     );
     if names.len() > 1 || !affected.is_replaceable() {
         return finding;

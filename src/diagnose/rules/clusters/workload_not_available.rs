@@ -54,7 +54,15 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         "List the pods and events on {}: they show what blocks it.",
         affected.cluster()
     );
-    if let Some((OwnWait::Until { field, seconds, until }, sent)) = &own {
+    if let Some((
+        OwnWait::Until {
+            field,
+            seconds,
+            until,
+        },
+        sent,
+    )) = &own
+    {
         finding = finding.evidence(sent.work.object(), sent.path(field), *seconds);
         finding.message = format!(
             "{} Its manifest {} ({field}), which ends at {until} at the earliest.",

@@ -54,7 +54,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
             }
-            finding = finding.look_with("Read the log from before it was killed.", group.previous_logs());
+            finding = finding.look_with(
+                "Read the log from before it was killed.",
+                group.previous_logs(),
+            );
             if limits.is_empty() {
                 return finding
                     .fix(

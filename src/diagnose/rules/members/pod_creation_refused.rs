@@ -66,8 +66,10 @@ fn reason(message: &str) -> (String, Repairs) {
     let (why, repairs) = if message.contains("violates PodSecurity") {
         (
             ": the namespace's Pod Security level forbids them",
-            Content("Or ask the cluster's owner for another level on its namespace, if the workload \
-             needs what is forbidden."),
+            Content(
+                "Or ask the cluster's owner for another level on its namespace, if the workload \
+             needs what is forbidden.",
+            ),
         )
     } else if message.contains("serviceaccount \"") && message.contains("not found") {
         (
@@ -96,7 +98,11 @@ fn reason(message: &str) -> (String, Repairs) {
     };
     // A webhook's own words tell more than ours.
     let said = ["denied the request: ", "denied request: "].iter();
-    let said = said.filter_map(|words| Some(message.split_once(words)?.1)).next();
-    let said = said.map_or_else(String::new, |said| format!(": {}", said.trim_end_matches('.')));
+    let said = said
+        .filter_map(|words| Some(message.split_once(words)?.1))
+        .next();
+    let said = said.map_or_else(String::new, |said| {
+        format!(": {}", said.trim_end_matches('.'))
+    });
     (format!("{why}{said}"), repairs)
 }

@@ -68,7 +68,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 return finding.new_run(group.cx, content.replacen("fix", "Fix", 1));
             }
             if read.placement {
-                finding = finding.fix("Label the nodes as the pod asks, if labels are missing there.");
+                finding =
+                    finding.fix("Label the nodes as the pod asks, if labels are missing there.");
             }
             if read.insufficient {
                 finding = finding.fix("Add larger or more nodes, or remove other pods.");
