@@ -3,6 +3,7 @@
 mod chosen;
 pub mod complete;
 pub mod defaults;
+mod empty;
 mod help;
 pub mod refusal;
 mod several;
@@ -63,21 +64,28 @@ impl Cli {
     /// list, what is chosen there may be left out.
     pub fn parse(
         words: &[OsString],
-        command: clap::Command,
+        mut command: clap::Command,
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
         let spare = offers_choices.then(|| command.clone());
         let reads_several = several::commands(&command);
-        let error = match command.try_get_matches_from(words) {
-            Ok(matches) => return Self::of(&matches),
+        let error = match command.try_get_matches_from_mut(words) {
+            Ok(matches) => {
+                empty::refuse(&command, &matches)?;
+                return Self::of(&matches);
+            }
             Err(error) => several::unknown(&error, &reads_several).unwrap_or(error),
         };
         let Some(spare) = spare.filter(|_| error.kind() == ErrorKind::MissingRequiredArgument)
         else {
             return Err(error);
         };
-        let chosen = chosen::left_out(spare).try_get_matches_from(words);
-        match chosen.and_then(|matches| Self::of(&matches)) {
+        let mut spare = chosen::left_out(spare);
+        let chosen = spare.try_get_matches_from_mut(words).and_then(|matches| {
+            empty::refuse(&spare, &matches)?;
+            Self::of(&matches)
+        });
+        match chosen {
             // With --quiet nothing is offered.
             Ok(cli) if !cli.global.quiet => Ok(cli),
             _ => Err(error),
@@ -209,13 +217,74 @@ pub fn color_of(args: &[OsString]) -> Color {
 
 #[cfg(test)]
 mod tests {
-    use super::{Color, color_of, command, options};
+    use super::{Cli, Color, color_of, command, options};
     use crate::render::invocation::Invocation;
     use crate::words::{Class, CommandLine};
 
     #[test]
     fn the_definitions_are_sound() {
         command(&Invocation::default()).debug_assert();
+    }
+
+    /// What a command needs so that it is understood.
+    fn needed(command: &str) -> &'static [&'static str] {
+        match command {
+            "wait" => &["wait", "x", "--for=succeeded"],
+            "diagnose" => &["diagnose", "x"],
+            "approve" => &["approve", "x"],
+            "run" => &["run", "x", "--from=y"],
+            "plan" => &["plan", "--placement=x", "--strategy=y"],
+            _ => &[],
+        }
+    }
+
+    #[test]
+    fn no_flag_has_an_empty_value() {
+        let mut tree = command(&Invocation::default());
+        tree.build();
+        let mut wrong = Vec::new();
+        let mut flags = 0;
+        for sub in tree.get_subcommands().filter(|it| it.get_name() != "help") {
+            let name = sub.get_name();
+            let long =
+                |arg: &&clap::Arg| arg.get_action().takes_values() && arg.get_long().is_some();
+            for arg in sub.get_arguments().filter(long) {
+                let flag = format!("--{}", arg.get_long().unwrap_or_default());
+                if flag == "--reason" {
+                    continue;
+                }
+                flags += 1;
+                for empty in [format!("{flag}="), format!("{flag}= ")] {
+                    let words: Vec<std::ffi::OsString> =
+                        ["x", name, &empty].into_iter().map(Into::into).collect();
+                    let error = Cli::parse(&words, command(&Invocation::default()), false);
+                    let mut said = error
+                        .err()
+                        .map(|error| error.to_string())
+                        .unwrap_or_default();
+                    if said.contains("required") {
+                        let mut words: Vec<std::ffi::OsString> = vec!["x".into()];
+                        words.extend(needed(name).iter().map(Into::into));
+                        words.retain(|word| {
+                            !word.to_string_lossy().starts_with(&format!("{flag}="))
+                        });
+                        words.push((&empty).into());
+                        let error = Cli::parse(&words, command(&Invocation::default()), false);
+                        said = error
+                            .err()
+                            .map(|error| error.to_string())
+                            .unwrap_or_default();
+                    }
+                    // What else it needs is asked for first.
+                    let is_asked = ["required", "requires a subcommand"];
+                    if !said.contains(&flag) && !is_asked.iter().any(|it| said.contains(it)) {
+                        wrong.push(format!("{name} {empty}: {said}"));
+                    }
+                }
+            }
+        }
+        assert!(flags > 200, "{flags}");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     #[test]

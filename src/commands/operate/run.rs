@@ -16,6 +16,7 @@ use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::words::{CommandLine, Hint};
 
@@ -36,10 +37,11 @@ use crate::words::{CommandLine, Hint};
     1  refused, not confirmed, or the name belongs to another or a finished run\n  \
     3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
-    5  stuck, or --timeout was reached\n  \
+    5  stuck\n  \
     6  no such run\n  \
     7  forbidden, or a check could not read what it needs\n  \
-    8  with --wait: the run was stopped")]
+    8  with --wait: the run was stopped\n  \
+    9  --timeout was reached")]
 pub struct RunArgs {
     /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: of a new run, a generated name;
     /// else at a terminal, chosen from the runs that can be started]
@@ -142,6 +144,7 @@ fn act(
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            unknown: Unknown::new(),
             diff: args.diff,
         })
     };

@@ -64,7 +64,8 @@ impl Operation<'_> {
     pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
         let mut following = Following::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
-        let mut decide = |status: &Status| wait::ends(status).then_some(());
+        let patience = self.args.patience;
+        let mut decide = |status: &Status| wait::ends(status, patience).then_some(());
         let end = awaiting::until(
             &mut following,
             "succeeded",
@@ -120,7 +121,7 @@ impl Operation<'_> {
         let limit = self.args.timeout.unwrap_or(EFFECT);
         let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
         Error::new(
-            Exit::Stuck,
+            Exit::TimeLimit,
             format!("{what} after {}", duration::describe(limit)),
         )
         .telling(Told::Last)

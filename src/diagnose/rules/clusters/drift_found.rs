@@ -9,7 +9,8 @@ use crate::kubefleet::describe_object;
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
 pub const RULE: Rule = Rule::error("FS505", "drift-found", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .person();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let (clusters, object) = (affected.clusters(), affected.manifest.describe());

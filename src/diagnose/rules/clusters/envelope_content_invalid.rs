@@ -10,7 +10,8 @@ use crate::problems::steps;
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
 pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
     .reads(&[Concept::Binding])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {
@@ -77,9 +78,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         };
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
-        finding.fix_with(
+        finding.new_run(
+            cx,
             format!("{repair}, then start a new run: this one keeps its snapshot."),
-            cx.new_run_command(),
         )
     })
 }

@@ -11,7 +11,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// Source: workapplier/preprocess.go:decodeManifest.
 pub const RULE: Rule = Rule::error("FS504", "kind-missing-on-member", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let manifest = affected.manifest;

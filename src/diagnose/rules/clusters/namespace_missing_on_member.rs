@@ -13,7 +13,8 @@ use crate::rollout::ManifestTrouble;
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
 pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_subject(cx, rule, namespace, describe)

@@ -24,7 +24,8 @@ pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", Search::Wh
         Concept::OverrideSnapshot,
         Concept::MemberCluster,
     ])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 /// How many parts of a snapshot are evidence that it does not have an object.
 const PARTS: usize = 3;
@@ -121,10 +122,10 @@ fn describe(
     if let Some(over) = deleting {
         finding = finding
             .look_with("Inspect the override.", see_override(over))
-            .new_run(
-                cx,
+            .fix_with(
                 "Correct the override, whose rule deletes the object for a cluster that needs it. \
                  Then start a new run: this one keeps the override snapshots of its initialization.",
+                cx.new_run_command(),
             );
     }
     Some(finding)

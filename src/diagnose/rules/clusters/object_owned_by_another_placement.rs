@@ -18,7 +18,8 @@ pub const RULE: Rule = Rule::error(
     Search::Object(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518"]);
+.caused_by(&["FS518"])
+.person();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

@@ -11,7 +11,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// apply.go:validateOwnerReferences.
 pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

@@ -20,7 +20,8 @@ pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Search::W
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let faults = overrides::faults(cx);
@@ -251,11 +252,11 @@ fn remedies(
         }
         // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;
         // updaterun/execution.go:isBindingSyncedWithClusterStatus.
-        return finding.fix_with(
+        return finding.new_run(
+            cx,
             "Change the override or the content as well, and start a new run. KubeFleet does not try \
              again after this error, and a new run with the same override and content changes \
              nothing.",
-            cx.new_run_command(),
         );
     }
     let repair = match problem {

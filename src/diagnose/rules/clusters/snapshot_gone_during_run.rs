@@ -12,7 +12,8 @@ use crate::words::existing_indexes;
 /// first. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::ResourceSnapshot])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
@@ -52,7 +53,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .map(u64::to_string)
             .collect();
-        let indexes_known = indexes.clone();
+        let is_any = !indexes.is_empty();
         let subject = finding.subject.clone();
         if present {
             finding = finding.evidence(subject, "metadata.name", &name);
@@ -64,14 +65,17 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         // Where none is left, the placement's controller makes one of the current content.
-        let which = match present || indexes_known.is_empty() {
-            true => "Start a new run on the current content.",
-            false => {
-                "Start a new run on an existing snapshot; without an index it uses the current \
-                 content."
-            }
+        finding = if present || is_any {
+            finding.fix_with(
+                "Start a new run on an existing snapshot; latest is the newest.",
+                cx.fresh_run_command(Some("latest")),
+            )
+        } else {
+            finding.fix_with(
+                "Start a new run on the current content.",
+                cx.fresh_run_command(None),
+            )
         };
-        finding = finding.fix_with(which, cx.new_run_command());
         if let Some(placement) = cx.inventory.placement.present()
             && !present
             && names::snapshot_index(&name).is_some()

@@ -14,7 +14,8 @@ use crate::rollout::ManifestTrouble;
 /// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
 pub const RULE: Rule = Rule::error("FS506", "takeover-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .environment();
 
 /// One setting keeps all objects of a placement that exist already: what is refused alike, on the
 /// same clusters, is told once, under the first of the objects.

@@ -19,7 +19,8 @@ use crate::words::CommandLine;
 /// Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&member_findings::WHY_NOT_AVAILABLE);
+    .caused_by(&member_findings::WHY_NOT_AVAILABLE)
+    .content();
 
 /// Whether objects of a kind become available through pods, which need a node.
 fn has_pods(kind: &str) -> bool {
@@ -40,6 +41,9 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let own = OwnWait::of(affected);
     if let Some((OwnWait::Held(held), sent)) = &own {
         return held_back(affected, *held, sent, finding);
+    }
+    if affected.runs_elsewhere() {
+        finding.fault = Some(Blame::Environment);
     }
     if let Some(deadline) = fresh(affected) {
         finding.message = format!(

@@ -14,7 +14,8 @@ pub const RULE: Rule = Rule::error(
     Search::Whole(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518"]);
+.caused_by(&["FS518"])
+.environment();
 
 /// Controllers take note within seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);

@@ -9,7 +9,8 @@ use crate::member::{MemberBody, MemberKind};
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
 pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -11,7 +11,8 @@ use crate::member::texts::{PullProblem, pull_problem};
 /// Source: kubernetes, pkg/kubelet/images/types.go.
 pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
@@ -44,6 +45,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 Some(problem) if problems.len() == 1 => *problem,
                 _ => PullProblem::Other,
             };
+            if matches!(
+                one,
+                PullProblem::Certificate | PullProblem::RateLimit | PullProblem::Unreachable
+            ) {
+                finding.fault = Some(Blame::Environment);
+            }
             finding = group.says(
                 finding,
                 &format!(

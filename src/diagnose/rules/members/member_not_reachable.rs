@@ -11,7 +11,8 @@ use crate::words::CommandLine;
 /// has stopped reporting to the hub it says that the cluster itself is away.
 pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let looks = &cx.inventory.looks;

@@ -7,7 +7,8 @@ use crate::diagnose::rules::prelude::*;
 /// is no such object.
 pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

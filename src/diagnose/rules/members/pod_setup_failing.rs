@@ -9,7 +9,8 @@ use crate::member::{MULTI_ATTACH, PodState, PodTrouble, View};
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
 pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518", "FS531"]);
+    .caused_by(&["FS518", "FS531"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -10,7 +10,8 @@ use crate::member::Held;
 /// Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
