@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Search::W
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -235,13 +236,30 @@ fn remedies(
         );
     }
     if let BindingProblem::LabelKeyMissing { key, cluster } = problem {
-        finding = finding.fix_with(
-            format!("Add the label {key} to {cluster}, or fix the override."),
-            steps::label(cluster, format!("{key}=VALUE")),
+        let mut members = cx.inventory.members.iter();
+        let member = members.find(|it| it.meta.name == *cluster);
+        if let Some(member) = member.filter(|it| it.meta.labels.contains_key(key)) {
+            let path = format!("metadata.labels[{key}]");
+            finding = finding.known(member.object(), path, member.meta.labels.get(key));
+            finding.message = format!("{} It has the label now.", finding.message);
+        } else {
+            finding = finding.fix_with(
+                format!(
+                    "Add the label {key} to {cluster}, unless a stage or a policy selects by it."
+                ),
+                steps::label(cluster, format!("{key}=VALUE")),
+            );
+        }
+        // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;
+        // updaterun/execution.go:isBindingSyncedWithClusterStatus.
+        return finding.new_run(
+            cx,
+            "Change the override or the content as well, and start a new run. KubeFleet does not try \
+             again after this error, and a new run with the same override and content changes \
+             nothing.",
         );
     }
     let repair = match problem {
-        BindingProblem::LabelKeyMissing { .. } => format!("Then start a new run: {pinning}."),
         BindingProblem::OverrideSnapshotNotFound { .. } => {
             format!("Start a new run, which uses the current overrides: {pinning}.")
         }
