@@ -6,9 +6,9 @@
 use std::fmt;
 use std::io::{self, BufRead};
 
-use dialoguer::console::{Term, set_colors_enabled_stderr};
+use dialoguer::console::{Key, Term, set_colors_enabled_stderr};
 use dialoguer::theme::Theme;
-use dialoguer::{Confirm, FuzzySelect, MultiSelect};
+use dialoguer::{FuzzySelect, MultiSelect};
 
 use super::{Ui, err_size};
 use crate::render::escape;
@@ -23,6 +23,9 @@ const LEAST_ROWS: usize = 6;
 
 /// What stands before a candidate: a mark, and a box where several can be chosen.
 const MARGIN: usize = 8;
+
+/// How long an answer may be.
+const LONGEST: usize = 8;
 
 /// What stands behind a question.
 const CHOICE: &str = " [y/N] ";
@@ -94,15 +97,9 @@ impl Ui {
         for line in before.lines() {
             self.note(&format!("{}\n", paint.bold(line)));
         }
-        let last = last.to_owned();
-        let answer = while_open(attendant, true, move || {
-            Confirm::with_theme(&PromptTheme(paint))
-                .with_prompt(last)
-                .default(false)
-                .wait_for_newline(true)
-                .interact_opt()
-        })?;
-        Ok(answer == Some(true))
+        let prompt = format!("{}{CHOICE}", paint.bold(last));
+        let typed = while_open(attendant, true, move || Ok(read_keys(&prompt)?))?;
+        Ok(typed.is_some_and(|typed| says_yes(&typed)))
     }
 
     /// Lets someone choose one of these lines, of which no two are the same, beginning at the one in
@@ -184,6 +181,51 @@ fn while_open<T: Send + 'static, A: Attendant>(
     }
 }
 
+/// What is typed behind a question until Enter; `None` after Escape. What is typed is shown.
+fn read_keys(prompt: &str) -> io::Result<Option<String>> {
+    let term = Term::stderr();
+    term.write_str(prompt)?;
+    let mut typed = String::new();
+    loop {
+        let shown = typed.len();
+        match after(typed, &term.read_key()?) {
+            Typing::Goes(on) => typed = on,
+            Typing::Ends(typed) => {
+                term.write_line("")?;
+                return Ok(typed);
+            }
+        }
+        let more = typed.get(shown..).unwrap_or_default();
+        let less = shown.saturating_sub(typed.len());
+        term.write_str(&format!("{}{more}", "\u{8} \u{8}".repeat(less)))?;
+    }
+}
+
+/// What a key makes of what was typed.
+#[derive(Debug, PartialEq, Eq)]
+enum Typing {
+    Goes(String),
+    Ends(Option<String>),
+}
+
+/// Only letters are added, and only Backspace takes one back: whoever presses anything else has to
+/// say it anew.
+fn after(mut typed: String, key: &Key) -> Typing {
+    match key {
+        Key::Enter => Typing::Ends(Some(typed)),
+        Key::Escape => Typing::Ends(None),
+        Key::Backspace => {
+            typed.pop();
+            Typing::Goes(typed)
+        }
+        Key::Char(c) if c.is_ascii_graphic() && typed.len() < LONGEST => {
+            typed.push(*c);
+            Typing::Goes(typed)
+        }
+        _ => Typing::Goes(String::new()),
+    }
+}
+
 /// A line from standard input.
 fn read_line() -> io::Result<String> {
     let mut line = String::new();
@@ -234,31 +276,6 @@ impl Before {
 struct PromptTheme(Paint);
 
 impl Theme for PromptTheme {
-    fn format_confirm_prompt(
-        &self,
-        out: &mut dyn fmt::Write,
-        prompt: &str,
-        answer: Option<bool>,
-    ) -> fmt::Result {
-        let choice = match answer {
-            Some(true) => " [Y/n] ",
-            Some(false) => CHOICE,
-            // Escape takes the answer back, and the question would wait for Enter: it ends here.
-            None => return Err(fmt::Error),
-        };
-        write!(out, "{}{choice}", self.0.bold(prompt))
-    }
-
-    fn format_confirm_prompt_selection(
-        &self,
-        out: &mut dyn fmt::Write,
-        prompt: &str,
-        answer: Option<bool>,
-    ) -> fmt::Result {
-        let answer = if answer == Some(true) { "yes" } else { "no" };
-        write!(out, "{} {answer}", self.0.bold(prompt))
-    }
-
     fn format_prompt(&self, out: &mut dyn fmt::Write, prompt: &str) -> fmt::Result {
         write!(out, "{}", self.0.bold(prompt))
     }
@@ -277,10 +294,9 @@ impl Theme for PromptTheme {
 
 #[cfg(test)]
 mod tests {
-    use dialoguer::theme::Theme;
+    use dialoguer::console::Key;
 
-    use super::{PromptTheme, says_yes};
-    use crate::render::style::Paint;
+    use super::{Typing, after, says_yes};
 
     #[test]
     fn only_yes_is_yes() {
@@ -293,15 +309,42 @@ mod tests {
     }
 
     #[test]
-    fn a_question_shows_its_answer_and_ends_with_escape() {
-        let drawn = |answer| {
-            let mut out = String::new();
-            let done =
-                PromptTheme(Paint::new(false)).format_confirm_prompt(&mut out, "Stop x?", answer);
-            done.map(|()| out)
+    fn what_was_taken_back_is_no_answer() {
+        let back = Key::Backspace;
+        let control = |c: char| Key::Char(char::from(c as u8 - b'a' + 1));
+        let letter = Key::Char;
+        let yes = |keys: &[Key]| {
+            let mut typed = String::new();
+            for key in keys.iter().chain([&Key::Enter]) {
+                match after(typed, key) {
+                    Typing::Goes(on) => typed = on,
+                    Typing::Ends(end) => return end.is_some_and(|typed| says_yes(&typed)),
+                }
+            }
+            false
         };
-        assert_eq!(drawn(Some(false)).unwrap(), "Stop x? [y/N] ");
-        assert_eq!(drawn(Some(true)).unwrap(), "Stop x? [Y/n] ");
-        assert!(drawn(None).is_err());
+        assert!(yes(&[letter('y')]));
+        assert!(yes(&[letter('y'), letter('e'), letter('s')]));
+        assert!(yes(&[letter('n'), back.clone(), letter('Y')]));
+        for key in [
+            back.clone(),
+            Key::Del,
+            control('h'),
+            control('u'),
+            control('w'),
+            control('d'),
+            Key::ArrowLeft,
+            Key::Home,
+            Key::Unknown,
+            Key::Escape,
+            letter('n'),
+            letter('\u{9b}'),
+            letter('\u{301}'),
+        ] {
+            assert!(!yes(&[letter('y'), key.clone()]), "{key:?}");
+        }
+        assert!(!yes(&[]));
+        assert!(!yes(&[letter('n'), letter('y')]));
+        assert!(!yes(&vec![letter('y'); 20]));
     }
 }

@@ -101,13 +101,29 @@ pub struct Global {
 }
 
 impl Global {
-    /// The flags that commands in texts repeat, so that they lead to the same hub.
-    pub fn repeated(&self) -> [(&'static str, Option<&str>); 3] {
-        [
-            ("--context", self.context.as_deref()),
-            ("--kubeconfig", self.kubeconfig.as_deref()),
-            ("--as", self.impersonate.as_deref()),
-        ]
+    /// The flags that commands repeat, each with its value, so that they lead to the same hub as the
+    /// same user. A token is none of them: it is a secret.
+    pub fn repeated(&self) -> Vec<(&'static str, Option<&str>)> {
+        let mut flags = Vec::new();
+        for (flag, value) in [
+            ("--context", &self.context),
+            ("--kubeconfig", &self.kubeconfig),
+            ("--server", &self.server),
+            ("--cluster", &self.cluster),
+            ("--user", &self.user),
+            ("--tls-server-name", &self.tls_server_name),
+            ("--as", &self.impersonate),
+            ("--as-uid", &self.impersonate_uid),
+        ] {
+            let value = value.as_deref().filter(|value| !value.is_empty());
+            flags.extend(value.map(|value| (flag, Some(value))));
+        }
+        let groups = self.impersonate_groups.iter();
+        flags.extend(groups.map(|group| ("--as-group", Some(group.as_str()))));
+        if self.insecure_skip_tls_verify {
+            flags.push(("--insecure-skip-tls-verify", None));
+        }
+        flags
     }
 
     /// What the flags say about the connection.

@@ -49,7 +49,7 @@ impl Operation<'_> {
             for line in &differences {
                 self.ui.note(&format!("  {}\n", escape::line(line)));
             }
-            self.reading.now = (self.reading.clock)();
+            self.reading.now = self.reading.clock.now();
             shown = look(self.reading)?;
         }
     }
