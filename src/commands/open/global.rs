@@ -102,24 +102,25 @@ pub struct Global {
 
 impl Global {
     /// The flags that commands repeat, each with its value, so that they lead to the same hub as the
-    /// same user. A token is none of them: it is a secret.
-    pub fn repeated(&self) -> Vec<(&'static str, Option<&str>)> {
+    /// same user. A token is none of them, nor a login in the address: they are secrets.
+    pub fn repeated(&self) -> Vec<(&'static str, Option<String>)> {
+        let server = self.server.as_deref().map(address);
         let mut flags = Vec::new();
         for (flag, value) in [
             ("--context", &self.context),
             ("--kubeconfig", &self.kubeconfig),
-            ("--server", &self.server),
+            ("--server", &server),
             ("--cluster", &self.cluster),
             ("--user", &self.user),
             ("--tls-server-name", &self.tls_server_name),
             ("--as", &self.impersonate),
             ("--as-uid", &self.impersonate_uid),
         ] {
-            let value = value.as_deref().filter(|value| !value.is_empty());
+            let value = value.clone().filter(|value| !value.is_empty());
             flags.extend(value.map(|value| (flag, Some(value))));
         }
         let groups = self.impersonate_groups.iter();
-        flags.extend(groups.map(|group| ("--as-group", Some(group.as_str()))));
+        flags.extend(groups.map(|group| ("--as-group", Some(group.clone()))));
         if self.insecure_skip_tls_verify {
             flags.push(("--insecure-skip-tls-verify", None));
         }
@@ -162,4 +163,13 @@ impl Global {
     pub fn limit(&self) -> Option<Duration> {
         (!self.request_timeout.is_zero()).then_some(self.request_timeout)
     }
+}
+
+/// An address without what may be secret in it.
+pub(in crate::commands) fn address(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{}", path.trim_end_matches('/'))
 }
