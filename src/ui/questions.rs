@@ -1,22 +1,16 @@
 //! Questions at the terminal: one that is answered with yes or no, and lists to choose from.
 //!
-//! dialoguer reads the keys and draws. What stays ours is what it leaves open: keys that were typed
-//! before the question, signals while it is open, and terminals that cannot be drawn over.
+//! console reads the keys. Keys that were typed before a question are no answer, a signal ends it, and
+//! nothing is drawn on a terminal that cannot be drawn over.
 
-use std::fmt;
 use std::io::{self, BufRead};
 
-use dialoguer::console::{Key, Term, set_colors_enabled_stderr};
-use dialoguer::theme::Theme;
-use dialoguer::{FuzzySelect, MultiSelect};
+use console::{Key, Term};
 
+use super::choices::ChoiceList;
 use super::{Ui, err_size};
 use crate::render::escape;
-use crate::render::style::Paint;
 use crate::render::wrap;
-
-/// How many candidates are seen at once.
-const ROWS: usize = 15;
 
 /// The least rows of a terminal in which a list can be drawn.
 const LEAST_ROWS: usize = 6;
@@ -97,53 +91,23 @@ impl Ui {
         for line in before.lines() {
             self.note(&format!("{}\n", paint.bold(line)));
         }
-        let prompt = format!("{}{CHOICE}", paint.bold(last));
-        let typed = while_open(attendant, true, move || Ok(read_keys(&prompt)?))?;
-        Ok(typed.is_some_and(|typed| says_yes(&typed)))
+        let last = paint.bold(last);
+        let answer = while_open(attendant, true, move || ask_yes(&last).map(Some));
+        if answer.is_err() {
+            self.note("\n");
+        }
+        Ok(answer? == Some(true))
     }
 
-    /// Lets someone choose one of these lines, of which no two are the same, beginning at the one in
-    /// place `first`; `None` where nothing is chosen.
+    /// Lets someone choose of a list; nothing where nothing is chosen.
     pub fn choose<A: Attendant>(
         &self,
-        prompt: &str,
-        lines: Vec<String>,
-        first: usize,
-        attendant: A,
-    ) -> Result<Option<usize>, A::Error> {
-        self.clear();
-        let paint = self.paint_err();
-        let prompt = prompt.to_owned();
-        while_open(attendant, true, move || {
-            set_colors_enabled_stderr(paint.is_colored());
-            FuzzySelect::with_theme(&PromptTheme(paint))
-                .with_prompt(prompt)
-                .items(lines)
-                .default(first)
-                .max_length(ROWS)
-                .report(false)
-                .interact_opt()
-        })
-    }
-
-    /// Lets someone choose several of these lines.
-    pub fn choose_several<A: Attendant>(
-        &self,
-        prompt: &str,
-        lines: Vec<String>,
+        list: ChoiceList,
         attendant: A,
     ) -> Result<Vec<usize>, A::Error> {
         self.clear();
         let paint = self.paint_err();
-        let prompt = prompt.to_owned();
-        let chosen = while_open(attendant, true, move || {
-            MultiSelect::with_theme(&PromptTheme(paint))
-                .with_prompt(prompt)
-                .items(lines)
-                .max_length(ROWS)
-                .report(false)
-                .interact_opt()
-        })?;
+        let chosen = while_open(attendant, true, move || list.ask(paint))?;
         Ok(chosen.unwrap_or_default())
     }
 
@@ -160,7 +124,7 @@ impl Ui {
 fn while_open<T: Send + 'static, A: Attendant>(
     attendant: A,
     draws: bool,
-    ask: impl FnOnce() -> dialoguer::Result<Option<T>> + Send + 'static,
+    ask: impl FnOnce() -> io::Result<Option<T>> + Send + 'static,
 ) -> Result<Option<T>, A::Error> {
     let before = Before::of_terminal();
     forget_typed();
@@ -173,32 +137,30 @@ fn while_open<T: Send + 'static, A: Attendant>(
     match answer? {
         Ok(answer) => Ok(answer),
         // Ctrl-C is read as a key, and raises the signal, which may be noticed later.
-        Err(dialoguer::Error::IO(error)) if error.kind() == io::ErrorKind::Interrupted => {
-            Err(A::interruption())
-        }
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(A::interruption()),
         // What cannot be read is no answer: the terminal is gone, say.
         Err(_) => Ok(None),
     }
 }
 
-/// What is typed behind a question until Enter; `None` after Escape. What is typed is shown.
-fn read_keys(prompt: &str) -> io::Result<Option<String>> {
+/// Asks until Enter or Escape, and leaves the question with its answer.
+fn ask_yes(question: &str) -> io::Result<bool> {
     let term = Term::stderr();
-    term.write_str(prompt)?;
+    term.write_str(&format!("{question}{CHOICE}"))?;
     let mut typed = String::new();
-    loop {
+    let answer = loop {
         let shown = typed.len();
         match after(typed, &term.read_key()?) {
             Typing::Goes(on) => typed = on,
-            Typing::Ends(typed) => {
-                term.write_line("")?;
-                return Ok(typed);
-            }
+            Typing::Ends(typed) => break typed.is_some_and(|typed| says_yes(&typed)),
         }
         let more = typed.get(shown..).unwrap_or_default();
         let less = shown.saturating_sub(typed.len());
         term.write_str(&format!("{}{more}", "\u{8} \u{8}".repeat(less)))?;
-    }
+    };
+    let said = if answer { "yes" } else { "no" };
+    term.write_str(&format!("\r\u{1b}[K{question} {said}\n"))?;
+    Ok(answer)
 }
 
 /// What a key makes of what was typed.
@@ -272,29 +234,9 @@ impl Before {
     }
 }
 
-/// How questions look.
-struct PromptTheme(Paint);
-
-impl Theme for PromptTheme {
-    fn format_prompt(&self, out: &mut dyn fmt::Write, prompt: &str) -> fmt::Result {
-        write!(out, "{}", self.0.bold(prompt))
-    }
-
-    fn format_fuzzy_select_prompt(
-        &self,
-        out: &mut dyn fmt::Write,
-        prompt: &str,
-        typed: &str,
-        cursor: usize,
-    ) -> fmt::Result {
-        let (before, behind) = typed.split_at(cursor);
-        write!(out, "{} {before}|{behind}", self.0.bold(prompt))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use dialoguer::console::Key;
+    use console::Key;
 
     use super::{Typing, after, says_yes};
 
