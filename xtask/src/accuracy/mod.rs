@@ -1,10 +1,14 @@
 //! How right the program is, counted: the page that says so.
 
 mod diagnoses;
+#[allow(clippy::expect_used)] // a test measures the same
+#[path = "../../../tests/laws/lengths.rs"]
+mod lengths;
 mod masking;
 mod ordinary;
 #[path = "../../../tests/attack/planted.rs"]
 mod planted;
+mod reports;
 #[allow(clippy::expect_used)] // a test reads the same fixtures
 #[path = "../../../tests/laws/situations.rs"]
 mod situations;
@@ -18,7 +22,11 @@ pub const PAGE: &str = "docs/accuracy.md";
 
 /// What the page says: one section for each thing that is counted.
 pub fn page(root: &Path) -> Result<String> {
-    let sections = [diagnoses::section(root)?, masking::section(root)?];
+    let sections = [
+        diagnoses::section(root)?,
+        reports::section(root)?,
+        masking::section(root)?,
+    ];
     Ok(format!(
         "# Accuracy\n\nCounted by `cargo xtask gen`; CI counts again.\n\n{}",
         sections.join("\n")
