@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use textwrap::core::display_width;
-
 use super::escape;
 use super::look::Look;
 use super::tree::{self, Scope};
@@ -28,7 +26,7 @@ pub fn report(report: &Report, look: &Look) -> String {
     }
     page.findings(&notes);
     page.cut |= not_checked(&mut page.out, &report.not_checked, look);
-    page.foot(&outline);
+    page.foot(report, &outline);
     page.out
 }
 
@@ -56,14 +54,7 @@ impl TextPage<'_> {
         let verdict = self.look.paint.verdict(report.verdict);
         let target = escape::line(&report.about());
         let target = self.look.paint.bold(&target);
-        let mut head = format!("{verdict}  {target}");
-        if let Some(as_of) = report.as_of {
-            let as_of = format!("as of {as_of}");
-            let fits = display_width(&head) + 2 + as_of.len() <= self.look.width;
-            let gap = if fits { "  " } else { "\n" };
-            let _ = write!(head, "{gap}{}", self.look.paint.dim(&as_of));
-        }
-        let _ = writeln!(self.out, "{head}");
+        let _ = writeln!(self.out, "{verdict}  {target}");
         let target = format!("{} ", report.target);
         self.cut |= self.detail().is_cut(&report.summary);
         let shown = match summary.strip_prefix(&target).map(without_state) {
@@ -77,7 +68,13 @@ impl TextPage<'_> {
     /// What is told by its sentence follows what it belongs to.
     fn findings(&mut self, findings: &[&OutlinedFinding<'_>]) {
         for (at, finding) in findings.iter().enumerate() {
-            if !finding.is_short || at == 0 {
+            // The first of those that explain the state follows it.
+            let is_apart = if at == 0 {
+                finding.is_short
+            } else {
+                !finding.is_short
+            };
+            if is_apart {
                 self.out.push('\n');
             }
             self.finding(finding);
@@ -192,10 +189,11 @@ impl TextPage<'_> {
         }
     }
 
-    fn foot(&mut self, outline: &Outline<'_>) {
+    fn foot(&mut self, report: &Report, outline: &Outline<'_>) {
         let paint = self.look.paint;
         let mut notes: Vec<_> = outline.left_out.iter().cloned().collect();
-        notes.extend(self.cut.then(|| "use -v to show everything".to_owned()));
+        notes.extend(report.as_of.map(|as_of| format!("as of {as_of}")));
+        notes.extend(self.cut.then(|| "-v for more".to_owned()));
         let notes = paint.dim(&notes.join("; "));
         // Once shows the way.
         let see = outline

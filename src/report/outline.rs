@@ -173,10 +173,9 @@ fn state<'r>(report: &'r Report, first: &Finding) -> Option<&'r str> {
             .all(|time| numbers(&first.message).any(|said| said == time))
             .then_some(state);
     }
-    let is_named = |name: &String| first.message.contains(name.as_str());
-    if !is_named(&first.subject.name) && first.subject != report.target
-        || !first.clusters.iter().all(is_named)
-    {
+    // The clusters are listed below it.
+    let subject = &first.subject;
+    if *subject != report.target && !first.message.contains(&subject.name) {
         return None;
     }
     let name = format!(": {} ({})", first.name, first.code);
