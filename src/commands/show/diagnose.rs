@@ -58,7 +58,7 @@ pub struct DiagnoseArgs {
     targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
-    /// Diagnose every update run in the scope; text begins with what needs a person
+    /// Diagnose every update run in the scope
     #[arg(long)]
     all: bool,
     /// With --all: include both scopes and all namespaces
