@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use textwrap::core::display_width;
+
 use super::escape;
 use super::look::Look;
 use super::tree::{self, Scope};
@@ -26,7 +28,7 @@ pub fn report(report: &Report, look: &Look) -> String {
     }
     page.findings(&notes);
     page.cut |= not_checked(&mut page.out, &report.not_checked, look);
-    page.foot(report, &outline);
+    page.foot(&outline);
     page.out
 }
 
@@ -36,6 +38,8 @@ pub(super) struct TextPage<'l> {
     pub look: &'l Look,
     /// Whether something was left out that `-v` shows.
     pub cut: bool,
+    /// The moment for which the page is true, until it is written.
+    as_of: Option<String>,
 }
 
 impl<'l> TextPage<'l> {
@@ -45,6 +49,7 @@ impl<'l> TextPage<'l> {
             out: String::new(),
             look,
             cut: false,
+            as_of: None,
         }
     }
 }
@@ -54,7 +59,15 @@ impl TextPage<'_> {
         let verdict = self.look.paint.verdict(report.verdict);
         let target = escape::line(&report.about());
         let target = self.look.paint.bold(&target);
-        let _ = writeln!(self.out, "{verdict}  {target}");
+        let mut head = format!("{verdict}  {target}");
+        let as_of = report.as_of.map(|as_of| format!("as of {as_of}"));
+        match as_of {
+            Some(as_of) if display_width(&head) + 2 + as_of.len() <= self.look.width => {
+                head = format!("{head}  {}", self.look.paint.dim(&as_of));
+            }
+            as_of => self.as_of = as_of,
+        }
+        let _ = writeln!(self.out, "{head}");
         let target = format!("{} ", report.target);
         self.cut |= self.detail().is_cut(&report.summary);
         let shown = match summary.strip_prefix(&target).map(without_state) {
@@ -189,11 +202,13 @@ impl TextPage<'_> {
         }
     }
 
-    fn foot(&mut self, report: &Report, outline: &Outline<'_>) {
+    fn foot(&mut self, outline: &Outline<'_>) {
         let paint = self.look.paint;
         let mut notes: Vec<_> = outline.left_out.iter().cloned().collect();
-        notes.extend(report.as_of.map(|as_of| format!("as of {as_of}")));
-        notes.extend(self.cut.then(|| "-v for more".to_owned()));
+        notes.extend(self.cut.then(|| "use -v to show everything".to_owned()));
+        if let Some(as_of) = self.as_of.take() {
+            let _ = writeln!(self.out, "{}", paint.dim(&as_of));
+        }
         let notes = paint.dim(&notes.join("; "));
         // Once shows the way.
         let see = outline
