@@ -25,6 +25,7 @@ pub fn page(root: &Path) -> Result<String> {
     let sections = [
         diagnoses::section(root)?,
         reports::section(root)?,
+        crate::conform::section(root)?,
         masking::section(root)?,
     ];
     Ok(format!(
