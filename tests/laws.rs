@@ -12,7 +12,10 @@ mod ends;
 mod evidence;
 #[path = "laws/fixtures.rs"]
 mod fixtures;
-
+#[path = "laws/lengths.rs"]
+mod lengths;
+#[path = "laws/situations.rs"]
+mod situations;
 #[path = "laws/steps.rs"]
 mod steps;
 #[path = "laws/voice.rs"]

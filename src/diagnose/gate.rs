@@ -51,13 +51,15 @@ pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gat
         {
             format!("stage {} request its own approval", stage.name())
         }
-        Some(stage) => format!(
-            "stage {} {} {} ({} at a time)",
-            stage.name(),
-            if after { "start with" } else { "update" },
-            enumerate(stage.clusters.iter().map(|cluster| cluster.name)),
-            stage.concurrency
-        ),
+        Some(stage) => {
+            let verb = if after { "start with" } else { "update" };
+            let clusters = enumerate(stage.clusters.iter().map(|cluster| cluster.name));
+            let pace = match stage.clusters.len() {
+                1 => String::new(),
+                _ => format!(" ({} at a time)", stage.concurrency),
+            };
+            format!("stage {} {verb} {clusters}{pace}", stage.name())
+        }
         None => "the run finish".to_owned(),
     };
     if waits {

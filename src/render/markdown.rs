@@ -129,8 +129,23 @@ fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocat
         let clusters = list(&finding.clusters, Detail::ISSUE.clusters);
         let _ = writeln!(out, "\nClusters{}: {}", text(&stage), text(&clusters));
     }
+    for (at, remedy) in finding.remedies.iter().enumerate() {
+        let effect = match remedy.effect {
+            Effect::ReadOnly => String::new(),
+            effect => format!(" (*{}*)", effect.as_str()),
+        };
+        let action = prose(&remedy.action);
+        let gap = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}{}. {action}{effect}", at + 1);
+        if let Some(command) = &remedy.command {
+            let command = invocation.command(command);
+            let fence = fence(&command, 3);
+            let _ = writeln!(out, "\n   {fence}sh\n   {command}\n   {fence}\n");
+        }
+    }
     if finding.evidence.all > 0 {
-        out.push('\n');
+        let gap = if out.ends_with("\n\n") { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}Evidence:\n");
     }
     for one in &finding.evidence.shown {
         let _ = writeln!(
@@ -145,20 +160,6 @@ fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocat
             },
             code(&one.value)
         );
-    }
-    for (at, remedy) in finding.remedies.iter().enumerate() {
-        let effect = match remedy.effect {
-            Effect::ReadOnly => String::new(),
-            effect => format!(" (*{}*)", effect.as_str()),
-        };
-        let action = prose(&remedy.action);
-        let gap = if at == 0 { "\n" } else { "" };
-        let _ = writeln!(out, "{gap}{}. {action}{effect}", at + 1);
-        if let Some(command) = &remedy.command {
-            let command = invocation.command(command);
-            let fence = fence(&command, 3);
-            let _ = writeln!(out, "\n   {fence}sh\n   {command}\n   {fence}\n");
-        }
     }
     let explain = CommandLine::fleet("explain").arg(&finding.code);
     let gap = if out.ends_with("\n\n") { "" } else { "\n" };

@@ -15,7 +15,7 @@ use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedSnapshot, PlannedStage,
     PlannedTask, Point, RefusalKind,
 };
-use crate::report::{Subject, Witnesses};
+use crate::report::{Subject, Witnesses, unnamed};
 use crate::words::{count, together};
 
 /// Clusters of a stage, before the rest is only counted.
@@ -385,7 +385,8 @@ fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &Point<K>) 
     let _ = writeln!(page.out, "\n{label}{code} {}", paint.bold(kind));
     let width = page.look.width;
     hanging(&mut page.out, "  ", "  ", &point.message, width);
-    page.clusters(&point.clusters, point.stage.as_deref(), &point.message);
-    page.evidence(&Witnesses::new(&point.evidence, page.detail()));
+    let clusters = unnamed(&point.clusters, &point.message);
+    page.clusters(clusters, point.stage.as_deref());
     page.remedies(&point.remedies);
+    page.evidence(&Witnesses::new(&point.evidence, page.detail()));
 }

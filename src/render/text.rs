@@ -3,38 +3,32 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use textwrap::core::display_width;
+
 use super::escape;
 use super::look::Look;
-use super::tree;
+use super::tree::{self, Scope};
 use super::wrap::{hanging, list};
 use crate::report::{
     Detail, NotChecked, Outline, OutlinedFinding, Remedy, Report, Verdict, Witness, Witnesses,
 };
-use crate::words::{CommandLine, brief};
+use crate::rollout::Progress;
+use crate::words::CommandLine;
 
-/// Writes a report.
+/// Writes a report: its state, what explains it with what to do, where the rollout is, and notes.
 pub fn report(report: &Report, look: &Look) -> String {
     let mut page = TextPage::new(look);
-    page.head(report);
-    if let Some(progress) = &report.progress {
-        let mut shown = Cow::Borrowed(progress);
-        if report.verdict == Verdict::InitializationFailed && !look.verbose {
-            // None of its stages was begun.
-            page.cut |= !progress.stages.is_empty();
-            shown.to_mut().stages.clear();
-        }
-        page.cut |= tree::draw(&mut page.out, &shown, None, look);
-    }
     let outline = Outline::by_cause(report, page.detail());
-    for (at, finding) in outline.findings.iter().enumerate() {
-        // What is told by its sentence follows what it belongs to.
-        if !finding.is_short || at == 0 {
-            page.out.push('\n');
-        }
-        page.finding(finding);
+    page.head(report, &outline.summary);
+    let is_note = |one: &&OutlinedFinding<'_>| one.is_short && one.role.is_empty();
+    let (notes, open): (Vec<_>, Vec<_>) = outline.findings.iter().partition(is_note);
+    page.findings(&open);
+    if let Some(progress) = &report.progress {
+        page.progress(report.verdict, progress, !open.is_empty());
     }
+    page.findings(&notes);
     page.cut |= not_checked(&mut page.out, &report.not_checked, look);
-    page.foot(report, outline.left_out);
+    page.foot(&outline);
     page.out
 }
 
@@ -44,8 +38,8 @@ pub(super) struct TextPage<'l> {
     pub look: &'l Look,
     /// Whether something was left out that `-v` shows.
     pub cut: bool,
-    /// Whether the command stands there that explains a finding: once shows the way.
-    explained: bool,
+    /// The moment for which the page is true, until it is written.
+    as_of: Option<String>,
 }
 
 impl<'l> TextPage<'l> {
@@ -55,73 +49,101 @@ impl<'l> TextPage<'l> {
             out: String::new(),
             look,
             cut: false,
-            explained: false,
+            as_of: None,
         }
     }
 }
 
 impl TextPage<'_> {
-    fn head(&mut self, report: &Report) {
+    fn head(&mut self, report: &Report, summary: &str) {
         let verdict = self.look.paint.verdict(report.verdict);
         let target = escape::line(&report.about());
         let target = self.look.paint.bold(&target);
-        let _ = writeln!(self.out, "{verdict}  {target}");
+        let mut head = format!("{verdict}  {target}");
+        let as_of = report.as_of.map(|as_of| format!("as of {as_of}"));
+        match as_of {
+            Some(as_of) if display_width(&head) + 2 + as_of.len() <= self.look.width => {
+                head = format!("{head}  {}", self.look.paint.dim(&as_of));
+            }
+            as_of => self.as_of = as_of,
+        }
+        let _ = writeln!(self.out, "{head}");
         let target = format!("{} ", report.target);
-        let summary = match report.summary.strip_prefix(&target) {
-            Some(rest) => &first_upper(rest.strip_prefix("is ").unwrap_or(rest)),
-            None => &report.summary,
+        self.cut |= self.detail().is_cut(&report.summary);
+        let shown = match summary.strip_prefix(&target).map(without_state) {
+            Some(rest) if rest.is_empty() => return,
+            Some(rest) => first_upper(&rest),
+            None => summary.to_owned(),
         };
-        let shown = brief(summary, self.detail().sentence);
-        self.cut |= shown != *summary;
         hanging(&mut self.out, "", "", &shown, self.look.width);
+    }
+
+    /// What is told by its sentence follows what it belongs to.
+    fn findings(&mut self, findings: &[&OutlinedFinding<'_>]) {
+        for (at, finding) in findings.iter().enumerate() {
+            // The first of those that explain the state follows it.
+            let is_apart = if at == 0 {
+                finding.is_short
+            } else {
+                !finding.is_short
+            };
+            if is_apart {
+                self.out.push('\n');
+            }
+            self.finding(finding);
+        }
     }
 
     fn finding(&mut self, finding: &OutlinedFinding<'_>) {
         let paint = self.look.paint;
-        let role = match finding.role.as_str() {
-            "" => String::new(),
-            role => format!("  ({})", escape::line(role)),
-        };
-        let head = format!(
-            "{} {} {}{}",
+        let mut head = vec![
             paint.severity(finding.severity),
             paint.bold(&escape::line(&finding.code)),
-            paint.bold(&escape::line(&finding.name)),
-            paint.dim(&role)
-        );
-        self.cut |= finding.cut;
-        let width = self.look.width;
-        if finding.is_short {
-            let head = format!("{head}: ");
-            hanging(&mut self.out, &head, "  ", &finding.message, width);
-        } else {
-            let _ = writeln!(self.out, "{head}");
-            hanging(&mut self.out, "  ", "  ", &finding.message, width);
+        ];
+        if self.look.verbose {
+            head.push(paint.bold(&escape::line(&finding.name)));
         }
+        if !finding.role.is_empty() {
+            head.push(paint.dim(&format!("({})", escape::line(&finding.role))));
+        }
+        let head = format!("{}: ", head.join(" "));
+        self.cut |= finding.cut;
+        hanging(
+            &mut self.out,
+            &head,
+            "  ",
+            &finding.message,
+            self.look.width,
+        );
         let stage = finding.stage.as_deref();
-        // The sentence as it was: its cut form may lack the cluster.
-        let message = &(**finding).message;
-        self.clusters(&finding.clusters, stage, message);
+        self.clusters(finding.clusters, stage);
         if finding.is_short {
             return;
         }
+        self.remedies(finding.steps.iter().copied());
         self.evidence(&finding.evidence);
-        self.remedies(&finding.remedies);
-        if self.look.verbose || !self.explained {
-            self.explained = true;
-            let see = CommandLine::fleet("explain").arg(&finding.code);
-            let see = paint.command(&self.look.invocation.command(&see));
-            let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
-        }
     }
 
-    /// The clusters of a finding, unless it has one that its message names.
-    pub fn clusters(&mut self, clusters: &[String], stage: Option<&str>, message: &str) {
-        if let [] | [_] = clusters {
-            let named = |name: &String| message.contains(name.as_str());
-            if clusters.iter().all(named) {
-                return;
-            }
+    /// Where the rollout is: in few words where something else is to be read first.
+    fn progress(&mut self, verdict: Verdict, progress: &Progress, is_told: bool) {
+        let mut shown = Cow::Borrowed(progress);
+        if verdict == Verdict::InitializationFailed && !self.look.verbose {
+            // None of its stages was begun.
+            self.cut |= !progress.stages.is_empty();
+            shown.to_mut().stages.clear();
+        }
+        let scope = match (self.look.verbose, is_told) {
+            (true, _) => Scope::Whole,
+            (false, true) => Scope::Front,
+            (false, false) => Scope::Stages,
+        };
+        self.cut |= tree::draw(&mut self.out, &shown, scope, self.look);
+    }
+
+    /// The clusters of a finding.
+    pub fn clusters(&mut self, clusters: &[String], stage: Option<&str>) {
+        if clusters.is_empty() {
+            return;
         }
         let most = self.detail().clusters;
         self.cut |= clusters.len() > most;
@@ -169,28 +191,42 @@ impl TextPage<'_> {
         }
     }
 
-    pub fn remedies(&mut self, remedies: &[Remedy]) {
-        if remedies.is_empty() {
-            return;
-        }
-        let paint = self.look.paint;
-        let _ = writeln!(self.out, "  {}", paint.bold("next:"));
-        for (at, remedy) in remedies.iter().enumerate() {
-            let (first, text) = (format!("    {}. ", at + 1), remedy.sentence());
-            hanging(&mut self.out, &first, "       ", &text, self.look.width);
+    pub fn remedies<'r>(&mut self, remedies: impl IntoIterator<Item = &'r Remedy>) {
+        for (at, remedy) in remedies.into_iter().enumerate() {
+            let (first, text) = (format!("  {}. ", at + 1), remedy.sentence());
+            hanging(&mut self.out, &first, "     ", &text, self.look.width);
             if let Some(command) = &remedy.command {
                 let command = self.look.invocation.command(command);
-                let _ = writeln!(self.out, "         {}", paint.command(&command));
+                let _ = writeln!(self.out, "       {}", self.look.paint.command(&command));
             }
         }
     }
 
-    fn foot(&mut self, report: &Report, left_out: Option<String>) {
-        let more = self.cut.then(|| "use -v to show everything".to_owned());
-        let as_of = report.as_of.map(|as_of| format!("as of {as_of}"));
-        let notes: Vec<_> = [left_out, more, as_of].into_iter().flatten().collect();
-        if !notes.is_empty() {
-            let _ = writeln!(self.out, "{}", self.look.paint.dim(&notes.join("; ")));
+    fn foot(&mut self, outline: &Outline<'_>) {
+        let paint = self.look.paint;
+        let mut notes: Vec<_> = outline.left_out.iter().cloned().collect();
+        notes.extend(self.cut.then(|| "use -v to show everything".to_owned()));
+        if let Some(as_of) = self.as_of.take() {
+            let _ = writeln!(self.out, "{}", paint.dim(&as_of));
+        }
+        let notes = paint.dim(&notes.join("; "));
+        // Once shows the way.
+        let see = outline
+            .findings
+            .iter()
+            .find(|one| !one.is_short)
+            .map(|first| {
+                let see = CommandLine::fleet("explain").arg(&first.code);
+                let see = paint.command(&self.look.invocation.command(&see));
+                format!("{} {see}", paint.bold("see:"))
+            });
+        let foot: Vec<_> = [notes]
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .chain(see)
+            .collect();
+        if !foot.is_empty() {
+            let _ = writeln!(self.out, "{}", foot.join("; "));
         }
     }
 
@@ -209,7 +245,7 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
     if gaps.is_empty() {
         return false;
     }
-    let _ = writeln!(out, "\n{}", look.paint.bold("not checked:"));
+    let label = look.paint.bold("not checked:");
     let most = if look.verbose {
         usize::MAX
     } else {
@@ -217,6 +253,7 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
     };
     let mut cut = false;
     let mut written: Vec<(&str, &[String])> = Vec::new();
+    let mut texts = Vec::new();
     for gap in gaps {
         let key = (gap.why.as_str(), gap.clusters.as_slice());
         if written.contains(&key) {
@@ -231,9 +268,31 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
         if !gap.clusters.is_empty() {
             text = format!("{text} ({})", list(&gap.clusters, most));
         }
-        hanging(out, "  - ", "    ", &text, look.width);
+        texts.push(text);
+    }
+    out.push('\n');
+    if let [text] = texts.as_slice() {
+        hanging(out, &format!("{label} "), "  ", text, look.width);
+        return cut;
+    }
+    let _ = writeln!(out, "{label}");
+    for text in &texts {
+        hanging(out, "  - ", "    ", text, look.width);
     }
     cut
+}
+
+/// A state without the words for it, which the verdict says: how far it has come, and why.
+fn without_state(rest: &str) -> Cow<'_, str> {
+    let end = rest.find([':', ';', '.']).unwrap_or(rest.len());
+    let (state, why) = rest.split_at(end);
+    match state.split_once(" (") {
+        _ if state.starts_with('(') => Cow::Borrowed(rest),
+        Some((_, far)) => Cow::Owned(format!("{}{why}", far.trim_end_matches(')'))),
+        // There is no more to it.
+        None if why == "." && state.split(' ').count() < 5 => Cow::Borrowed(""),
+        None => Cow::Borrowed(rest.strip_prefix("is ").unwrap_or(rest)),
+    }
 }
 
 /// A sentence without its beginning.

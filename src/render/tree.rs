@@ -44,13 +44,26 @@ pub(super) struct Live<'l> {
     pub meter: usize,
 }
 
+/// How much of a run is shown.
+#[derive(Clone, Copy)]
+pub(super) enum Scope<'l> {
+    /// Everything as it is at this moment.
+    Live(&'l Live<'l>),
+    /// Everything.
+    Whole,
+    /// A line for each stage; those that are alike on one.
+    Stages,
+    /// What is done and what is under way: what comes later is only named.
+    Front,
+}
+
 /// Draws the progress of a run. Returns whether something was left out.
-pub(super) fn draw(
-    out: &mut String,
-    progress: &Progress,
-    live: Option<&Live<'_>>,
-    look: &Look,
-) -> bool {
+pub(super) fn draw(out: &mut String, progress: &Progress, scope: Scope<'_>, look: &Look) -> bool {
+    let live = match scope {
+        Scope::Live(live) => Some(live),
+        _ => None,
+    };
+    let is_brief = matches!(scope, Scope::Stages | Scope::Front);
     let mut head = vec![format!("placement {}", progress.placement)];
     head.push(match &progress.snapshot {
         Some(index) => format!("snapshot {index}"),
@@ -64,7 +77,7 @@ pub(super) fn draw(
     }
     let mut head = head.join(", ");
     // The summary of a report says how many are done.
-    if progress.total > 0 && (live.is_some() || look.verbose) {
+    if progress.total > 0 && !is_brief {
         head = format!("{head}: {}/{} clusters done", progress.done, progress.total);
     }
     hanging(out, "", "  ", &head, look.width);
@@ -72,11 +85,36 @@ pub(super) fn draw(
     let tree = Tree {
         progress,
         live,
+        is_told: matches!(scope, Scope::Front),
         look,
     };
-    for (at, stage) in progress.stages.iter().enumerate() {
-        let turn = look.paint.branch(at + 1 == progress.stages.len());
-        cut |= tree.stage(out, stage, turn);
+    let alike = |a: &StageProgress, b: &StageProgress| {
+        is_brief && a.state == b.state && tree.is_quiet(a) && tree.is_quiet(b)
+    };
+    let mut chunks: Vec<_> = progress.stages.chunk_by(alike).collect();
+    let mut later: &[StageProgress] = &[];
+    if let (Scope::Front, [_, .., last]) = (scope, chunks.as_slice())
+        && last
+            .iter()
+            .all(|it| it.state == StageState::Pending && tree.is_quiet(it))
+    {
+        later = last;
+        chunks.pop();
+    }
+    for (at, stages) in chunks.iter().enumerate() {
+        let is_last = at + 1 == chunks.len();
+        let turn = look.paint.branch(is_last);
+        match stages {
+            [stage] if is_brief => {
+                let later = if is_last { later } else { &[] };
+                cut |= tree.brief(out, stage, later, turn);
+            }
+            [stage] => cut |= tree.stage(out, stage, turn),
+            stages => {
+                cut = true;
+                tree.several(out, stages, turn);
+            }
+        }
     }
     cut
 }
@@ -84,21 +122,42 @@ pub(super) fn draw(
 struct Tree<'t> {
     progress: &'t Progress,
     live: Option<&'t Live<'t>>,
+    /// Whether what comes next is told elsewhere.
+    is_told: bool,
     look: &'t Look,
 }
 
 impl Tree<'_> {
-    fn stage(
-        &self,
-        out: &mut String,
-        stage: &StageProgress,
-        (branch, trunk): (&str, &str),
-    ) -> bool {
-        let Self {
-            progress,
-            live,
-            look,
-        } = *self;
+    /// Whether nothing is to be seen in a stage: it is all done, or not reached.
+    fn is_quiet(&self, stage: &StageProgress) -> bool {
+        let state = match stage.state {
+            StageState::Done => ClusterState::Done,
+            StageState::Pending => ClusterState::Pending,
+            _ => return false,
+        };
+        let is_plain = |cluster: &ClusterProgress| {
+            cluster.state == state && name(cluster, self.progress, None) == cluster.name
+        };
+        !stage.deletes && stage.clusters.iter().all(is_plain)
+    }
+
+    /// Stages that are alike, on one line.
+    fn several(&self, out: &mut String, stages: &[StageProgress], (branch, trunk): (&str, &str)) {
+        let names: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
+        let state = stages.first().map_or("", |stage| stage.state.describe());
+        let clusters = stages.iter().map(|stage| stage.clusters.len()).sum();
+        let text = format!(
+            "stages {}: {state}, {}",
+            list(&names, NAMED),
+            count(clusters, "cluster")
+        );
+        let indent = format!("{trunk}  ");
+        hanging(out, branch, &indent, &text, self.look.width);
+    }
+
+    /// The line of a stage, and whether all of it is done.
+    fn head(&self, stage: &StageProgress) -> (String, bool) {
+        let live = self.live;
         let mut text = if stage.deletes {
             "removal: ".to_owned()
         } else {
@@ -127,21 +186,88 @@ impl Tree<'_> {
             let took = duration::describe(ended.duration_since(started));
             text = format!("{text}, took {took}");
         }
-        let indent = format!("{trunk}  ");
-        // Where all clusters of a stage are done or not reached, its own line has room for them.
-        let as_one = match groups(stage).as_slice() {
-            [(ClusterState::Pending, members)] if stage.state == StageState::Pending => {
-                members.clone()
-            }
-            [(ClusterState::Done, members)] => members.clone(),
-            _ => Vec::new(),
+        (text, complete)
+    }
+
+    /// A stage on one line, without what is over and what is not reached. Returns whether something
+    /// was left out.
+    fn brief(
+        &self,
+        out: &mut String,
+        stage: &StageProgress,
+        later: &[StageProgress],
+        (branch, trunk): (&str, &str),
+    ) -> bool {
+        let (head, _) = self.head(stage);
+        let mut parts = vec![head];
+        let mut cut = false;
+        let groups = groups(stage);
+        let names = |members: &[&ClusterProgress]| -> Vec<_> {
+            let names = members.iter();
+            names.map(|one| name(one, self.progress, None)).collect()
         };
-        let as_one = live.is_none() && !look.verbose && (1..=NAMED_QUIET).contains(&as_one.len());
-        if as_one {
-            let names = stage.clusters.iter();
-            let names: Vec<_> = names.map(|cluster| name(cluster, progress, live)).collect();
-            text = format!("{text}: {}", list(&names, NAMED_QUIET));
+        let alone = match groups.as_slice() {
+            [(ClusterState::Pending, members)] if stage.state == StageState::Pending => members,
+            [(ClusterState::Done, members)] => members,
+            _ => &Vec::new(),
+        };
+        match parts.as_mut_slice() {
+            // The stage's own line has room for them.
+            [head] if (1..=NAMED_QUIET).contains(&alone.len()) => {
+                let _ = write!(head, ": {}", names(alone).join(", "));
+            }
+            _ => {
+                for (state, members) in &groups {
+                    let label = format!("{} {}", members.len(), state.describe());
+                    let is_quiet = matches!(state, ClusterState::Pending | ClusterState::Done);
+                    if is_quiet && members.len() > NAMED_QUIET {
+                        parts.push(label);
+                        cut = true;
+                    } else {
+                        cut |= members.len() > NAMED;
+                        parts.push(format!("{label}: {}", list(&names(members), NAMED)));
+                    }
+                }
+            }
         }
+        for when in [TaskTime::Before, TaskTime::After] {
+            for task in stage.tasks.iter().filter(|task| task.when == when) {
+                match task.state {
+                    TaskState::Done => cut = true,
+                    TaskState::Pending => {}
+                    TaskState::Open | TaskState::Approved => {
+                        // The sentence above says until when.
+                        let is_told = self.is_told && task.state == TaskState::Open;
+                        let words = gate_words(task, stage, is_told.then_some("waiting"));
+                        parts.push(format!("{}: {words}", when.as_str()));
+                    }
+                }
+            }
+        }
+        if !later.is_empty() {
+            let names: Vec<_> = later.iter().map(|stage| stage.name.as_str()).collect();
+            parts.push(format!("not reached: {}", list(&names, NAMED)));
+            cut = true;
+        }
+        let indent = format!("{trunk}  ");
+        hanging(out, branch, &indent, &parts.join("; "), self.look.width);
+        cut
+    }
+
+    fn stage(
+        &self,
+        out: &mut String,
+        stage: &StageProgress,
+        (branch, trunk): (&str, &str),
+    ) -> bool {
+        let Self {
+            progress,
+            live,
+            look,
+            ..
+        } = *self;
+        let (text, complete) = self.head(stage);
+        let indent = format!("{trunk}  ");
         let mut first = branch.to_owned();
         if let Some(cells) = live.map(|live| live.meter).filter(|cells| *cells > 0) {
             let _ = write!(first, "[{}] ", meter(stage, cells, look.paint));
@@ -152,7 +278,7 @@ impl Tree<'_> {
             self.gate(out, task, stage, trunk);
         }
         let mut cut = false;
-        for (state, members) in groups(stage).into_iter().filter(|_| !as_one) {
+        for (state, members) in groups(stage).into_iter() {
             // Those that began together are as old as each other: once is enough.
             let age = live.and_then(|live| common_age(&members, live.now));
             let names: Vec<_> = members
@@ -201,11 +327,6 @@ impl Tree<'_> {
         {
             return;
         }
-        let request = task
-            .approval_request
-            .as_deref()
-            .filter(|_| task.state != TaskState::Pending)
-            .map_or_else(String::new, |name| format!(" {name}"));
         let open = live.and_then(|live| {
             let is_this = |gate: &&OpenGate| {
                 gate.stage == stage.name
@@ -216,24 +337,10 @@ impl Tree<'_> {
             let gate = live.gates.iter().find(is_this)?;
             Some((gate, wait(gate, live.now)))
         });
-        let over = stage.state.is_over();
-        let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
-        let state = match (task.state, task.until) {
-            (TaskState::Open, _) if over => "not passed".to_owned(),
-            (TaskState::Approved, _) if over => "approved, but the run ended first".to_owned(),
-            (TaskState::Approved, _) if stopped => "approved, takes effect after resume".to_owned(),
-            (TaskState::Approved, _) => "approved, not yet reconciled".to_owned(),
-            (TaskState::Open, _) if open.is_some() => open
-                .as_ref()
-                .map_or_else(String::new, |(_, words)| words.clone()),
-            (TaskState::Open, Some(until)) => format!("until {until}"),
-            (TaskState::Open, None) => "waiting".to_owned(),
-            (TaskState::Done, _) => "done".to_owned(),
-            (TaskState::Pending, _) => "not reached".to_owned(),
-        };
         let label = look.paint.task_state(task.state, task.when.as_str());
         let first = format!("{trunk}{label}: ");
-        let text = format!("{}{request}, {state}", task.kind);
+        let words = open.as_ref().map(|(_, words)| words.as_str());
+        let text = gate_words(task, stage, words);
         hanging(out, &first, &format!("{trunk}  "), &text, look.width);
         if let Some(command) = open.and_then(|(gate, _)| gate.command.as_ref()) {
             let command = look.invocation.command(command);
@@ -243,6 +350,29 @@ impl Tree<'_> {
             out.push('\n');
         }
     }
+}
+
+/// A gate in words; what it waits for, where that is known.
+fn gate_words(task: &TaskProgress, stage: &StageProgress, waits: Option<&str>) -> String {
+    let request = task
+        .approval_request
+        .as_deref()
+        .filter(|_| task.state != TaskState::Pending)
+        .map_or_else(String::new, |name| format!(" {name}"));
+    let over = stage.state.is_over();
+    let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
+    let state = match (task.state, task.until) {
+        (TaskState::Open, _) if over => "not passed".to_owned(),
+        (TaskState::Approved, _) if over => "approved, but the run ended first".to_owned(),
+        (TaskState::Approved, _) if stopped => "approved, takes effect after resume".to_owned(),
+        (TaskState::Approved, _) => "approved, not yet reconciled".to_owned(),
+        (TaskState::Open, _) if let Some(waits) = waits => waits.to_owned(),
+        (TaskState::Open, Some(until)) => format!("until {until}"),
+        (TaskState::Open, None) => "waiting".to_owned(),
+        (TaskState::Done, _) => "done".to_owned(),
+        (TaskState::Pending, _) => "not reached".to_owned(),
+    };
+    format!("{}{request}, {state}", task.kind)
 }
 
 /// A cluster, and what is odd about it.

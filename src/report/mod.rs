@@ -19,7 +19,7 @@ use crate::words::worded;
 pub(crate) use compose::composed;
 pub use compose::{Compose, Parts};
 pub use finding::{Blame, CausedBy, Effect, Evidence, Finding, Remedy, Severity};
-pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
+pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses, unnamed};
 pub use shown::{ABSENT, HubAndMember, Shown, with_condition};
 pub use subject::Subject;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use super::{Effect, Evidence, Finding, Remedy, Report, Severity};
+use super::{Effect, Evidence, Finding, Remedy, Report, Severity, Verdict};
 use crate::kubefleet::messages::essence;
 use crate::words::{brief, count};
 
@@ -18,7 +18,9 @@ pub struct Detail {
     evidence: usize,
     /// Characters of a value.
     value: usize,
-    /// Consequences and notes are told by their sentence, and no words of a controller twice.
+    /// Steps of a finding.
+    steps: usize,
+    /// Consequences and notes are told by their sentence, and nothing is told twice.
     concise: bool,
 }
 
@@ -28,12 +30,27 @@ const ALL: usize = usize::MAX;
 impl Detail {
     pub const WHOLE: Self = Self::of(ALL, ALL, ALL, ALL);
     pub const TERMINAL: Self = Self {
+        steps: 3,
         concise: true,
-        ..Self::of(480, 12, 3, 160)
+        ..Self::of(480, 12, 3, 140)
     };
     pub const ISSUE: Self = Self::of(1000, 40, ALL, 600);
     /// GitHub cuts an annotation at 4 KB.
     pub const ANNOTATION: Self = Self::of(1000, 20, 8, 240);
+
+    /// A value as it is told. What every failure begins with goes first.
+    fn value<'v>(&self, value: &'v str) -> Cow<'v, str> {
+        let words = essence(value);
+        if self.concise && words.len() < value.len() && value.chars().count() > self.value {
+            return Cow::Owned(brief(&format!("… {words}"), self.value).into_owned());
+        }
+        brief(value, self.value)
+    }
+
+    /// Whether a sentence is longer than what is told of it.
+    pub fn is_cut(&self, sentence: &str) -> bool {
+        sentence.chars().count() > self.sentence
+    }
 
     const fn of(sentence: usize, clusters: usize, evidence: usize, value: usize) -> Self {
         Self {
@@ -41,13 +58,18 @@ impl Detail {
             clusters,
             evidence,
             value,
+            steps: ALL,
             concise: false,
         }
     }
 }
 
-/// Letters of words that count as quoted where they stand in the summary too.
+/// Letters of words that count as quoted where they stand elsewhere too.
 const QUOTED: usize = 24;
+/// Values that are shown however short they are.
+const FIRST: usize = 1;
+/// Letters of a value that may say why, wherever it stands.
+const TELLING: usize = 100;
 
 /// A report as it is told.
 #[derive(Debug)]
@@ -65,7 +87,10 @@ pub struct OutlinedFinding<'r> {
     pub message: Cow<'r, str>,
     /// `root cause`, `because of FS501`, or nothing.
     pub role: String,
+    /// The clusters that its sentence does not name.
+    pub clusters: &'r [String],
     pub evidence: Witnesses<'r>,
+    pub steps: Vec<&'r Remedy>,
     /// Its sentence tells it: whoever fixes its cause fixes it too, or it is a note.
     pub is_short: bool,
     /// Whether something was left out.
@@ -113,52 +138,215 @@ impl<'r> Outline<'r> {
             let findings = count(number, "finding");
             format!("{findings} left out by --min-severity or --suppress")
         });
-        let findings = order.into_iter();
+        let mut page = Page {
+            report,
+            detail,
+            summary: headline(report, detail),
+            shown: Vec::new(),
+        };
+        let findings = order.into_iter().map(|one| page.finding(one)).collect();
         Self {
-            summary: brief(&report.summary, detail.sentence),
-            findings: findings.map(|one| outlined(one, report, detail)).collect(),
+            summary: page.summary,
+            findings,
             left_out,
         }
     }
 }
 
-fn outlined<'r>(finding: &'r Finding, report: &Report, detail: Detail) -> OutlinedFinding<'r> {
-    let message = brief(&finding.message, detail.sentence);
-    let codes = finding.codes_of_causes();
-    let role = match (finding.root_cause, codes.is_empty()) {
-        (true, _) => "root cause".to_owned(),
-        (false, true) => String::new(),
-        (false, false) => format!("because of {codes}"),
-    };
-    let only_looks = |remedy: &Remedy| remedy.effect == Effect::ReadOnly;
-    let is_note = match finding.severity {
-        Severity::Info => true,
-        Severity::Warning => finding.remedies.len() <= 1 && finding.remedies.iter().all(only_looks),
-        Severity::Error => false,
-    };
-    let mut others = report.findings.iter();
-    let is_short = detail.concise
-        && !finding.root_cause
-        && (is_note || others.any(|other| other.explains(finding)));
-    // A controller's words that the summary quotes stand there.
-    let is_new = |one: &&Evidence| {
-        let words = essence(&one.value);
-        !detail.concise || words.len() <= QUOTED || !report.summary.contains(words)
-    };
-    let evidence = Witnesses::new(finding.evidence.iter().filter(is_new), detail);
-    let cut = if is_short {
-        !finding.evidence.is_empty() || !finding.remedies.is_empty()
-    } else {
-        message != finding.message || evidence.is_cut() || evidence.all < finding.evidence.len()
-    };
-    OutlinedFinding {
-        finding,
-        message,
-        role,
-        evidence,
-        is_short,
-        cut,
+/// The summary without what the first finding says better, which follows it: its own name, the
+/// controller's words for a failure, and how long an expected state lasts.
+fn headline(report: &Report, detail: Detail) -> Cow<'_, str> {
+    let first = report.findings.first().filter(|_| detail.concise);
+    match first.and_then(|first| state(report, first)) {
+        Some(state) => Cow::Owned(brief(&format!("{state}."), detail.sentence).into_owned()),
+        None => brief(&report.summary, detail.sentence),
     }
+}
+
+fn state<'r>(report: &'r Report, first: &Finding) -> Option<&'r str> {
+    let summary = report.summary.as_str();
+    if first.root_cause && first.severity == Severity::Info {
+        let (state, why) = summary.split_once(": ")?;
+        let mut times = numbers(why).peekable();
+        times.peek()?;
+        return times
+            .all(|time| numbers(&first.message).any(|said| said == time))
+            .then_some(state);
+    }
+    // The clusters are listed below it.
+    let subject = &first.subject;
+    if *subject != report.target && !first.message.contains(&subject.name) {
+        return None;
+    }
+    let name = format!(": {} ({})", first.name, first.code);
+    let (state, _) = summary.rsplit_once(&name)?;
+    let (state, _) = state.rsplit_once("; ")?;
+    let is_over = matches!(
+        report.verdict,
+        Verdict::Failed | Verdict::InitializationFailed
+    );
+    match state.split_once(": ") {
+        Some((state, _)) if is_over => Some(state),
+        _ => Some(state),
+    }
+}
+
+/// The words of a sentence that have a digit.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    let words = text
+        .split(' ')
+        .map(|word| word.trim_end_matches(['.', ',', ';']));
+    words.filter(|word| word.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// What is told so far.
+struct Page<'r> {
+    report: &'r Report,
+    detail: Detail,
+    summary: Cow<'r, str>,
+    shown: Vec<&'r Evidence>,
+}
+
+impl<'r> Page<'r> {
+    fn finding(&mut self, finding: &'r Finding) -> OutlinedFinding<'r> {
+        let detail = self.detail;
+        let message = brief(&finding.message, detail.sentence);
+        let is_short = self.is_short(finding);
+        let evidence = Witnesses::new(self.evidence(finding), detail);
+        let steps = choice(&finding.remedies, detail.steps);
+        let cut = if is_short {
+            !finding.evidence.is_empty() || !finding.remedies.is_empty()
+        } else {
+            message != finding.message
+                || evidence.is_cut()
+                || evidence.all < finding.evidence.len()
+                || steps.len() < finding.remedies.len()
+        };
+        let clusters = if detail.concise {
+            unnamed(&finding.clusters, &finding.message)
+        } else {
+            finding.clusters.as_slice()
+        };
+        OutlinedFinding {
+            finding,
+            message,
+            role: self.role(finding),
+            clusters,
+            evidence,
+            steps,
+            is_short,
+            cut,
+        }
+    }
+
+    /// What a finding is to the others. A state that is expected needs no cause, and where nothing
+    /// else is wrong nothing else is the cause.
+    fn role(&self, finding: &Finding) -> String {
+        let codes = finding.codes_of_causes();
+        let is_wrong = |one: &&Finding| one.severity > Severity::Info;
+        let mut wrong = self.report.findings.iter().filter(is_wrong);
+        let is_alone = self.detail.concise && wrong.nth(1).is_none();
+        match (finding.root_cause, codes.is_empty()) {
+            (true, _) if is_wrong(&finding) && !is_alone => "root cause".to_owned(),
+            (true, _) | (false, true) => String::new(),
+            (false, false) => format!("because of {codes}"),
+        }
+    }
+
+    fn is_short(&self, finding: &Finding) -> bool {
+        let only_looks = |remedy: &Remedy| remedy.effect == Effect::ReadOnly;
+        let is_note = match finding.severity {
+            Severity::Info => true,
+            Severity::Warning => {
+                finding.remedies.len() <= 1 && finding.remedies.iter().all(only_looks)
+            }
+            Severity::Error => false,
+        };
+        let mut others = self.report.findings.iter();
+        self.detail.concise
+            && !finding.root_cause
+            && (is_note || others.any(|other| other.explains(finding)))
+    }
+
+    /// What a finding rests on. To be concise: each value once, for however many clusters, none that
+    /// a sentence quotes, and of the rest what may say why.
+    fn evidence(&mut self, finding: &'r Finding) -> Vec<&'r Evidence> {
+        if !self.detail.concise {
+            return finding.evidence.iter().collect();
+        }
+        let mut told: Vec<&'r Evidence> = Vec::new();
+        for one in &finding.evidence {
+            let words = essence(&one.value);
+            let said = |text: &str| words.len() > QUOTED && text.contains(words);
+            let same = |other: &&Evidence| {
+                other.object.kind == one.object.kind
+                    && other.path == one.path
+                    && other.value == one.value
+            };
+            if !said(&self.summary)
+                && !said(&finding.message)
+                && !self.shown.iter().chain(&told).any(same)
+            {
+                told.push(one);
+            }
+        }
+        let of_state = finding.severity == Severity::Info;
+        let mut at = 0;
+        told.retain(|one| {
+            at += 1;
+            one.value.len() > TELLING || at <= FIRST && !of_state
+        });
+        told.truncate(self.detail.evidence);
+        self.shown.extend(&told);
+        told
+    }
+}
+
+/// The clusters, unless a sentence names them all.
+pub fn unnamed<'c>(clusters: &'c [String], sentence: &str) -> &'c [String] {
+    if clusters.iter().all(|name| names(sentence, name)) {
+        &[]
+    } else {
+        clusters
+    }
+}
+
+/// Whether a sentence has a name, as a word of its own.
+fn names(sentence: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '-';
+    sentence.match_indices(name).any(|(at, name)| {
+        let after = &sentence[at + name.len()..];
+        // A name may be followed by the end of a sentence, not by another part of a name.
+        let mut after = after.chars();
+        let ends = match after.next() {
+            Some('.') => !after.next().is_some_and(is_part),
+            Some(next) => !is_part(next),
+            None => true,
+        };
+        ends && !sentence[..at].ends_with(is_part)
+    })
+}
+
+/// At most so many steps: the first, and then those that change something before those that only
+/// look. A step that continues another one stays with it.
+fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
+    let mut order: Vec<usize> = (0..remedies.len()).collect();
+    order.sort_by_key(|at| *at > 0 && remedies[*at].effect == Effect::ReadOnly);
+    let mut kept: Vec<usize> = Vec::new();
+    for at in order {
+        let mut needed = vec![at];
+        let mut start = at;
+        while start > 0 && remedies[start].action.starts_with("Then ") {
+            start -= 1;
+            needed.push(start);
+        }
+        needed.retain(|at| !kept.contains(at));
+        if kept.len() + needed.len() <= most {
+            kept.extend(needed);
+        }
+    }
+    kept.sort_unstable();
+    kept.into_iter().map(|at| &remedies[at]).collect()
 }
 
 /// Values that were read, each with its place.
@@ -188,7 +376,7 @@ impl<'r> Witnesses<'r> {
                 None => evidence.object.to_string(),
             },
             evidence,
-            value: brief(&evidence.value, detail.value),
+            value: detail.value(&evidence.value),
         };
         Self {
             shown: shown.into_iter().map(witness).collect(),

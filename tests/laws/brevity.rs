@@ -3,9 +3,10 @@
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::render;
-use kubectl_fleet_stage::report::Report;
+use kubectl_fleet_stage::report::{Report, Verdict};
 
 use super::fixtures::yaml_files;
+use super::lengths::{lengths, median};
 use super::{formats, look, read, reports};
 
 /// All reports about all bundles, with what they are about.
@@ -20,16 +21,43 @@ fn all() -> Vec<(String, Report)> {
     all
 }
 
+/// What fits on a screen at night, and how far down the first command may be.
 #[test]
-fn half_of_all_reports_have_at_most_24_lines() {
-    let mut lines: Vec<_> = all()
-        .iter()
-        .map(|(_, report)| formats(report, false)[0].1.lines().count())
-        .collect();
-    lines.sort_unstable();
-    let median = lines[lines.len() / 2];
-    println!("{} reports, median {median}", lines.len());
-    assert!(median <= 24, "{median}");
+fn reports_are_short_and_say_soon_what_to_do() {
+    let bundles = yaml_files(&["tests/findings", "tests/healthy", "tests/real", "examples"]);
+    let all = lengths(&bundles);
+    let stuck = all.iter().filter(|it| it.verdict == Verdict::Stuck);
+    let stuck = median(stuck.map(|it| it.lines)).unwrap();
+    let median = median(all.iter().map(|it| it.lines)).unwrap();
+    assert!(median <= 16, "half of all have more than {median} lines");
+    assert!(stuck <= 22, "half of Stuck have more than {stuck} lines");
+    let acting = all.iter().filter(|it| it.needs_a_person());
+    let commands: Vec<_> = acting.filter_map(|it| it.command).collect();
+    let soon = commands.iter().filter(|line| **line <= 10).count();
+    assert!(
+        soon * 100 >= commands.len() * 95,
+        "the first command is on line 10 or before in {soon} of {}",
+        commands.len()
+    );
+}
+
+/// What a step gives to do is in some line, whole: at most three steps, and never none of them.
+#[test]
+fn what_explains_the_verdict_keeps_its_first_step() {
+    let mut wrong = Vec::new();
+    for (about, report) in all() {
+        let shown = formats(&report, false)[0].1.clone();
+        for finding in report.findings.iter().filter(|finding| finding.root_cause) {
+            let Some(first) = finding.remedies.first() else {
+                continue;
+            };
+            let command = first.command.as_ref().map(|it| it.to_string());
+            if command.is_some_and(|command| !shown.contains(&command)) {
+                wrong.push(format!("{about}: {}", finding.code));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 fn words(text: &str) -> Vec<&str> {

@@ -4,7 +4,7 @@ use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::messages::essence;
 use kubectl_fleet_stage::render;
-use kubectl_fleet_stage::report::{Finding, Report, Severity};
+use kubectl_fleet_stage::report::{Finding, Report, Severity, Verdict};
 use serde_json::Value;
 
 use super::fixtures::{documents, yaml_files};
@@ -47,8 +47,31 @@ fn long(report: &Report) -> Vec<&str> {
             .map(|one| one.value.as_str())
             .chain([finding.message.as_str()])
     });
-    let all = values.chain([report.summary.as_str()]);
-    all.filter(|text| text.len() > 100).collect()
+    values.filter(|text| text.len() > 100).collect()
+}
+
+/// The names, times and numbers of the summary. A controller's words for a failure are evidence of
+/// the finding that the summary names.
+fn facts(report: &Report) -> Vec<&str> {
+    let first = report.findings.first();
+    let is_named = |first: &Finding| report.summary.contains(&format!("({})", first.code));
+    let fails = matches!(
+        report.verdict,
+        Verdict::Failed | Verdict::InitializationFailed
+    );
+    let (head, tail) = match report.summary.split_once("): ") {
+        Some((head, why)) if fails && first.is_some_and(is_named) => (
+            head,
+            why.rsplit_once("; cause: ").map_or("", |(_, cause)| cause),
+        ),
+        _ => (report.summary.as_str(), ""),
+    };
+    let words = head.split(' ').chain(tail.split(' '));
+    let is_fact = |word: &&str| word.contains(|c: char| c.is_ascii_digit() || c == '/');
+    let names = words
+        .filter(is_fact)
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    names.collect()
 }
 
 fn missing(report: &Report) -> Vec<String> {
@@ -58,6 +81,11 @@ fn missing(report: &Report) -> Vec<String> {
         for text in long(report) {
             if !shown.contains(&end(text)) {
                 missing.push(format!("{format} cuts the end of {text:?}"));
+            }
+        }
+        for fact in facts(report) {
+            if !shown.contains(&bare(fact)) {
+                missing.push(format!("{format} lacks {fact:?} of the summary"));
             }
         }
     }

@@ -193,6 +193,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
     let style = ReportStyle {
         format: args.output,
         failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
+        sorted: args.all,
         look,
     };
     let text = if args.all || args.targets.len() > 1 || answers.is_several() {
@@ -318,6 +319,8 @@ struct ReportStyle {
     format: ReportFormat,
     /// Test results: findings of at least this severity are failures.
     failing: Severity,
+    /// Whether what needs a person comes first.
+    sorted: bool,
     look: Look,
 }
 
@@ -345,17 +348,24 @@ impl ReportStyle {
 
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
         let (items, invocation) = (list.items(), &self.look.invocation);
+        let shown = || {
+            if self.sorted {
+                list.by_need()
+            } else {
+                items.iter().collect()
+            }
+        };
         match self.format {
             ReportFormat::Json => output::json(list),
             ReportFormat::Yaml => output::yaml(list),
             ReportFormat::Junit => self.junit(items),
             ReportFormat::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
-            ReportFormat::Github => items.iter().map(|report| self.one(report)).collect(),
+            ReportFormat::Github => shown().into_iter().map(|it| self.one(it)).collect(),
             ReportFormat::Text | ReportFormat::Markdown if items.is_empty() => Ok(String::new()),
             ReportFormat::Text | ReportFormat::Markdown => {
                 let mut text = list.headline();
                 text.push('\n');
-                for report in items {
+                for report in shown() {
                     text.push('\n');
                     text.push_str(&self.one(report)?);
                 }

@@ -13,7 +13,7 @@ use kubectl_fleet_stage::kubefleet::object::Body;
 use super::situations::{Expectation, expectations, report};
 
 /// Where situations are kept, and what they are called.
-const ORIGINS: [(&str, &str); 4] = [
+pub const ORIGINS: [(&str, &str); 4] = [
     ("tests/real", "recorded where KubeFleet's own agents ran"),
     ("tests/findings", "written for a rule"),
     ("tests/healthy", "written, nothing is wrong"),

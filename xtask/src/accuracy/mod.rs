@@ -1,10 +1,14 @@
 //! How right the program is, counted: the page that says so.
 
 mod diagnoses;
+#[allow(clippy::expect_used)] // a test measures the same
+#[path = "../../../tests/laws/lengths.rs"]
+mod lengths;
 mod masking;
 mod ordinary;
 #[path = "../../../tests/attack/planted.rs"]
 mod planted;
+mod reports;
 #[allow(clippy::expect_used)] // a test reads the same fixtures
 #[path = "../../../tests/laws/situations.rs"]
 mod situations;
@@ -20,6 +24,7 @@ pub const PAGE: &str = "docs/accuracy.md";
 pub fn page(root: &Path) -> Result<String> {
     let sections = [
         diagnoses::section(root)?,
+        reports::section(root)?,
         crate::conform::section(root)?,
         masking::section(root)?,
     ];

@@ -1,5 +1,6 @@
 //! The reports of several runs.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde::Serialize;
 use crate::commands::open::hubs::{Answers, NotReached};
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind};
-use crate::report::{Report, Verdict};
+use crate::report::{Report, Severity, Verdict};
 use crate::words::count;
 
 /// The reports of several runs or placements.
@@ -49,9 +50,16 @@ impl DiagnosisList {
         }
     }
 
-    /// The reports.
+    /// The reports as they are asked for.
     pub fn items(&self) -> &[Report] {
         &self.items
+    }
+
+    /// The same for people who asked for all: first what needs them.
+    pub fn by_need(&self) -> Vec<&Report> {
+        let mut items: Vec<_> = self.items.iter().collect();
+        items.sort_by_key(|report| need(report));
+        items
     }
 
     /// How many runs there are, and how they are.
@@ -81,4 +89,18 @@ impl DiagnosisList {
             verdicts.join(", ")
         )
     }
+}
+
+/// How soon a person should read a report: the lower, the sooner.
+fn need(report: &Report) -> (u8, Reverse<Option<Severity>>) {
+    let verdict = match report.verdict {
+        Verdict::Stuck => 0,
+        Verdict::WaitingForApproval => 1,
+        Verdict::Failed | Verdict::InitializationFailed => 2,
+        Verdict::Unknown => 3,
+        Verdict::Stopped | Verdict::NotStarted => 4,
+        _ => 5,
+    };
+    let worst = report.findings.iter().map(|finding| finding.severity).max();
+    (verdict, Reverse(worst))
 }
