@@ -1,9 +1,13 @@
-# What a contributor and CI run. `make test` is the whole suite.
+# What a contributor and CI run. `make check` is for every change, `make test` is the whole suite.
 
-.PHONY: build test lint generated tests versions pages deny bench attack
+.PHONY: build check test lint generated tests versions pages deny bench attack
 
 build:
 	cargo build --locked --release
+
+# While working: what computes. The end-to-end tests, shells and attacks are left to `make test`.
+check:
+	cargo test --locked --lib --test suite
 
 # Goes on after a failure, and says at the end what failed.
 test:

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-mod files;
-
+use crate::files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -3,15 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-mod banned;
 #[path = "laws/brevity.rs"]
 mod brevity;
 #[path = "laws/ends.rs"]
 mod ends;
 #[path = "laws/evidence.rs"]
 mod evidence;
-#[path = "laws/fixtures.rs"]
-mod fixtures;
 
 #[path = "laws/steps.rs"]
 mod steps;
@@ -20,6 +17,7 @@ mod voice;
 #[path = "laws/words.rs"]
 mod words;
 
+use crate::{banned, fixtures};
 use std::path::PathBuf;
 
 use fixtures::yaml_files;
