@@ -184,7 +184,7 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 
 /// Keeps the outcome that promises less; of two that promise as little, the same one whatever the
 /// order.
-fn merge_outcome(kinds: &mut BTreeMap<Kind, Outcome>, kind: Kind, outcome: Outcome) {
+pub(super) fn merge_outcome(kinds: &mut BTreeMap<Kind, Outcome>, kind: Kind, outcome: Outcome) {
     let known = kinds.entry(kind).or_insert_with(|| outcome.clone());
     *known = known.clone().lesser(outcome);
 }

@@ -159,7 +159,10 @@ pub fn read_within(
     let texts = texts(all.texts, &objects);
     // Not by file, so that the order of the files changes nothing.
     headers.sort_by_cached_key(|header| format!("{header:?}"));
-    let header = Header::merge(&headers, &mut warnings);
+    let mut header = Header::merge(&headers, &mut warnings);
+    for (kind, read) in all.partial {
+        header::merge_outcome(&mut header.kinds, kind, Outcome::Cut(read));
+    }
     let looks = members::read(member_documents, &mut warnings);
     Ok(Bundle {
         objects,

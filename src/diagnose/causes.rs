@@ -99,10 +99,14 @@ fn touches(cause: &Finding, consequence: &Finding) -> bool {
             .any(|cluster| cause.clusters.contains(cluster))
 }
 
-/// Causes explain a consequence when they cover all its clusters together.
+/// Causes explain a consequence when they cover all its clusters together. That a cluster left also
+/// explains which one came in its place.
 fn explain_together(causes: &[&Finding], consequence: &Finding) -> bool {
+    let replaced = |cause: &&Finding| consequence.code == "FS204" && cause.code == "FS205";
     !causes.is_empty()
-        && (causes.iter().any(|cause| cause.clusters.is_empty())
+        && (causes
+            .iter()
+            .any(|cause| cause.clusters.is_empty() || replaced(cause))
             || consequence
                 .clusters
                 .iter()
@@ -203,6 +207,11 @@ const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS6
 /// What another run has done to a run that rests.
 const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];
 
+/// Whether a finding says what another run has done to a run that rests.
+pub(super) fn is_overtaken(finding: &Finding) -> bool {
+    OVERTAKEN.contains(&finding.code.as_str())
+}
+
 /// A run that rests while another one is on its clusters: that is what to decide about. Letting it
 /// continue comes after, and where that rolls clusters back, in the form that says so.
 pub(super) fn overtaken(findings: &mut [Finding]) {
@@ -222,11 +231,8 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
         if !LETS_GO_ON.contains(&finding.code.as_str()) && finding.code != "FS407" {
             continue;
         }
-        if finding.root_cause {
-            finding.root_cause = false;
-            finding.caused_by.extend(causes.iter().cloned());
-            finding.caused_by.sort();
-        }
+        // It is not why the run waits: nobody has let it continue. It is what to decide about.
+        finding.root_cause = false;
         for remedy in &mut finding.remedies {
             let continues = |command: &CommandLine| {
                 command.is_ours() && ["approve", "resume", "run"].contains(&command.verb())

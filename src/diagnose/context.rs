@@ -156,6 +156,25 @@ impl<'i> Context<'i> {
         })
     }
 
+    /// The command that makes a new run on the same placement and strategy with a version of its own:
+    /// that of an index, else the current content.
+    pub fn fresh_run_command(&self, index: Option<&str>) -> CommandLine {
+        let spec = self.run().map(|run| &run.spec);
+        let strategy = spec.map_or("STRATEGY", |spec| spec.strategy.as_str());
+        let command = self.command("run").arg("NEW");
+        let command = command.flag("--placement", &self.inventory.placement_name);
+        let command = command.flag("--strategy", strategy);
+        let command = match index {
+            Some(index) => command.flag("--snapshot", index),
+            None => command,
+        };
+        if self.rollout.as_ref().is_some_and(Rollout::is_live) {
+            command.switch("--replace")
+        } else {
+            command
+        }
+    }
+
     /// The command that shows what a new run of this one would do.
     pub fn plan_command(&self) -> Option<CommandLine> {
         let spec = &self.run()?.spec;

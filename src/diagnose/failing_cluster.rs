@@ -64,6 +64,7 @@ pub(super) fn all<'i>(
             .collect();
     };
     let finished = rollout.is_finished();
+    let waits = rollout.is_live();
     rollout
         .updated_clusters()
         .filter_map(|cluster| {
@@ -82,7 +83,7 @@ pub(super) fn all<'i>(
                 return None;
             }
             let trouble = binding_trouble(inventory, binding)?;
-            let blocking = !finished && in_flight;
+            let blocking = waits && in_flight;
             let on = Some(cluster);
             Some(FailingCluster::new(
                 inventory, binding, on, trouble, blocking,

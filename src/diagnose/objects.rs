@@ -102,11 +102,15 @@ impl Repair for Finding {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
             return self;
         };
+        // Errors are retried at growing intervals. Source: updaterun/controller.go:Reconcile.
         let then = if rollout.phase == Phase::Stopping {
-            "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
-             updated until it is resumed."
+            "Then wait up to 17 minutes: the run stops at the controller's next check. Nothing more \
+             is updated until it is resumed."
+        } else if rollout.state_ignored {
+            "Then wait up to 17 minutes: the run continues by itself at the controller's next check."
         } else {
-            "Then wait some minutes: the run continues by itself at the controller's next check."
+            "Then wait up to 17 minutes: the run continues by itself at the controller's next check. \
+             To make it check at once, stop and resume the run."
         };
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }

@@ -29,6 +29,15 @@ pub(super) fn stopped(rollout: &Rollout<'_>) -> String {
 
 /// For what a run is initialized that was not started, after its name.
 pub(super) fn not_started(rollout: &Rollout<'_>) -> String {
+    let done = rollout
+        .clusters()
+        .filter(|it| it.state == ClusterState::Done);
+    let done = done.count();
+    if done > 0 {
+        let all = count(rollout.clusters().count(), "cluster");
+        let verb = if done == 1 { "is" } else { "are" };
+        return format!("waits to be started again: {done} of {all} {verb} done.");
+    }
     let stages = rollout.stages.iter().filter(|stage| !stage.deletes).count();
     format!(
         "is initialized for {} in {} and waits to be started.",

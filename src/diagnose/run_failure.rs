@@ -101,7 +101,7 @@ pub(super) fn will_fail(cx: &Context<'_>) -> &'static str {
 pub(super) fn new_run(cx: &Context<'_>, finding: Finding, action: impl Into<String>) -> Finding {
     let finding = if cx.awaits_scheduler() {
         finding.look_with(
-            "Wait until the scheduler has placed the clusters: plan then shows no refusal.",
+            "Check whether the scheduler has placed the clusters: plan shows no refusal then.",
             cx.plan_command(),
         )
     } else {

@@ -1,12 +1,15 @@
 //! Looking comes before what cannot be undone.
 
 use super::context::Context;
+use crate::inventory::choose;
 use crate::report::{Effect, Finding, Remedy};
-use crate::words::CommandLine;
+use crate::words::{CommandLine, capital, enumerate};
 
 /// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
 /// replaces a run.
 pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
+    superseded(cx, findings);
+    leaving(findings);
     for finding in findings {
         for remedy in &mut finding.remedies {
             let replaces = |command: &CommandLine| command.has_flag("--replace");
@@ -24,6 +27,72 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
         if let Some(look) = look {
             finding.remedies.insert(0, look);
         }
+        without_needless_or(&mut finding.remedies);
+    }
+}
+
+/// `Or` leads to another way of changing something: after a look alone there is nothing else to do.
+fn without_needless_or(remedies: &mut [Remedy]) {
+    for remedy in remedies {
+        if remedy.effect == Effect::ReadOnly {
+            continue;
+        }
+        if let Some(rest) = remedy.action.strip_prefix("Or ") {
+            remedy.action = capital(rest);
+        }
+        return;
+    }
+}
+
+/// Of a run that is over while a later one is on the placement: a new run of it would take clusters
+/// from that one, and what it lacked is no longer needed.
+fn superseded(cx: &Context<'_>, findings: &mut [Finding]) {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
+        return;
+    };
+    let own = choose::age_key(rollout.run);
+    let under_way = cx.inventory.runs_under_way();
+    let Some(later) = under_way.filter(|run| choose::age_key(run) > own).last() else {
+        return;
+    };
+    let follow = Remedy {
+        action: format!(
+            "Check {} instead: it is later, and has started on the same placement.",
+            later.meta.name
+        ),
+        command: Some(cx.command("diagnose").arg(&later.meta.name)),
+        effect: Effect::ReadOnly,
+    };
+    for finding in findings {
+        let before = finding.remedies.len();
+        finding.remedies.retain(|it| it.effect == Effect::ReadOnly);
+        if finding.remedies.len() < before {
+            finding.remedies.retain(|it| it.command != follow.command);
+            finding.remedies.insert(0, follow.clone());
+        }
+    }
+}
+
+/// A cluster that the placement is to leave is not repaired: the run ends before that helps.
+fn leaving(findings: &mut [Finding]) {
+    let left = findings.iter().filter(|it| it.code == "FS205");
+    let left: Vec<_> = left.flat_map(|it| it.clusters.clone()).collect();
+    let on_member = |code: &str| code.starts_with("FS5") || code.starts_with("FS9");
+    for finding in findings.iter_mut().filter(|it| on_member(&it.code)) {
+        let clusters = &finding.clusters;
+        if clusters.is_empty() || !clusters.iter().all(|cluster| left.contains(cluster)) {
+            continue;
+        }
+        finding.remedies.retain(|it| it.effect == Effect::ReadOnly);
+        let first = Remedy {
+            action: format!(
+                "Resolve FS205 first: the placement is to be removed from {}.",
+                enumerate(clusters)
+            ),
+            command: None,
+            effect: Effect::ReadOnly,
+        };
+        finding.remedies.insert(0, first);
     }
 }
 

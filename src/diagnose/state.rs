@@ -38,6 +38,10 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
         Verdict::Stuck => "is stuck".to_owned(),
         Verdict::Stopping => "is stopping".to_owned(),
         Verdict::Stopped => "is stopped".to_owned(),
+        // One that an older hub agent began with, or whose state was set back.
+        Verdict::NotStarted if progress.as_ref().is_some_and(|it| it.done > 0) => {
+            "does not run".to_owned()
+        }
         Verdict::NotStarted => "has not started".to_owned(),
         Verdict::Initializing => "is being initialized".to_owned(),
         Verdict::InitializationFailed => "could not be initialized".to_owned(),

@@ -1,9 +1,10 @@
 //! One sentence, true on its own, for a chat message or a log line.
 
 use super::context::Context;
-use super::{state, status};
+use super::{causes, state, status};
+use crate::kubefleet::Kind;
 use crate::report::{Finding, Severity, Subject};
-use crate::words::enumerate;
+use crate::words::{distinct, enumerate};
 
 /// The sentence about a case, as every command says it, with the name of what explains it: the
 /// finding itself says the rest.
@@ -14,25 +15,32 @@ pub(super) fn summarize(cx: &Context<'_>, findings: &[Finding]) -> String {
         _ => status::sentence_of(cx),
     };
     let wrong = |finding: &&Finding| finding.severity > Severity::Info;
-    let mut roots = findings.iter().filter(|finding| finding.root_cause);
-    let cause = match roots.next() {
+    let is_root = |finding: &&Finding| finding.root_cause;
+    let told: Vec<_> = if findings.iter().any(|finding| finding.root_cause) {
         // An expected state is told by its sentence.
-        Some(first) => Some(first).filter(wrong),
-        None => findings
-            .iter()
-            .find(|finding| finding.severity == Severity::Error),
+        findings.iter().filter(is_root).filter(wrong).collect()
+    } else {
+        let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+        findings.iter().find(is_error).into_iter().collect()
     };
-    match cause {
-        Some(cause) => {
-            let label = if cause.root_cause { "cause" } else { "found" };
-            format!(
-                "{}; {label}: {}.",
-                state.trim_end_matches('.'),
-                named(cx, cause)
-            )
+    let Some(first) = told.first() else {
+        return state;
+    };
+    let mut by_code: Vec<Vec<&Finding>> = Vec::new();
+    for finding in &told {
+        match by_code.iter_mut().find(|it| it[0].code == finding.code) {
+            Some(same) => same.push(finding),
+            None => by_code.push(vec![finding]),
         }
-        None => state,
     }
+    let label = match by_code.len() {
+        // What another run has done is not why this one waits.
+        _ if !first.root_cause || causes::is_overtaken(first) => "found",
+        1 => "cause",
+        _ => "causes",
+    };
+    let names = enumerate(by_code.iter().map(|same| named(cx, same)));
+    format!("{}; {label}: {names}.", state.trim_end_matches('.'))
 }
 
 /// As many words in a row are read as the same sentence.
@@ -51,19 +59,27 @@ fn words(text: &str) -> Vec<&str> {
     bare.filter(|word| !word.is_empty()).collect()
 }
 
-/// `workload-not-available (FS501), Deployment shop/web on member-2`.
-fn named(cx: &Context<'_>, finding: &Finding) -> String {
+/// `workload-not-available (FS501), Deployment shop/web on member-2`, of findings with one code.
+fn named(cx: &Context<'_>, same: &[&Finding]) -> String {
+    let [first, ..] = same else {
+        return String::new();
+    };
     let run = Subject::from(cx.run_object());
-    let about = (finding.subject != run).then(|| format!(", {}", finding.subject));
-    let on = match finding.clusters.as_slice() {
-        [one] if *one == finding.subject.name => String::new(),
+    let clusters = distinct(same.iter().flat_map(|finding| &finding.clusters));
+    // Of many member clusters that are at fault, none is the subject.
+    let of_member = first.subject.kind == Kind::MemberCluster.name();
+    let alone = same.iter().all(|finding| finding.subject == first.subject);
+    let about = (first.subject != run && alone && (!of_member || clusters.len() < 2))
+        .then(|| format!(", {}", first.subject));
+    let on = match clusters.as_slice() {
+        [one] if **one == first.subject.name => String::new(),
         [] => String::new(),
         several => format!(" on {}", enumerate(several)),
     };
     format!(
         "{} ({}){}{on}",
-        finding.name,
-        finding.code,
+        first.name,
+        first.code,
         about.unwrap_or_default()
     )
 }

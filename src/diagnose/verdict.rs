@@ -1,5 +1,7 @@
 //! The state of a rollout: what the run's own conditions say, corrected by newer evidence.
 
+use jiff::SignedDuration;
+
 use super::failing_cluster::FailingCluster;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
@@ -11,6 +13,7 @@ use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
 /// The verdict about a run.
 pub(super) fn of_run(rollout: &Rollout<'_>) -> Verdict {
     match rollout.phase {
+        Phase::Deleting if deletion_is_held(rollout) => Verdict::Stuck,
         Phase::Deleting => Verdict::Deleting,
         Phase::Succeeded => Verdict::Succeeded,
         Phase::Failed => Verdict::Failed,
@@ -24,6 +27,20 @@ pub(super) fn of_run(rollout: &Rollout<'_>) -> Verdict {
         Phase::Stopping => Verdict::Stopping,
         Phase::Executing => executing(rollout),
     }
+}
+
+/// Deleting a run takes the controller seconds, whatever is in flight.
+/// Source: updaterun/controller.go:handleDelete.
+const DELETION: SignedDuration = SignedDuration::from_secs(120);
+
+/// Whether a run is terminating for longer than its controller takes.
+pub(super) fn deletion_is_held(rollout: &Rollout<'_>) -> bool {
+    rollout.phase == Phase::Deleting
+        && rollout
+            .run
+            .meta
+            .deleted
+            .is_some_and(|deleted| rollout.now.duration_since(deleted) > DELETION)
 }
 
 fn executing(rollout: &Rollout<'_>) -> Verdict {

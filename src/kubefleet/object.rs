@@ -158,6 +158,8 @@ pub struct Parsed {
     /// Lists that do not say their kind. YAML as kubectl prints it has it behind the items, so
     /// that a list without it was cut off.
     pub unnamed_lists: usize,
+    /// Lists that are one page of several: how many objects of each kind they hold.
+    pub partial: BTreeMap<Kind, usize>,
     /// Our own documents (`apiVersion: kubectl-fleet-stage/v1`), such as a bundle's header.
     pub own: Vec<(String, serde_json::Value)>,
     /// How many documents were no objects at all: not a mapping, or without `kind`.
@@ -244,6 +246,8 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
         // What came before the kind was known; nothing in what kubectl and the API server print.
         let mut early: Vec<(String, serde_json::Value)> = Vec::new();
         let mut had_items = false;
+        let mut more = false;
+        let first = self.parsed.objects.len();
         while let Some(key) = map.next_key_seed(Key)? {
             match key.as_ref() {
                 "apiVersion" => api_version = map.next_value_seed(Seed::<String>::default())?,
@@ -260,6 +264,13 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
                     })?;
                 }
                 // `metadata` of a list may come before `items`.
+                "metadata" if had_items || kind.ends_with("List") => {
+                    let metadata: serde_json::Value = map.next_value()?;
+                    more |= is_page(&metadata);
+                    if !had_items && kind != "List" {
+                        early.push((key.into_owned(), metadata));
+                    }
+                }
                 _ if had_items || kind == "List" => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -280,6 +291,9 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
         }
         if had_items || kind == "List" {
             self.parsed.unnamed_lists += usize::from(kind.is_empty());
+            if more {
+                self.parsed.note_page(first);
+            }
             return Ok(());
         }
         let rest = RemainingFields {
@@ -301,7 +315,23 @@ impl DocumentSeed<'_> {
     }
 }
 
+/// Whether a list's metadata says that more objects follow in another page.
+fn is_page(metadata: &serde_json::Value) -> bool {
+    let next = metadata.get("continue").and_then(serde_json::Value::as_str);
+    let left = metadata
+        .get("remainingItemCount")
+        .and_then(serde_json::Value::as_u64);
+    next.is_some_and(|next| !next.is_empty()) || left.is_some_and(|left| left > 0)
+}
+
 impl Parsed {
+    /// Notes that the list of the objects from this one on is not whole.
+    fn note_page(&mut self, first: usize) {
+        for object in self.objects.iter().skip(first) {
+            *self.partial.entry(object.kind).or_default() += 1;
+        }
+    }
+
     /// Nothing so far; what is to be kept will be, and all take of a meter.
     pub fn keeping(keep: Keep, meter: &Meter) -> Self {
         Self {
@@ -323,6 +353,9 @@ impl Parsed {
 
     /// Takes over what another text held.
     pub fn absorb(&mut self, other: Self) {
+        for (kind, read) in other.partial {
+            *self.partial.entry(kind).or_default() += read;
+        }
         if self.objects.is_empty() {
             self.objects = other.objects;
         } else {

@@ -1,6 +1,6 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
-use super::steps::{of_placement, show_labels};
+use super::steps::{of_placement, see_members};
 use super::{Problem, Tense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
@@ -77,13 +77,17 @@ pub fn binding_count(
         let left_out = scheduling::left_out_for_good(policy, inventory);
         if let Some(step) = scheduling::not_by_waiting(&left_out) {
             return scheduling::evidence(policy, inventory, problem)
+                .look_with(
+                    "Compare the member clusters with the placement's policy.",
+                    see_members(left_out.values().flatten().copied()),
+                )
                 .clusters(left_out.into_values().flatten())
-                .fix_with(step, show_labels());
+                .fix(step);
         }
     }
     problem.look_with(
-        "List the bindings, and wait until the scheduler has created the missing ones or removed \
-         the extra ones.",
+        "List the bindings: the scheduler must create the missing ones, or remove the extra ones, \
+         before a new run.",
         of_placement(object, Concept::Binding),
     )
 }

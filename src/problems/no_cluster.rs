@@ -1,6 +1,6 @@
 //! The placement is scheduled, to no cluster at all.
 
-use super::steps::show_labels;
+use super::steps::see_members;
 use super::{Problem, Tense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
@@ -36,9 +36,14 @@ pub fn no_cluster(
         problem = problem.clusters(scheduling::names_left_out(policy));
         problem = scheduling::evidence(policy, inventory, problem);
     }
-    problem.fix_with(
-        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the member \
-         clusters, until the policy selects clusters.",
-        show_labels(),
-    )
+    let left_out = policy.into_iter().flat_map(scheduling::names_left_out);
+    problem
+        .look_with(
+            "Compare the member clusters with the placement's policy.",
+            see_members(left_out),
+        )
+        .fix(
+            "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
+             member clusters, until the policy selects clusters.",
+        )
 }

@@ -46,6 +46,7 @@ pub fn no_stage(
     };
     let mut problem = problem.clusters(clusters.iter().copied());
     let mut selectors = String::new();
+    let entry = map.and_then(|map| map.only_label(one?));
     if let Some(map) = map {
         let stages = &map.strategy.stages;
         problem = map.evidence(problem, clusters.iter().copied(), stages);
@@ -65,7 +66,11 @@ pub fn no_stage(
                 "each of the clusters"
             }
         ),
-        label("NAME", "KEY=VALUE"),
+        label(
+            one.map_or("NAME", |one| *one),
+            entry.as_deref().unwrap_or("KEY=VALUE"),
+        )
+        .switch("--overwrite"),
     )
 }
 

@@ -116,7 +116,8 @@ pub fn snapshot_pruned(
 /// The index that exists and is the same number as the one asked for, written otherwise: `01` for 1.
 /// Snapshots are looked up by their label. Source: updaterun/initialization.go:getResourceSnapshotObjs.
 pub fn otherwise_written(index: &str, existing: &[u64]) -> Option<u64> {
-    let number: u64 = index.trim().trim_start_matches('+').parse().ok()?;
+    let number: i64 = index.trim().trim_start_matches('+').parse().ok()?;
+    let number = u64::try_from(number).ok()?;
     (number.to_string() != index && existing.contains(&number)).then_some(number)
 }
 
@@ -132,6 +133,8 @@ mod tests {
             ("01", Some(1)),
             (" 1", Some(1)),
             ("+12", Some(12)),
+            ("-0", Some(0)),
+            ("-1", None),
             ("1", None),
             ("02", None),
             ("x", None),

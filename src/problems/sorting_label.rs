@@ -28,16 +28,16 @@ pub fn unsorted(member: &MemberCluster, key: &str) -> bool {
     sorting_number(member, key).is_none()
 }
 
-/// A label that may be meant: its key is nearly the one that is looked for, and its value a number.
-fn near(member: &MemberCluster, key: &str) -> Option<String> {
+/// A label that may be meant, with its value: its key is nearly the one that is looked for, and its
+/// value a number.
+fn near<'i>(member: &'i MemberCluster, key: &str) -> Option<(&'i str, &'i str)> {
     let numbers = member
         .meta
         .labels
         .keys()
         .filter(|key| !unsorted(member, key));
     let near = closest(key, numbers.map(String::as_str))?;
-    let value = member.meta.label(near)?;
-    Some(format!(", but has {near}={value}"))
+    Some((near, member.meta.label(near)?))
 }
 
 /// A controller names the first such cluster only.
@@ -59,6 +59,9 @@ pub fn sorting_label(
         .copied()
         .filter(|member| member.meta.name != cluster)
         .collect();
+    let meant = own
+        .filter(|_| value.is_none())
+        .and_then(|own| near(own, key));
     let by = stage.map_or_else(String::new, |stage| {
         format!(" (stage {} sorts by it)", stage.name)
     });
@@ -66,7 +69,9 @@ pub fn sorting_label(
         None => format!(
             "{} the label {key}{by}{}",
             tense.pick("lacks", "lacked"),
-            own.and_then(|own| near(own, key)).unwrap_or_default()
+            meant.map_or_else(String::new, |(near, value)| format!(
+                ", but has {near}={value}"
+            ))
         ),
         Some(value) => format!(
             "{} the label {key}={value}, which is not a whole number{by}",
@@ -95,15 +100,21 @@ pub fn sorting_label(
     .clusters(others.iter().map(|member| member.meta.name.as_str()))
     .clusters([cluster]);
     problem.stage = stage.map(|stage| stage.name.clone());
+    let others_none = others.is_empty();
     for member in own.into_iter().chain(others).take(8) {
         let path = format!("metadata.labels[{key}]");
         problem = problem.evidence(member.object(), path, member.meta.label(key));
     }
+    let (name, number) = match (others_none, meant) {
+        (true, Some((_, number))) => (cluster, number),
+        (true, None) => (cluster, "NUMBER"),
+        (false, _) => ("NAME", "NUMBER"),
+    };
     problem.fix_with(
         format!(
             "Set the label of {whose} to a whole number. Or remove `sortingLabelKey` from the \
              stage, which then sorts by name."
         ),
-        label("NAME", format!("{key}=NUMBER")).switch("--overwrite"),
+        label(name, format!("{key}={number}")).switch("--overwrite"),
     )
 }

@@ -86,6 +86,23 @@ impl<'i> StageMap<'i> {
         build
     }
 
+    /// The one label that puts a cluster into a stage: the one that it nearly has, or that of the only
+    /// stage. `None` where there are several, or where it takes more than one label.
+    pub fn only_label(&self, cluster: &str) -> Option<String> {
+        let member = self.inventory.member(cluster);
+        let stages = self.strategy.stages.iter();
+        let selectors: Vec<_> = stages.filter_map(|it| it.selector.as_deref()).collect();
+        let near = |labels: &&LabelSelector| Some(near_miss(labels, &member?.meta.labels)?.wanted);
+        let near: Vec<_> = selectors.iter().filter_map(near).collect();
+        let wanted = match (near.as_slice(), selectors.as_slice()) {
+            ([near], _) => near.clone(),
+            ([], [only]) => only.describe(),
+            _ => return None,
+        };
+        let is_one = wanted.matches('=').count() == 1 && !wanted.contains([' ', ',', '!', '(']);
+        is_one.then_some(wanted)
+    }
+
     /// What nearly puts the clusters that are in no stage into one, in the end of a sentence.
     pub fn near_misses(&self) -> String {
         let stages: Vec<_> = self.strategy.stages.iter().collect();

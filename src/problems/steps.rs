@@ -45,6 +45,15 @@ pub fn show_labels() -> CommandLine {
     command.switch("--show-labels")
 }
 
+/// Shows a few member clusters in full, with taints and properties; of many, the labels.
+pub fn see_members<'n>(names: impl IntoIterator<Item = &'n str>) -> CommandLine {
+    let names: Vec<_> = names.into_iter().collect();
+    if names.is_empty() || names.len() > 3 {
+        return show_labels();
+    }
+    member_clusters().args(names).flag("-o", "yaml")
+}
+
 pub fn member_clusters() -> CommandLine {
     CommandLine::kubectl("get").arg(Kind::MemberCluster.for_kubectl())
 }

@@ -186,6 +186,7 @@ pub trait Compose: Sized {
         let effect = match (command.as_ref().map(CommandLine::class), effect) {
             (Some(Class::Destroys), _) => Effect::Disruptive,
             (Some(Class::Changes), Effect::ReadOnly) => Effect::Changes,
+            (Some(Class::Looks), _) => Effect::ReadOnly,
             (_, effect) => effect,
         };
         let remedy = Remedy {

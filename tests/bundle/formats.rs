@@ -4,10 +4,10 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kubectl_fleet_stage::bundle::{self, Input};
-use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::kubefleet::object::Body;
+use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
-use super::{MEMBER, RUN, good, names, stdin};
+use super::{MEMBER, RUN, good, names, read, stdin};
 
 const BOTH: [&str; 2] = ["ClusterStagedUpdateRun release", "MemberCluster member-1"];
 
@@ -284,4 +284,50 @@ fn of_equal_keys_the_last_counts_in_both_formats() {
     let yaml = good(format!("{MEMBER}  name: later\n"));
     let json = good(json("first").replace(r#""name":"first""#, r#""name":"first","name":"later""#));
     assert_eq!(names(&yaml), names(&json));
+}
+
+/// A page of a list is no whole list, wherever its metadata stands.
+#[test]
+fn one_page_of_several_is_not_everything() {
+    use kubectl_fleet_stage::inventory::source::Outcome;
+
+    let api = "cluster.kubernetes-fleet.io/v1beta1";
+    let item = json("member-1");
+    let page = |kind: &str, metadata: &str, first: bool| {
+        let (kind, api) = match kind {
+            "List" => ("List", "v1"),
+            kind => (kind, api),
+        };
+        if first {
+            format!(
+                r#"{{"kind":"{kind}","apiVersion":"{api}","metadata":{metadata},"items":[{item}]}}"#
+            )
+        } else {
+            format!(
+                r#"{{"apiVersion":"{api}","items":[{item}],"kind":"{kind}","metadata":{metadata}}}"#
+            )
+        }
+    };
+    for (metadata, is_page) in [
+        (r#"{"continue":"x","remainingItemCount":15}"#, true),
+        (r#"{"remainingItemCount":15}"#, true),
+        (r#"{"continue":"x"}"#, true),
+        (r#"{"continue":"","resourceVersion":"7"}"#, false),
+        (r#"{"remainingItemCount":0}"#, false),
+        ("3", false),
+    ] {
+        for kind in ["List", "MemberClusterList"] {
+            for first in [true, false] {
+                let text = page(kind, metadata, first);
+                let bundle = read(&text).unwrap();
+                assert_eq!(bundle.objects().len(), 1, "{text}");
+                let expected = if is_page {
+                    Outcome::Cut(1)
+                } else {
+                    Outcome::NotCollected
+                };
+                assert_eq!(*bundle.outcome(Kind::MemberCluster), expected, "{text}");
+            }
+        }
+    }
 }

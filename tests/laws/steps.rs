@@ -46,6 +46,9 @@ fn wrong(verdict: Verdict, finding: &Finding) -> Option<String> {
             ));
         }
     }
+    if let Some(why) = idle(finding) {
+        return Some(why);
+    }
     let first = finding.remedies.first()?;
     if first.effect == Effect::Disruptive {
         return Some(format!("begins with: {}", first.action));
@@ -56,6 +59,49 @@ fn wrong(verdict: Verdict, finding: &Finding) -> Option<String> {
     }
     if first.action.starts_with("Or ") || first.action.starts_with("Then ") {
         return Some(format!("nothing is before: {}", first.action));
+    }
+    None
+}
+
+/// Verbs that change something: a step that only looks does not begin with them.
+const CHANGES: [&str; 16] = [
+    "Add", "Approve", "Change", "Create", "Delete", "Fix", "Label", "Move", "Raise", "Remove",
+    "Restore", "Resume", "Roll", "Set", "Start", "Stop",
+];
+
+/// What a step says that its command does not do, or that is not to be done.
+fn idle(finding: &Finding) -> Option<String> {
+    let mut changed = false;
+    let absent: Vec<_> = finding
+        .evidence
+        .iter()
+        .filter(|it| it.path == "metadata.name" && it.value == "absent")
+        .map(|it| it.object.name.as_str())
+        .collect();
+    for remedy in &finding.remedies {
+        let action = &remedy.action;
+        let argv = remedy.command.as_ref().map(CommandLine::argv);
+        let argv = argv.unwrap_or_default();
+        let has = |word: &str| argv.iter().any(|it| it == word);
+        let looks = remedy.effect == Effect::ReadOnly;
+        if looks
+            && !argv.is_empty()
+            && CHANGES
+                .iter()
+                .any(|it| action.split(' ').next() == Some(it))
+        {
+            return Some(format!("only looks: {action}: {argv:?}"));
+        }
+        if action.starts_with("Or ") && !changed && !looks {
+            return Some(format!("is an alternative to a look: {action}"));
+        }
+        if has("NAME") && finding.clusters.len() == 1 && has("label") {
+            return Some(format!("leaves the only cluster out: {argv:?}"));
+        }
+        if has("get") && absent.iter().any(|name| has(name)) {
+            return Some(format!("shows what does not exist: {argv:?}"));
+        }
+        changed |= !looks;
     }
     None
 }

@@ -95,6 +95,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
     let run = rollout.run.object();
     let refuse = |why: &str| Error::failed(format!("there is nothing to retry: {run} {why}"));
     match diagnose::verdict(rollout) {
+        _ if rollout.phase == crate::rollout::Phase::Deleting => Err(refuse("is being deleted")),
         Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck | Verdict::Unknown => {
             Ok(())
         }

@@ -25,7 +25,6 @@ use crate::hub::More;
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::messages::parse_rollout_started;
 use crate::kubefleet::object::{Body, Keep, OWN_API_VERSION};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
@@ -34,6 +33,7 @@ use crate::kubefleet::{Concept, Conditions, Kind, Scope, names, reasons};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
+use crate::rollout::rollout_started;
 use lost::LostAt;
 use overrides::NamedOverrides;
 use there::{AppliedRecords, InMember};
@@ -125,6 +125,9 @@ struct TracedObject {
     /// The run that rolled it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     rollout: Option<Rolled>,
+    /// The run that the binding names as its last writer; absent if the binding does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written_by: Option<String>,
     /// The overrides that apply to the object in this cluster.
     overrides: Vec<AppliedBy>,
 }
@@ -324,6 +327,7 @@ fn one(
         snapshot: snapshot.map(str::to_owned),
         binding: binding.map(|binding| Subject::from(binding.object())),
         rollout: rolled(inventory, binding, cluster, snapshot),
+        written_by: binding.and_then(|binding| rollout_started(binding).run),
         overrides: overrides.map_or_else(Vec::new, |it| it.applied_to(manifest, &answers)),
     })
 }
@@ -364,8 +368,7 @@ fn rolled(
     cluster: &str,
     snapshot: Option<&str>,
 ) -> Option<Rolled> {
-    let condition = binding.and_then(|it| it.status.conditions.condition(reasons::ROLLOUT_STARTED));
-    let writer = condition.and_then(|it| parse_rollout_started(&it.message).run);
+    let writer = binding.and_then(|binding| rollout_started(binding).run);
     let history = history(inventory);
     let of_writer = |name: &str| writer.as_deref().is_none_or(|writer| writer == name);
     let episode = history.runs.iter().rev().find(|episode| {

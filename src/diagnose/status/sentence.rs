@@ -96,6 +96,10 @@ fn remaining(until: Timestamp, now: Timestamp) -> String {
 }
 
 fn stuck(rollout: &Rollout<'_>) -> Option<String> {
+    if let Some(deleted) = rollout.run.meta.deleted {
+        let lasting = duration::describe(rollout.now.duration_since(deleted));
+        return Some(format!("it has been terminating for {lasting}."));
+    }
     let removals = rollout.removals_under_stop();
     if !removals.is_empty() {
         return Some(format!(

@@ -148,10 +148,11 @@ fn lines(found: &TracedObject, now: Timestamp) -> Vec<(&'static str, String)> {
     let snapshot = found.snapshot.as_deref().unwrap_or("unknown");
     lines.push(("snapshot", format!("{snapshot} of {}", found.placement)));
     let Some(rollout) = &found.rollout else {
-        lines.push((
-            "run",
-            "unknown: no run that still exists rolled it out".to_owned(),
-        ));
+        let run = match &found.written_by {
+            Some(writer) => format!("{writer}, according to the binding; no more is known of it"),
+            None => "unknown: no run that still exists rolled it out".to_owned(),
+        };
+        lines.push(("run", run));
         return lines;
     };
     let when = match (rollout.started, rollout.ended) {

@@ -63,7 +63,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
             "Check whether the placement picks {cluster} again: its policy and the scheduler's \
              decision."
         ),
-        cx.placement_object().kubectl("get").flag("-o", "yaml"),
+        cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
     run_failure::new_run(
         cx,

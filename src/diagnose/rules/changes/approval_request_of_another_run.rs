@@ -2,6 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
+use crate::inventory::choose::is_finished;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::TaskState;
 
@@ -37,8 +38,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     sentence(&object, own, (&run.name, stage), "so the run failed"),
                 );
                 finding.stage.clone_from(want_stage);
-                let delete = "Delete it, unless its own run still waits for it.";
-                Some(finish(cx, finding, &object, delete))
+                let delete = "Delete it: its own run does not wait for it.";
+                Some(finish(cx, finding, &object, (&run.name, delete)))
             }
             _ => None,
         })
@@ -65,9 +66,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .severity(Severity::Warning)
             .root_if(waits)
             .stage(gate.stage);
-        let delete = "Delete it before the run reaches the gate, unless its own run still waits for \
-                      it: the controller then creates the right one.";
-        findings.push(finish(cx, finding, &object, delete));
+        let delete = "Delete it before the run reaches the gate: its own run does not wait for it, and \
+                      the controller then creates the right one.";
+        findings.push(finish(cx, finding, &object, (theirs.0, delete)));
     }
     findings
 }
@@ -81,7 +82,21 @@ fn sentence(object: &ObjectRef, own: &str, (run, stage): (&str, &str), so: &str)
     format!("{object} has the name that this run needs for a gate but belongs to {whose}, {so}.")
 }
 
-fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &str) -> Finding {
+/// Whether the run that a request belongs to surely does not need it: it is this one, over, or gone.
+fn is_unneeded(cx: &Context<'_>, owner: &str) -> bool {
+    let inventory = cx.inventory;
+    match inventory.run_on(owner) {
+        Some(run) => run.meta.name == cx.run_object().name || is_finished(run),
+        None => false,
+    }
+}
+
+fn finish(
+    cx: &Context<'_>,
+    mut finding: Finding,
+    object: &ObjectRef,
+    (owner, delete): (&str, &str),
+) -> Finding {
     if let Some(request) = cx.inventory.approval(&object.name).present() {
         finding = finding
             .evidence(
@@ -95,12 +110,17 @@ fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &s
                 &request.spec.stage,
             );
     }
-    let finding = finding
-        .look_with(
-            "Check which run and stage the request belongs to.",
-            object.kubectl("get").flag("-o", "yaml"),
+    let finding = if is_unneeded(cx, owner) {
+        let look = "Check the request: it is of no use to its own run any more.";
+        finding
+            .look_with(look, object.kubectl("get").flag("-o", "yaml"))
+            .disrupt_with(delete, object.kubectl("delete"))
+    } else {
+        finding.look_with(
+            format!("Check whether {owner} exists and still waits for it: do not delete it then."),
+            cx.command("status").arg(owner),
         )
-        .disrupt_with(delete, object.kubectl("delete"));
+    };
     run_failure::new_run(
         cx,
         finding,

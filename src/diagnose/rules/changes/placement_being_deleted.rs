@@ -55,16 +55,20 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         let so = format!("so the run has nothing to roll out and will fail{whether}");
         rule.told(problem(&so))
     };
-    let finding = finding
-        .fix_with(
+    // A run that is over changes nothing any more.
+    let finding = if live {
+        finding.fix_with(
             "Delete the run, if the deletion was intended: there is nothing to roll out.",
             cx.command("delete").arg(&cx.run_object().name),
         )
-        .fix(if cx.inventory.placement.is_absent() {
-            "Or create the placement again from its manifest."
-        } else {
-            "Or wait until the placement is gone, then create it again from its manifest."
-        });
+    } else {
+        finding
+    };
+    let finding = finding.fix(if cx.inventory.placement.is_absent() {
+        "Or create the placement again from its manifest, if it should exist."
+    } else {
+        "Or wait until the placement is gone, then create it again from its manifest."
+    });
     Some(run_failure::new_run(
         cx,
         finding,

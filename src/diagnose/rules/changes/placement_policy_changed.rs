@@ -80,15 +80,6 @@ fn with_details(
             "metadata.labels[kubernetes-fleet.io/policy-index]",
             latest.index(),
         );
-        if !latest.is_scheduled() {
-            finding = finding.look_with(
-                format!(
-                    "Wait until {} is scheduled: check its Scheduled condition.",
-                    cx.placement_object()
-                ),
-                latest.object().kubectl("get").flag("-o", "yaml"),
-            );
-        }
     }
     run_failure::new_run(
         cx,

@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Search:
     .caused_by(&["FS516", "FS517", "FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    if cx.verdict != Verdict::Stuck {
+    if cx.verdict != Verdict::Stuck || cx.rollout.as_ref().is_some_and(|it| !it.is_live()) {
         return Vec::new();
     }
     // A stop that waits for a removal waits for no cluster, nor does a removal that is blocked.

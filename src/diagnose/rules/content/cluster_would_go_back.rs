@@ -52,7 +52,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
         finding = finding.fix_with(
             "Start a new run in its place to bring every cluster to the current content.",
-            cx.new_run_command(),
+            cx.fresh_run_command(None),
         );
     }
     Some(finding.disrupt_with(

@@ -4,13 +4,20 @@ use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::problems::put_there;
 use crate::rollout::content::overtaken;
-use crate::rollout::rollout_started;
+use crate::rollout::{ClusterView, Rollout, rollout_started};
 
 /// A run never checks a done cluster again. One that waits or is stopped counts it, also
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
 pub const RULE: Rule =
     Rule::warning("FS706", "done-cluster-overtaken", Search::One(check)).reads(&[Concept::Binding]);
+
+/// Whether all clusters of the run have the same version: then nothing is left to bring to one.
+pub(super) fn all_on_one(rollout: &Rollout<'_>) -> bool {
+    let snapshot = |cluster: &ClusterView<'_>| Some(cluster.binding?.spec.snapshot.clone());
+    let held: Option<Vec<_>> = rollout.updated_clusters().map(snapshot).collect();
+    held.is_some_and(|held| held.windows(2).all(|two| two[0] == two[1]))
+}
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
@@ -53,23 +60,23 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         let conditions = &lost.binding.status.conditions;
         finding = finding.condition(&object, conditions.condition(reasons::ROLLOUT_STARTED));
     }
-    Some(
+    let finding = finding.look_with(
+        "Check which run rolled out which version.",
+        cx.command("history").arg(&cx.inventory.placement_name),
+    );
+    let finding = if all_on_one(rollout) {
         finding
-            .look_with(
-                "Check which run rolled out which version.",
-                cx.command("history").arg(&cx.inventory.placement_name),
-            )
-            .fix_with(
-                "Start a new run in its place to bring every cluster to the current content.",
-                cx.new_run_command(),
-            )
-            .disrupt_with(
-                format!(
-                    "Or delete {}, if the clusters should keep that version: this changes nothing \
-                     on them.",
-                    run.name
-                ),
-                cx.command("delete").arg(&run.name),
-            ),
-    )
+    } else {
+        finding.fix_with(
+            "Start a new run in its place to bring every cluster to the current content.",
+            cx.fresh_run_command(None),
+        )
+    };
+    Some(finding.disrupt_with(
+        format!(
+            "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
+            run.name
+        ),
+        cx.command("delete").arg(&run.name),
+    ))
 }

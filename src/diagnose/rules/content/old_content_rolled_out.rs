@@ -59,16 +59,19 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     {
         finding = finding.evidence(next.object(), "metadata.creationTimestamp", created);
     }
-    Some(
-        finding
-            .look_with(
-                "Compare the rolled-out content with the current content.",
-                cx.command("snapshots").arg(&cx.inventory.placement_name),
-            )
-            .fix_with(
-                "Roll out the current content with a new run: the command ensures that it gets the \
+    let snapshots = cx.command("snapshots");
+    let placement = &cx.inventory.placement_name;
+    let (see, command) = match next.and_then(|next| next.index()) {
+        Some(index) => {
+            let diff = snapshots.arg("diff").arg(placement);
+            let see = "Compare the two versions.";
+            (see, diff.arg(used).arg(index))
+        }
+        None => ("List the versions that exist.", snapshots.arg(placement)),
+    };
+    Some(finding.look_with(see, command).fix_with(
+        "Roll out the current content with a new run: the command ensures that it gets the \
                  new snapshot.",
-                cx.new_run_command(),
-            ),
-    )
+        cx.new_run_command(),
+    ))
 }

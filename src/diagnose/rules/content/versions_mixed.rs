@@ -103,24 +103,26 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .flat_map(|(_, bindings)| bindings)
         .map(|b| b.spec.cluster.clone())
         .collect();
-    vec![
-        finding
-            .root_if(without_run)
-            .clusters(clusters)
-            .look_with(
-                "Check which run rolled out which version.",
-                cx.command("history").arg(&inventory.placement_name),
-            )
-            .fix_with(
-                "Bring all clusters to one version with a new run.",
-                cx.new_run_command().or_else(|| {
-                    Some(
-                        cx.command("run")
-                            .arg("NEW")
-                            .flag("--placement", &inventory.placement_name)
-                            .flag("--strategy", "STRATEGY"),
-                    )
-                }),
-            ),
-    ]
+    let finding = finding.root_if(without_run).clusters(clusters).look_with(
+        "Check which run rolled out which version.",
+        cx.command("history").arg(&inventory.placement_name),
+    );
+    let bindings = versions.values().flatten();
+    let indexes = distinct(bindings.filter_map(|it| it.snapshot_index()?.parse::<u64>().ok()));
+    let Some(newest) = indexes.last() else {
+        return vec![finding];
+    };
+    let finding = finding.fix_with(
+        format!(
+            "Bring all clusters to snapshot {newest} with a new run, if it is the version to keep."
+        ),
+        cx.fresh_run_command(Some(&newest.to_string())),
+    );
+    vec![match indexes.as_slice() {
+        [older, _] => finding.fix_with(
+            format!("Or bring them to snapshot {older}."),
+            cx.fresh_run_command(Some(&older.to_string())),
+        ),
+        _ => finding,
+    }]
 }

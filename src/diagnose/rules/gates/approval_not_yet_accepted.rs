@@ -4,6 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
 use crate::kubefleet::duration;
+use crate::problems::steps;
 use crate::rollout::{Gate, Phase};
 
 /// The controller is woken by the approval and takes it within a second or so. Source:
@@ -59,10 +60,7 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
         .stage(gate.stage)
         .condition(&object, approved);
     Some(if overdue {
-        finding.look(
-            "Check whether the hub agent runs: its log shows what the update run controller \
-             does.",
-        )
+        finding.look_with("Check whether the hub agent runs.", steps::hub_agent())
     } else {
         finding.look_with(
             "Wait a minute and check again.",

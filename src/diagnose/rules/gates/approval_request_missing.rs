@@ -63,10 +63,10 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
             finding
         } else {
             finding.fix_with(
-                "Stop and resume the run to make the controller check it, if the request does \
-                 not appear.",
+                "Stop the run to make the controller check it, if the request does not appear …",
                 cx.command("stop").arg(&run.name),
             )
+            .fix_with("Then resume it.", cx.command("resume").arg(&run.name))
         }
     })
 }

@@ -39,7 +39,7 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
             &object,
             format!(
                 "{name} is {} newer than the run's record of it: it was deleted and created \
-                 again, and an earlier approval is lost.",
+                 again, so an approval of the first one no longer counts.",
                 duration::describe(created.duration_since(asked))
             ),
         )
@@ -54,6 +54,9 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
             ),
             asked,
         )
-        .fix_with("Approve again.", cx.command("approve").arg(name)),
+        .fix_with(
+            "Approve it, also if the first one was approved.",
+            cx.command("approve").arg(name),
+        ),
     )
 }

@@ -1,6 +1,7 @@
 //! A stage waits for its time.
 
 use crate::diagnose::gate::{since_path, unlisted, wait_of, wait_path};
+use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 
@@ -55,18 +56,29 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 );
         }
-        finding = if cx.verdict == Verdict::WaitingForTimer {
-            finding.look_with(
-                "Wait: nothing else is needed.",
-                cx.command("wait").arg(&run.name).switch("--for=succeeded"),
+        let wait = cx.command("wait").arg(&run.name).switch("--for=succeeded");
+        finding = match state_ignored(cx) {
+            // Somebody wants it to halt, and nothing but its deletion does that.
+            Some(state) if asks_to_halt(state) => finding.look_with(
+                format!("Decide before that about the run's state, {state}: this hub ignores it."),
+                cx.command("status").arg(&run.name),
             )
-        } else {
-            finding.look("Wait for the timer too: an approval does not shorten it.")
+            .disrupt_with(
+                "Delete the run, if the next stage should not start: clusters keep their content.",
+                cx.command("delete").arg(&run.name),
+            ),
+            _ if cx.verdict == Verdict::WaitingForTimer => {
+                finding.look_with("Wait: nothing else is needed.", wait)
+            }
+            _ => finding.look("Wait for the timer too: an approval does not shorten it."),
         };
-        findings.push(finding.look(
-            "Do not stop the run to extend the wait: the wait restarts at the stop but continues \
-             while the run is stopped.",
-        ));
+        if !rollout.state_ignored {
+            finding = finding.look(
+                "Do not stop the run to extend the wait: the wait restarts at the stop but \
+                 continues while the run is stopped.",
+            );
+        }
+        findings.push(finding);
     }
     if findings.is_empty() {
         findings.extend(unlisted(cx, rule, false));

@@ -1,9 +1,9 @@
 //! The run failed with words that no rule knows.
 
+use super::initialization_retried::read_log;
 use crate::diagnose::rules::ALL;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
-use crate::words::CommandLine;
 
 /// A wording of a newer controller, or a failure that no rule explains.
 pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", Search::Whole(check));
@@ -46,7 +46,7 @@ fn unrecognized(cx: &Context<'_>, rule: &Rule, text: &str) -> Finding {
     let finding = run_failure::finding(cx, rule, &run, message)
         .look_with(
             "Read the controller's message and the hub agent's log of that time.",
-            CommandLine::fleet("doctor"),
+            read_log(cx),
         )
         .fix("Fix what they name.");
     run_failure::then_new_run(cx, finding)

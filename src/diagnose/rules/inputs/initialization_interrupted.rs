@@ -1,10 +1,10 @@
 //! Something that passes by itself ended the initialization for good.
 
+use super::initialization_retried::read_log;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::ObjectKey;
-use crate::words::CommandLine;
 
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
@@ -64,8 +64,8 @@ fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
             cx.new_run_command(),
         )
         .look_with(
-            "Check the hub agent's log and the hub's API server, if the new run fails the same way.",
-            CommandLine::fleet("doctor"),
+            "Read the hub agent's log, if the new run fails the same way.",
+            read_log(cx),
         )
 }
 

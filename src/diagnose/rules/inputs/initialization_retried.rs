@@ -69,7 +69,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             .look_with(
                 "Read the reason in the hub agent's log: errors that are retried do not appear in \
                  the run's status.",
-                CommandLine::fleet("doctor"),
+                read_log(cx),
             )
             .look_with(
                 "Wait: the run continues by itself once the cause is fixed. The controller retries \
@@ -79,6 +79,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                     .switch("--for=initialized"),
             ),
     )
+}
+
+/// Collects what the hub agent logged about the run.
+pub fn read_log(cx: &Context<'_>) -> CommandLine {
+    let collect = cx.command("collect").arg(cx.run_object().name);
+    collect.switch("--controller-logs")
 }
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.

@@ -174,14 +174,13 @@ fn other_version(cx: &Context<'_>, finding: Finding) -> Finding {
     let over = format!("{} has failed for good", cx.run_object().name);
     let versions = versions(cx.inventory);
     let whole = versions.iter().rev().find(|version| version.is_complete());
-    let new_run = cx.new_run_command();
-    if let (Some(whole), Some(command)) = (whole, &new_run) {
+    if let Some(whole) = whole {
         finding = finding.fix_with(
             format!(
                 "Start a new run with snapshot {}, if it is the one to roll out: {over}.",
                 whole.index
             ),
-            command.clone().flag("--snapshot", &whole.index),
+            cx.fresh_run_command(Some(&whole.index)),
         );
     }
     finding
@@ -189,5 +188,8 @@ fn other_version(cx: &Context<'_>, finding: Finding) -> Finding {
             "Change the content on the hub to roll out the current one: since KubeFleet 0.3.0 the \
              next run then creates a new snapshot.",
         )
-        .fix_with(format!("Then start a new run: {over}."), new_run)
+        .fix_with(
+            format!("Then start a new run with the current content: {over}."),
+            cx.fresh_run_command(None),
+        )
 }

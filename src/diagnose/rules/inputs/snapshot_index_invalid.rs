@@ -22,20 +22,43 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     finding.remedies.clear();
     // Somebody who writes a snapshot's name means its index.
     let meant = names::snapshot_index(index).filter(|meant| cx.inventory.snapshot(meant).is_some());
-    if let (Some(meant), Some(command)) = (meant, cx.new_run_command()) {
+    if let Some(meant) = meant {
         finding = finding.fix_with(
             format!("Start a new run with index {meant}, if you meant {index}."),
-            command.flag("--snapshot", meant),
+            cx.fresh_run_command(Some(meant)),
         );
     }
     finding.remedies.extend(list);
-    Some(finding.fix_with(other_index(&run.name), cx.new_run_command()))
+    Some(other_content(cx, finding, meant))
 }
 
-/// The step that is left where no index is meant.
-pub fn other_index(run: &str) -> String {
-    format!(
-        "Start a new run with an existing index, or without one for the current content. {run} has \
-         failed for good, and its index is immutable."
-    )
+/// Adds the steps where the index is not meant: another one that exists, or the current content.
+pub fn other_content(cx: &Context<'_>, finding: Finding, offered: Option<&str>) -> Finding {
+    let over = format!("{} has failed for good", cx.run_object().name);
+    let indexes = cx.inventory.snapshot_indexes();
+    let (finding, or) = match indexes.as_slice() {
+        _ if offered.is_some() => (finding, true),
+        [] => (finding, false),
+        [only] => {
+            let only = only.to_string();
+            let action = format!(
+                "Start a new run with index {only}, the only one, if it is the version to roll \
+                 out: {over}."
+            );
+            let command = cx.fresh_run_command(Some(&only));
+            (finding.fix_with(action, command), true)
+        }
+        _ => {
+            let action = format!("Start a new run with one of these indexes: {over}.");
+            let command = cx.fresh_run_command(Some("INDEX"));
+            (finding.fix_with(action, command), true)
+        }
+    };
+    let current = "a new run without an index to roll out the current content instead";
+    let action = if or {
+        format!("Or start {current}.")
+    } else {
+        format!("Start {current}: {over}.")
+    };
+    finding.fix_with(action, cx.fresh_run_command(None))
 }

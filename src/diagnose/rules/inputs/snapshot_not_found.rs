@@ -1,6 +1,6 @@
 //! The placement has no resource snapshot of the index that the run asks for.
 
-use super::snapshot_index_invalid::other_index;
+use super::snapshot_index_invalid::other_content;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
@@ -16,10 +16,17 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         return None;
     };
 
-    let inventory = cx.inventory;
-    pruned_below(inventory, index)
+    let index = asked_index(cx, index);
+    pruned_below(cx.inventory, index)
         .is_none()
         .then(|| missing(cx, rule, index))
+}
+
+/// The index as the run has it. The controller's text has the number, `7` of `07`, but the snapshots
+/// are looked up by the run's own word. Source: updaterun/initialization.go:getResourceSnapshotObjs.
+pub fn asked_index<'c>(cx: &Context<'c>, told: &'c str) -> &'c str {
+    let asked = cx.run().map(|run| run.spec.snapshot_index.as_str());
+    asked.filter(|asked| !asked.is_empty()).unwrap_or(told)
 }
 
 fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
@@ -32,7 +39,7 @@ fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
     let list = problem.remedies.clone();
     let mut finding = run_failure::asked(cx, rule, problem);
     finding.remedies.clear();
-    let with = |meant: &str| Some(cx.new_run_command()?.flag("--snapshot", meant));
+    let with = |meant: &str| cx.fresh_run_command(Some(meant));
     let over = format!("{} has failed for good.", run.name);
     if let Some(found) = found {
         return finding
@@ -42,12 +49,14 @@ fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
                 with(index),
             );
     }
-    if let Some(meant) = otherwise_written(index, &inventory.snapshot_indexes()) {
+    let meant = otherwise_written(index, &inventory.snapshot_indexes());
+    let meant = meant.map(|meant| meant.to_string());
+    if let Some(meant) = &meant {
         finding = finding.fix_with(
             format!("Start a new run with the index written as {meant}: {over}"),
-            with(&meant.to_string()),
+            with(meant),
         );
     }
     finding.remedies.extend(list);
-    finding.fix_with(other_index(&run.name), cx.new_run_command())
+    other_content(cx, finding, meant.as_deref())
 }

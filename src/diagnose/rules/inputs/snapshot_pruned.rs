@@ -1,5 +1,6 @@
 //! The run asks for a resource snapshot that is no longer kept.
 
+use super::snapshot_not_found::asked_index;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::problems::{pruned_below, snapshot_pruned};
@@ -14,13 +15,12 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         return None;
     };
 
+    let index = asked_index(cx, index);
     let lowest = pruned_below(cx.inventory, index)?;
     let (run, object) = (cx.run_object(), cx.placement_object());
-    let which = (index.as_str(), lowest);
+    let which = (index, lowest);
     let problem = snapshot_pruned(cx.inventory, &run, &object, which, cx.past(""));
-    let lowest = cx
-        .new_run_command()
-        .map(|command| command.flag("--snapshot", lowest.to_string()));
+    let lowest = cx.fresh_run_command(Some(&lowest.to_string()));
     let finding = run_failure::asked(cx, rule, problem)
         .fix_with(
             format!(
@@ -32,7 +32,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         )
         .fix_with(
             "Or restore the old content on the hub and roll it out with a new run.",
-            cx.new_run_command(),
+            cx.fresh_run_command(None),
         )
         .fix_with(
             "Raise `spec.revisionHistoryLimit` to keep more snapshots in the future.",

@@ -32,16 +32,22 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let finding = run_failure::refused(cx, rule, problem, false);
     let strategies = inventory.strategies.iter();
     let others = strategies.filter(|it| it.meta.namespace == object.namespace);
-    if chosen || others.count() == 0 {
+    let others: Vec<_> = others.map(|it| it.meta.name.as_str()).collect();
+    if chosen || others.is_empty() {
         return Some(finding);
     }
     // A run made from this one would name the same missing strategy.
-    let named = cx
-        .new_run_command()
-        .map(|command| command.flag("--strategy", "STRATEGY"));
-    Some(
-        finding
-            .look_with("Or pick an existing one …", cx.command("strategies"))
-            .fix_with("Then start a new run that names it.", named),
-    )
+    let named = |strategy: &str| {
+        let command = cx.new_run_command()?;
+        Some(command.flag("--strategy", strategy))
+    };
+    Some(match others.as_slice() {
+        [only] => finding.fix_with(
+            format!("Or start a new run with {only}, the only strategy there, if its stages fit."),
+            named(only),
+        ),
+        _ => finding
+            .look_with("Or pick an existing strategy.", cx.command("strategies"))
+            .fix_with("Then start a new run that names it.", named("STRATEGY")),
+    })
 }

@@ -47,8 +47,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     for (_, binding, available) in untracked.iter().take(3) {
         finding = finding.condition(&binding.object(), *available);
     }
-    Some(finding.look(
+    Some(finding.look(if rollout.is_live() {
         "Check on the members that the content works before you approve a later stage: the rollout \
-         does not wait for it.",
-    ))
+         does not wait for it."
+    } else {
+        "Check on the members that the content works: the rollout did not wait for it."
+    }))
 }

@@ -53,6 +53,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             observed,
         )
         .evidence(run.object(), "spec.state", state)
-        .fix_with("Start a new run to roll out content.", cx.new_run_command());
+        .fix_with(
+            "Start a new run, if the edit was to roll out content again.",
+            cx.new_run_command(),
+        );
     Some(finding)
 }

@@ -1,15 +1,10 @@
 //! The run is being deleted.
 
 use crate::diagnose::rules::prelude::*;
-use jiff::SignedDuration;
-
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::problems::steps;
 use crate::rollout::Phase;
-
-/// Deleting a run takes seconds: only its approval requests go with it.
-const LONG: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
@@ -24,7 +19,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let run = rollout.run;
     let deleted = run.meta.deleted?;
     let lasting = cx.now().duration_since(deleted);
-    let long = lasting > LONG;
+    let long = cx.verdict == Verdict::Stuck;
     let foreign: Vec<_> = run
         .meta
         .finalizers
@@ -50,7 +45,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 keeps(cx)
             ),
         )
-        .severity(Severity::warning_if(long))
+        .severity(if long { Severity::Error } else { rule.severity })
+        .root_if(long)
         .evidence(run.object(), "metadata.deletionTimestamp", deleted)
         .evidence(
             run.object(),
@@ -58,19 +54,19 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             run.meta.finalizers.join(", "),
         );
     if long && foreign.len() == run.meta.finalizers.len() && !foreign.is_empty() {
-        finding = finding.look(format!(
+        finding = finding.fix(format!(
             "Ask the owner of the finalizer {} to remove it: KubeFleet has removed its own.",
             foreign.join(", ")
         ));
     } else if long {
         finding = finding.look_with(
-            "Check whether the hub agent runs, and read its log: it must remove its finalizer.",
+            "Check whether the hub agent runs: it must remove its finalizer.",
             steps::hub_agent(),
         );
     } else {
         finding = finding.look_with(
             "Wait until it is gone.",
-            cx.command("status").arg(&run.meta.name),
+            run.object().kubectl("wait").joined("--for", "delete"),
         );
     }
     Some(finding.look_with(

@@ -32,13 +32,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     );
     Some(
         finding
-            .fix_with(
-                "Start it when its stages are as you want them.",
-                cx.command("run").arg(&run.meta.name),
-            )
             .look_with(
                 "Check which clusters each stage would update.",
                 cx.command("status").arg(&run.meta.name),
+            )
+            .fix_with(
+                "Start it when its stages are as you want them.",
+                cx.command("run").arg(&run.meta.name),
             ),
     )
 }

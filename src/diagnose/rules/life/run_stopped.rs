@@ -32,7 +32,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let mut finding = rule
         .finding(run.object(), message)
         .root()
-        .clusters(left)
+        .clusters(left.iter().copied())
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), progressing);
@@ -62,7 +62,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 cx.command("resume").arg(&run.meta.name),
             )
             .disrupt_with(
-                "Or delete it: updated clusters keep the new content, the others keep the old.",
+                match (left.len(), rollout.clusters().count()) {
+                    (0, _) => "Or delete it: every cluster keeps its content.",
+                    (left, all) if left == all => "Or delete it: this changes nothing on its clusters.",
+                    _ => {
+                        "Or delete it: updated clusters keep the new content, the others keep the old."
+                    }
+                },
                 cx.command("delete").arg(&run.meta.name),
             ),
     )

@@ -79,7 +79,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             cx.command("diagnose").arg(&run.meta.name),
         )
         .look_with(
-            "Check whether the hub agent runs, and read its log, if this persists.",
+            "Check whether the hub agent runs, if this persists.",
             steps::hub_agent(),
         );
     Some(size::explain(cx, finding))

@@ -8,16 +8,27 @@ use crate::rollout::Phase;
 /// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
 pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+/// The state of a run that goes on whatever it says, where it asks for something else.
+pub fn state_ignored<'i>(cx: &Context<'i>) -> Option<&'i str> {
     let rollout = cx
         .rollout
         .as_ref()
         .filter(|rollout| rollout.state_ignored && rollout.phase == Phase::Executing)?;
-    let run = rollout.run;
-    let state = run.spec.state.as_deref().filter(|state| {
+    rollout.run.spec.state.as_deref().filter(|state| {
         // Words that ask for what happens anyway.
         !matches!(*state, "" | "Run" | "Started" | "Execute")
-    })?;
+    })
+}
+
+/// Whether somebody wrote the state to halt a run: `Initialize` is what it is by default.
+pub fn asks_to_halt(state: &str) -> bool {
+    !matches!(state, "Initialize" | "NotStarted")
+}
+
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let state = state_ignored(cx)?;
+    let rollout = cx.rollout.as_ref()?;
+    let run = rollout.run;
     // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
     // agent may have been upgraded since.
     let known = cx.inventory.hub.ignores_state();
@@ -34,9 +45,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             run.object()
         )
     };
-    let mut finding =
-        rule.finding(run.object(), message)
-            .evidence(run.object(), "spec.state", state);
+    let mut finding = rule
+        .finding(run.object(), message)
+        .severity(Severity::warning_if(asks_to_halt(state)))
+        .evidence(run.object(), "spec.state", state);
     finding = finding.condition(
         &run.object(),
         rollout

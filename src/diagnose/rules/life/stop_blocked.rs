@@ -64,10 +64,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     }
     Some(
         finding
-            .look_with(
-                "Fix what blocks the clusters: the run then stops by itself at the \
-                        controller's next check.",
-                cx.command("diagnose").arg(&run.meta.name),
+            .fix(
+                "Fix what blocks the clusters: the run then stops by itself at the controller's \
+                 next check.",
             )
             .disrupt_with(
                 "Or delete the run: this works at any time, rolls nothing back, and frees \

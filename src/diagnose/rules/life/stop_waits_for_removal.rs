@@ -42,8 +42,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     Some(
         finding
             .look_with(
-                format!("Check what the run would remove from {clusters}."),
-                cx.command("history").arg(&cx.inventory.placement_name),
+                format!("Check which content {clusters} would lose."),
+                cx.command("status").arg(cx.placement_object().word()),
             )
             .disrupt_with(
                 format!("Resume it: it removes the placement from {clusters} and then succeeds."),
