@@ -37,7 +37,15 @@ pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf> {
         && crate::output(root, &cargo(), &["zigbuild", "--version"]).is_ok();
     let status = Command::new(cargo())
         .arg(if zig { "zigbuild" } else { "build" })
-        .args(["--profile", PROFILE, "--locked", "--package", NAME, "--bin", NAME])
+        .args([
+            "--profile",
+            PROFILE,
+            "--locked",
+            "--package",
+            NAME,
+            "--bin",
+            NAME,
+        ])
         .args(["--target", target.triple])
         .current_dir(root)
         .env("CARGO_ENCODED_RUSTFLAGS", places.flags(target).join("\x1f"))
