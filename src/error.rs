@@ -128,7 +128,7 @@ impl From<HubError> for Error {
             HubError::Forbidden(_) => Exit::Incomplete,
             HubError::NotFound(_) => Exit::NotFound,
             HubError::Interrupted => Exit::Interrupted,
-            HubError::OutOfTime(_) => Exit::Stuck,
+            HubError::OutOfTime(_) => Exit::TimeLimit,
             _ => Exit::Error,
         };
         let message = error.to_string();

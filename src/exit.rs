@@ -17,7 +17,7 @@ pub enum Exit {
     Failed = 3,
     /// The rollout waits for an approval.
     Approval = 4,
-    /// The rollout is stuck, or a time limit was reached.
+    /// The rollout is stuck.
     Stuck = 5,
     /// The object does not exist.
     NotFound = 6,
@@ -25,12 +25,14 @@ pub enum Exit {
     Incomplete = 7,
     /// The rollout is stopped or was not started.
     Idle = 8,
+    /// A time limit was reached.
+    TimeLimit = 9,
     Interrupted = 130,
 }
 
 impl Exit {
     /// Every code, for the reference.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Done,
         Self::Error,
         Self::Usage,
@@ -40,6 +42,7 @@ impl Exit {
         Self::NotFound,
         Self::Incomplete,
         Self::Idle,
+        Self::TimeLimit,
         Self::Interrupted,
     ];
 
@@ -58,7 +61,8 @@ impl Exit {
             Self::Usage => "the command line is invalid",
             Self::Failed => "the rollout failed or could not be initialized, or --fail-on was met",
             Self::Approval => "the rollout waits for an approval",
-            Self::Stuck => "the rollout is stuck, or --timeout was reached",
+            Self::Stuck => "the rollout is stuck, and has been for as long as --patience allows",
+            Self::TimeLimit => "--timeout was reached",
             Self::NotFound => "the object does not exist",
             Self::Incomplete => {
                 "forbidden, the evidence is incomplete, or one of several hubs was not reached"
@@ -78,8 +82,9 @@ impl Exit {
     /// The place in the order of "worst": of several reports, the first of these counts.
     pub const fn gravity(self) -> u8 {
         match self {
-            Self::Failed => 6,
-            Self::Stuck => 5,
+            Self::Failed => 7,
+            Self::Stuck => 6,
+            Self::TimeLimit => 5,
             Self::Incomplete => 4,
             Self::Approval => 3,
             Self::Idle => 2,
@@ -125,7 +130,7 @@ mod tests {
     #[test]
     fn codes_are_the_documented_ones() {
         let codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 130]);
     }
 
     #[test]
@@ -156,10 +161,11 @@ mod tests {
             Exit::Idle,
             Exit::Approval,
             Exit::Incomplete,
+            Exit::TimeLimit,
             Exit::Stuck,
             Exit::Failed,
         ];
         exits.sort_by_key(|exit| std::cmp::Reverse(exit.gravity()));
-        assert_eq!(exits.map(Exit::code), [3, 5, 7, 4, 8, 0]);
+        assert_eq!(exits.map(Exit::code), [3, 5, 9, 7, 4, 8, 0]);
     }
 }

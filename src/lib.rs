@@ -65,7 +65,7 @@ pub fn run(
         Err(mut error) => {
             // One line with all of them, which `--help` has in a readable form.
             error.remove(ContextKind::ValidSubcommand);
-            refuse(&error, ui)
+            refuse(&error, &args, ui)
         }
     };
     if ui.has_failed() { Exit::Error } else { exit }
@@ -73,7 +73,8 @@ pub fn run(
 
 /// What the words say, with the values of the settings file, and what else that file says.
 fn understood(args: &[OsString], ui: &Ui) -> Result<(Cli, Result<InForce, Error>), clap::Error> {
-    let plain = || cli::command_within(ui.invocation(), ui.width().min(100));
+    let is_brief = cli::wants_brief_help(args);
+    let plain = || cli::command_for(ui.invocation(), ui.width().min(100), is_brief);
     let chooses = ui.offers_choices();
     let in_force = settings::read(&|name| std::env::var_os(name)).map_err(Error::from);
     let with_values = in_force.and_then(|in_force| {
@@ -149,18 +150,29 @@ fn dispatch(command: &Command, session: &mut Session<'_>) -> Result<Exit, Error>
         Command::Explain(args) => commands::about::explain::run(args, session.ui),
         Command::Schema(args) => commands::about::schema::run(args, session.ui),
         Command::Version(args) => commands::about::version::run(args, session.ui),
+        Command::Options => {
+            let width = session.ui.width().min(100);
+            let text = cli::options(session.ui.invocation(), width);
+            session.ui.answer(&text);
+            Ok(Exit::Done)
+        }
         Command::Completion(args) => {
             commands::about::completion::run(args, cli::complete::script, session.ui)
         }
     }
 }
 
-/// Help and version are answers; what is wrong with the arguments is not.
-fn refuse(error: &clap::Error, ui: &mut Ui) -> Exit {
-    let asked = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
+/// Help and version are answers; what is wrong with the arguments is said as every other error.
+fn refuse(error: &clap::Error, args: &[OsString], ui: &mut Ui) -> Exit {
+    let asked = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => false,
+        _ => {
+            let command = cli::command(ui.invocation());
+            ui.error(&cli::refusal::of(error, args, &command));
+            return Exit::Usage;
+        }
+    };
     let paint = if asked { ui.paint() } else { ui.paint_err() };
     let text = if paint.is_colored() {
         error.render().ansi().to_string()

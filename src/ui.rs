@@ -1,5 +1,6 @@
 //! The terminal: answers on one stream, everything else on the other, and nobody else prints.
 
+mod choices;
 mod progress;
 mod questions;
 
@@ -17,6 +18,7 @@ use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
 use crate::words::{Hint, HintLine};
+pub use choices::ChoiceList;
 pub use progress::{ProgressBars, TerminalSize};
 pub use questions::Attendant;
 

@@ -102,7 +102,7 @@ fn the_form_it_was_called_by_is_shown_in_help_and_hints() {
         );
         let usage = call(&["diagnose", "--zzz"]);
         assert!(
-            usage.contains(&format!("Usage: {form} diagnose")),
+            usage.contains(&format!("\n  {form} diagnose --help")),
             "{usage}"
         );
     }

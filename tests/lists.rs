@@ -168,6 +168,54 @@ fn every_command_answers() {
     }
 }
 
+/// However narrow the terminal is, what a row is about can be copied from it.
+#[test]
+fn a_name_is_never_cut() {
+    let mut seen = 0;
+    let folders = ["examples", "tests/lists", "tests/real"].iter();
+    for path in folders.flat_map(|it| below(it, "yaml")) {
+        let file = path.to_str().unwrap();
+        let list = document(&["list", "-A", "-f", file]);
+        let first = list["items"].as_array().unwrap().first();
+        let of_placement = first.map(|run| {
+            let placement = text(run, "/placement").to_owned();
+            let namespace = text(run, "/namespace").to_owned();
+            ["clusters", "history"].map(|verb| {
+                let mut words = vec![verb.to_owned(), placement.clone()];
+                if !namespace.is_empty() {
+                    words.extend(["-n".to_owned(), namespace.clone()]);
+                }
+                words
+            })
+        });
+        let lists = ["list", "approvals", "strategies"];
+        let lists = lists.map(|verb| vec![verb.to_owned(), "-A".to_owned()]);
+        for command in lists.into_iter().chain(of_placement.into_iter().flatten()) {
+            let mut words: Vec<_> = command.iter().map(String::as_str).collect();
+            words.extend(["-f", file]);
+            let json = [&words[..], &["-o", "json"]].concat();
+            let Ok(document) = serde_json::from_str::<Value>(&say(&json, narrow()).out) else {
+                continue;
+            };
+            let items = document.get("items").or(document.get("runs")).unwrap();
+            for columns in [80, 40] {
+                let environment = Environment {
+                    columns: Some(columns),
+                    ..narrow()
+                };
+                let table = say(&words, environment).out;
+                for item in items.as_array().unwrap() {
+                    let is_gate = words[0] == "approvals";
+                    let name = text(item, if is_gate { "/run" } else { "/name" });
+                    assert!(table.contains(name), "{words:?} in {columns}: {table}");
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 300, "{seen}");
+}
+
 /// Nothing of a secret is in any output, unless it was asked for.
 #[test]
 fn secrets_are_shown_to_those_who_ask() {
@@ -464,8 +512,103 @@ fn where_nobody_reads_nothing_is_cut() {
         ..Environment::default()
     };
     let short = say(&["list", "-f", "examples/cluster/rolling-back.yaml"], cut);
-    assert!(!short.out.contains("example-run-rollback"), "{}", short.out);
-    assert!(short.out.contains('…'), "{}", short.out);
+    let said = "example-run-rollback  Progressing  canary  2/3   0     2m19s\n";
+    assert!(short.out.ends_with(said), "{}", short.out);
+    assert!(!short.out.contains("PLACEMENT"), "{}", short.out);
+}
+
+/// Commands about a placement take a run on it.
+#[test]
+fn a_run_stands_for_its_placement() {
+    for command in [
+        "history",
+        "snapshots",
+        "clusters",
+        "snapshots show",
+        "snapshots diff",
+    ] {
+        let call = |word: &str| {
+            let words: Vec<_> = command.split(' ').chain([word, "-f", PAYMENTS]).collect();
+            say(&words, narrow())
+        };
+        let placement = call("payments");
+        for word in ["payments-2", "csur/payments-2"] {
+            let run = call(word);
+            assert_eq!(run.out, placement.out, "{command} {word}: {}", run.err);
+            let said =
+                "ClusterStagedUpdateRun payments-2 is on ClusterResourcePlacement payments\n";
+            assert!(run.err.contains(said), "{command} {word}: {}", run.err);
+        }
+        assert_eq!(call("payments-9").code, 6, "{command}");
+    }
+}
+
+/// The commands below hints.
+fn suggested(text: &str) -> Vec<Vec<String>> {
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("kubectl fleet-stage "));
+    let words = lines.map(|line| shell_words(line));
+    words.collect()
+}
+
+/// The words of a suggested command, in which at most one is quoted.
+fn shell_words(line: &str) -> Vec<String> {
+    line.split(' ')
+        .map(|word| word.trim_matches('\'').to_owned())
+        .collect()
+}
+
+/// What a name that is not there, or is something else, leads to can be pasted.
+#[test]
+fn every_command_that_a_wrong_name_leads_to_can_be_run() {
+    let reads = [
+        "status",
+        "diagnose",
+        "list",
+        "approvals",
+        "wait --for=started",
+        "history",
+        "snapshots",
+        "snapshots show",
+        "snapshots diff",
+        "clusters",
+        "render",
+        "strategies show",
+    ];
+    let mut seen = 0;
+    for verb in reads {
+        for word in [
+            "payments",
+            "paymnets",
+            "payments-4",
+            "crp/payments-1",
+            "csur/payments",
+            "sur/payments-1",
+            "zzz",
+        ] {
+            let mut words: Vec<_> = verb.split(' ').collect();
+            words.insert(
+                words
+                    .len()
+                    .min(if verb.starts_with("wait") { 1 } else { 9 }),
+                word,
+            );
+            words.extend(["-f", PAYMENTS]);
+            let said = say(&words, narrow());
+            for command in suggested(&said.err) {
+                let command: Vec<_> = command.iter().map(String::as_str).collect();
+                let next = say(&command, narrow());
+                assert!(
+                    !matches!(next.code, 2 | 6),
+                    "{words:?} leads to {command:?}: {}",
+                    next.err
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "{seen}");
 }
 
 /// The same objects in JSON and in YAML, and in any order, give the same answers.

@@ -1,7 +1,7 @@
 //! What is chosen at a terminal when a command line leaves it out, and what becomes of the terminal.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic)] // a test may fail
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 use std::process::{Command, Stdio};
 
@@ -93,6 +93,26 @@ fn other_commands_choose_too() {
         let said = format!("kubectl-fleet-stage {verb} {chosen} -f {RUNS}\r\n");
         ended(terminal, code, &said);
     }
+}
+
+#[test]
+fn the_columns_have_titles_and_escape_leaves_nothing_of_the_question() {
+    if !has_terminals() {
+        return;
+    }
+    let mut terminal = list(&["status", "-f", RUNS], 80);
+    let shown = terminal.shown();
+    let titles = "  NAME        VERDICT             DONE  AGE  STAGE   PLACEMENT\r\n";
+    assert!(shown.contains(titles), "{shown}");
+    press(&mut terminal, &[ESCAPE]);
+    let shown = ended(terminal, 1, "nothing chosen");
+    // Five lines were drawn: all of them are erased.
+    let erased = "\r\u{1b}[5A\u{1b}[J";
+    let (_, left) = shown.rsplit_once(erased).expect("the list is erased");
+    assert!(
+        !left.contains("payments") && !left.contains("Choose"),
+        "{left:?}"
+    );
 }
 
 #[test]
@@ -194,11 +214,9 @@ fn what_else_is_missing_is_still_said() {
     if !has_terminals() {
         return;
     }
-    // No list has the name of a new run, or what to wait for.
+    // No list has the name of a run to initialize, or what to wait for.
     for words in [
         &["init", "--placement", "payments"][..],
-        &["run", "--placement", "payments", "--strategy", "rings"],
-        &["run", "--from", "payments-1"],
         &["wait"],
         &["stop", "--all"],
     ] {

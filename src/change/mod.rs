@@ -16,6 +16,7 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
 use crate::words::CommandLine;
@@ -85,6 +86,8 @@ pub struct RunWish {
     pub snapshot: Option<String>,
     /// `spec.state`; `None` where the hub does not implement it.
     pub state: Option<&'static str>,
+    /// The fields of an old run that this version does not know.
+    pub unknown: Unknown,
 }
 
 /// How a change is sent.
@@ -141,7 +144,20 @@ impl RunWish {
             };
             format!("{field} is {}, not {}", word(there), word(wanted))
         })
+        .chain(self.unlike(run))
         .collect()
+    }
+}
+
+impl RunWish {
+    /// The copied fields in which an existing run differs from this. What it has besides may be the
+    /// hub's own defaults.
+    fn unlike<'r>(&'r self, run: &'r UpdateRun) -> impl Iterator<Item = String> + 'r {
+        let there = &run.spec.unknown;
+        let fields = self.unknown.iter();
+        fields
+            .filter(move |(field, value)| there.get(*field) != Some(*value))
+            .map(|(field, _)| format!("spec.{field} is different"))
     }
 }
 
@@ -292,6 +308,9 @@ impl Change {
                     "placementName": wish.placement,
                     "stagedRolloutStrategyName": wish.strategy,
                 });
+                for (field, value) in &wish.unknown {
+                    document["spec"][field] = value.clone();
+                }
                 if let Some(index) = &wish.snapshot {
                     document["spec"]["resourceSnapshotIndex"] = json!(index);
                 }

@@ -4,6 +4,7 @@
 //! apis/placement/v1beta1/stageupdate_types.go, the rules of `spec.state`.
 
 use super::Change;
+use crate::problems::steps;
 use crate::rollout::{Phase, Rollout};
 use crate::words::Hint;
 
@@ -63,11 +64,16 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> StateStep {
                 Wish::Stop => "stopped",
                 Wish::Resume => "resumed",
             };
-            let again = object.scope().fleet("run").arg("NEW");
             return refused(
                 format!("{object} {how}: a finished run cannot be {verb}"),
-                Hint::new("create a new run with the same placement and strategy:")
-                    .command(again.flag("--from", &object.name)),
+                Hint::new(format!(
+                    "create a new run with the same placement and strategy, and {}:",
+                    match run.spec.pinned() {
+                        Some(index) => format!("snapshot {index}"),
+                        None => "the current content".to_owned(),
+                    }
+                ))
+                .command(steps::new_run(run)),
             );
         }
         _ => {}

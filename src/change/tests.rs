@@ -9,6 +9,7 @@ use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::{Phase, Rollout};
 
@@ -96,7 +97,25 @@ fn wish() -> RunWish {
         strategy: "rings".to_owned(),
         snapshot: None,
         state: Some("Initialize"),
+        unknown: Unknown::new(),
     }
+}
+
+#[test]
+fn fields_that_are_not_known_are_copied() {
+    let scope = Scope::Cluster;
+    let unknown: Unknown = [("deadline".to_owned(), json!({"minutes": 7}))].into();
+    let wish = RunWish { unknown, ..wish() };
+    let body = create(&scope, wish.clone()).request("v1beta1").body;
+    assert_eq!(body["spec"]["deadline"], json!({"minutes": 7}));
+    assert_eq!(body["spec"]["placementName"], json!("web"));
+    let mut run = UpdateRun::default();
+    run.spec.placement = "web".to_owned();
+    run.spec.strategy = "rings".to_owned();
+    assert_eq!(wish.differences(&run), ["spec.deadline is different"]);
+    run.spec.unknown = wish.unknown.clone();
+    run.spec.unknown.insert("defaulted".to_owned(), json!(1));
+    assert_eq!(wish.differences(&run), [""; 0]);
 }
 
 fn create(scope: &Scope, wish: RunWish) -> Change {

@@ -36,14 +36,11 @@ pub fn left_out(root: Command) -> Command {
         })
     })
     .mut_subcommand("run", |command| {
-        optional(command, &["run"])
-            .mut_arg("from", |from| from.requires("run"))
-            .mut_arg("placement", |_| {
-                Arg::new("placement")
-                    .long("placement")
-                    .value_name("PLACEMENT")
-                    .requires("run")
-            })
+        optional(command, &["run"]).mut_arg("placement", |_| {
+            Arg::new("placement")
+                .long("placement")
+                .value_name("PLACEMENT")
+        })
     })
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Command;
+use clap::builder::Resettable;
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::invocation::Invocation;
@@ -12,9 +13,10 @@ use crate::render::wrap::hanging;
 pub const WIDTH: usize = 80;
 
 /// The groups of commands, each with the first of them.
-const GROUPS: [(&str, &str); 4] = [
+const GROUPS: [(&str, &str); 5] = [
     ("plan", "Operate"),
-    ("list", "Inspect"),
+    ("list", "Inspect runs"),
+    ("clusters", "Inspect a placement"),
     ("diagnose", "Explain"),
     ("doctor", "Tools"),
 ];
@@ -27,7 +29,8 @@ pub fn grouped(command: Command, width: usize) -> Command {
     let style = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let heading = |text: &str| format!("{style}{text}:{style:#}\n");
-    let commands = command.get_subcommands().map(|sub| {
+    let listed = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    let commands = listed.map(|sub| {
         let about = sub.get_about().map(ToString::to_string);
         (sub.get_name(), about.unwrap_or_default())
     });
@@ -72,6 +75,88 @@ pub fn rewrite(mut command: Command, path: &str, invocation: &Invocation, width:
         let inner = format!("{path} {name}");
         command.mut_subcommand(name, |sub| rewrite(sub, &inner, invocation, width))
     })
+}
+
+/// Where `-h` leaves flags to `--help`.
+const LONG_ONLY: [&str; 2] = ["Several hubs", "Member clusters"];
+/// How many examples `-h` shows.
+const EXAMPLES: usize = 2;
+/// How wide a flag of `-h` and its value may be: wider ones would take two lines from each.
+const WIDEST: usize = 22;
+/// As long as the description of a flag may be without a second sentence.
+const SHORT: usize = 50;
+
+/// Help on one screen, as `-h` gives it: what each flag is for, and the first examples. Values,
+/// defaults, and the rest are in `--help`.
+pub fn brief(command: Command) -> Command {
+    let command = with_brief_flags(command);
+    let subs = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned());
+    subs.collect::<Vec<_>>()
+        .into_iter()
+        .fold(command, |command, name| {
+            command.mut_subcommand(name.clone(), |sub| brief_verb(sub, &name))
+        })
+}
+
+fn brief_verb(command: Command, path: &str) -> Command {
+    let examples = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let examples = examples.lines().take_while(|line| !line.is_empty());
+    let examples: Vec<_> = examples.take(EXAMPLES + 1).map(str::to_owned).collect();
+    let more =
+        format!("All flags: kubectl fleet-stage {path} --help, and kubectl fleet-stage options");
+    let command = command.after_help(format!("{}\n\n{more}", examples.join("\n")));
+    let command = with_brief_flags(command);
+    let subs = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned());
+    subs.collect::<Vec<_>>()
+        .into_iter()
+        .fold(command, |command, name| {
+            let inner = format!("{path} {name}");
+            command.mut_subcommand(name, |sub| brief_verb(sub, &inner))
+        })
+}
+
+/// Says of each flag only what it is for.
+fn with_brief_flags(command: Command) -> Command {
+    command.mut_args(|arg| {
+        let is_long = arg
+            .get_help_heading()
+            .is_some_and(|it| LONG_ONLY.contains(&it));
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let value = arg.get_value_names().and_then(|names| names.first());
+        let width = arg.get_long().map_or(0, str::len) + value.map_or(0, |it| it.len() + 3);
+        let is_wide = width > WIDEST && !arg.is_required_set();
+        let is_hidden = is_long || is_wide || arg.is_hide_short_help_set();
+        let arg = arg.hide_short_help(is_hidden).help(essence(&help));
+        let arg = if arg.get_action().takes_values() {
+            arg.hide_possible_values(true).hide_default_value(true)
+        } else {
+            arg
+        };
+        if arg.is_positional() {
+            arg
+        } else {
+            arg.help_heading(Resettable::Reset)
+        }
+    })
+}
+
+/// What a flag is for, without its default, exceptions, and where it is long, its details.
+fn essence(help: &str) -> String {
+    let text = [" [default", ". ", "; "]
+        .iter()
+        .fold(help, |text, end| text.split(end).next().unwrap_or(text));
+    let detail = text.find(": ").into_iter().chain(text.find(", ")).min();
+    match detail.filter(|_| text.len() > SHORT && !text.starts_with("With")) {
+        Some(at) => text[..at].to_owned(),
+        None => text.to_owned(),
+    }
 }
 
 /// Breaks a usage line that is too wide, which that of a command with several flags that it requires
@@ -178,7 +263,7 @@ fn copyable(out: &mut String, line: &str, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::fit;
-    use crate::cli::{command, command_within};
+    use crate::cli::{command, command_for, command_within};
     use crate::render::invocation::Invocation;
     use unicode_width::UnicodeWidthStr;
 
@@ -213,6 +298,30 @@ mod tests {
                 "--strategy <STRATEGY> <RUN>"
             ]
         );
+    }
+
+    #[test]
+    fn short_help_fits_on_a_screen() {
+        fn check(command: &mut clap::Command, path: &str, long: &mut Vec<String>) {
+            let help = command.render_help().to_string();
+            if help.lines().count() > 40 || help.lines().any(|line| line.width() > 80) {
+                long.push(format!("{path}: {} lines\n{help}", help.lines().count()));
+            }
+            let subs = command.get_subcommands_mut();
+            for sub in subs.filter(|it| it.get_name() != "help") {
+                let path = format!("{path} {}", sub.get_name());
+                check(sub, &path, long);
+            }
+        }
+        let mut root = command_for(&Invocation::default(), 80, true);
+        root.build();
+        let mut long = Vec::new();
+        let verbs = root.get_subcommands_mut();
+        for sub in verbs.filter(|it| it.get_name() != "help") {
+            let name = sub.get_name().to_owned();
+            check(sub, &name, &mut long);
+        }
+        assert!(long.is_empty(), "{}", long.join("\n"));
     }
 
     #[test]

@@ -3,13 +3,16 @@
 mod chosen;
 pub mod complete;
 pub mod defaults;
+mod empty;
 mod help;
+pub mod refusal;
 mod several;
 
 use std::ffi::OsString;
 
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::about::{completion, doctor, explain, schema, version};
 use crate::commands::open::global::Global;
@@ -35,8 +38,12 @@ use crate::ui::Color;
     max_term_width = 100,
     subcommand_value_name = "COMMAND",
     after_help = "Examples:\n  \
-        kubectl fleet-stage diagnose example-run -f hub.yaml\n  \
-        kubectl fleet-stage explain FS401\n\n\
+        kubectl fleet-stage run example-run --placement example-placement --strategy example-strategy\n  \
+        kubectl fleet-stage status example-run --watch\n  \
+        kubectl fleet-stage approve example-run\n  \
+        kubectl fleet-stage rollback example-run\n  \
+        kubectl fleet-stage diagnose example-run\n\n\
+        Flags of all commands: kubectl fleet-stage options\n\
         Names may be given as TYPE/NAME: csur/x, crp/x, and with -n sur/x, rp/x."
 )]
 struct Root {
@@ -57,21 +64,28 @@ impl Cli {
     /// list, what is chosen there may be left out.
     pub fn parse(
         words: &[OsString],
-        command: clap::Command,
+        mut command: clap::Command,
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
         let spare = offers_choices.then(|| command.clone());
         let reads_several = several::commands(&command);
-        let error = match command.try_get_matches_from(words) {
-            Ok(matches) => return Self::of(&matches),
+        let error = match command.try_get_matches_from_mut(words) {
+            Ok(matches) => {
+                empty::refuse(&command, &matches)?;
+                return Self::of(&matches);
+            }
             Err(error) => several::unknown(&error, &reads_several).unwrap_or(error),
         };
         let Some(spare) = spare.filter(|_| error.kind() == ErrorKind::MissingRequiredArgument)
         else {
             return Err(error);
         };
-        let chosen = chosen::left_out(spare).try_get_matches_from(words);
-        match chosen.and_then(|matches| Self::of(&matches)) {
+        let mut spare = chosen::left_out(spare);
+        let chosen = spare.try_get_matches_from_mut(words).and_then(|matches| {
+            empty::refuse(&spare, &matches)?;
+            Self::of(&matches)
+        });
+        match chosen {
             // With --quiet nothing is offered.
             Ok(cli) if !cli.global.quiet => Ok(cli),
             _ => Err(error),
@@ -109,18 +123,23 @@ pub enum Command {
     Status(status::StatusArgs),
     Approvals(approvals::ApprovalsArgs),
     Strategies(strategies::StrategiesArgs),
-    Snapshots(snapshots::SnapshotsArgs),
-    History(history::HistoryArgs),
     Clusters(clusters::ClustersArgs),
+    History(history::HistoryArgs),
+    Snapshots(snapshots::SnapshotsArgs),
     Render(render::RenderArgs),
     Trace(trace::TraceArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Explain(explain::ExplainArgs),
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
-    Schema(schema::SchemaArgs),
-    Version(version::VersionArgs),
     Completion(completion::CompletionArgs),
+    #[command(hide = true)]
+    Schema(schema::SchemaArgs),
+    #[command(hide = true)]
+    Version(version::VersionArgs),
+    /// List the flags that every command understands
+    #[command(hide = true, after_help = "Examples:\n  kubectl fleet-stage options")]
+    Options,
 }
 
 impl Command {
@@ -128,7 +147,11 @@ impl Command {
     pub const fn asks_a_hub(&self) -> bool {
         !matches!(
             self,
-            Self::Explain(_) | Self::Schema(_) | Self::Version(_) | Self::Completion(_)
+            Self::Explain(_)
+                | Self::Schema(_)
+                | Self::Version(_)
+                | Self::Completion(_)
+                | Self::Options
         )
     }
 }
@@ -140,12 +163,39 @@ pub fn command(invocation: &Invocation) -> clap::Command {
 
 /// The same, with texts of so many columns.
 pub fn command_within(invocation: &Invocation, width: usize) -> clap::Command {
+    command_for(invocation, width, false)
+}
+
+/// The same, with help that fits on a screen where it is to be brief.
+pub fn command_for(invocation: &Invocation, width: usize, is_brief: bool) -> clap::Command {
     let program = invocation.program();
     let root = Command::augment_subcommands(Root::command());
+    let root = if is_brief { help::brief(root) } else { root };
     let command = help::rewrite(root, &program, invocation, width);
     help::grouped(command, width)
         .bin_name(program)
         .term_width(width)
+}
+
+/// Whether the arguments ask for help as `-h` gives it.
+pub fn wants_brief_help(args: &[OsString]) -> bool {
+    let words = args.iter().take_while(|word| *word != "--");
+    words.into_iter().any(|word| word == "-h")
+}
+
+/// The flags that every command understands.
+pub fn options(invocation: &Invocation, width: usize) -> String {
+    let flags = Global::augment_args(clap::Command::new("options"))
+        .disable_help_flag(true)
+        .help_template("{options}\n")
+        .mut_args(|arg| arg.help_heading(Resettable::Reset).hide_short_help(false))
+        .term_width(width)
+        .bin_name(invocation.program());
+    let text = flags.clone().render_help().to_string();
+    format!(
+        "These flags can be used with every command:\n\n{}\n",
+        text.trim_end()
+    )
 }
 
 /// The color that the arguments ask for, before they are parsed: usage errors want it too.
@@ -167,12 +217,74 @@ pub fn color_of(args: &[OsString]) -> Color {
 
 #[cfg(test)]
 mod tests {
-    use super::{Color, color_of, command};
+    use super::{Cli, Color, color_of, command, options};
     use crate::render::invocation::Invocation;
+    use crate::words::{Class, CommandLine};
 
     #[test]
     fn the_definitions_are_sound() {
         command(&Invocation::default()).debug_assert();
+    }
+
+    /// What a command needs so that it is understood.
+    fn needed(command: &str) -> &'static [&'static str] {
+        match command {
+            "wait" => &["wait", "x", "--for=succeeded"],
+            "diagnose" => &["diagnose", "x"],
+            "approve" => &["approve", "x"],
+            "run" => &["run", "x", "--from=y"],
+            "plan" => &["plan", "--placement=x", "--strategy=y"],
+            _ => &[],
+        }
+    }
+
+    #[test]
+    fn no_flag_has_an_empty_value() {
+        let mut tree = command(&Invocation::default());
+        tree.build();
+        let mut wrong = Vec::new();
+        let mut flags = 0;
+        for sub in tree.get_subcommands().filter(|it| it.get_name() != "help") {
+            let name = sub.get_name();
+            let long =
+                |arg: &&clap::Arg| arg.get_action().takes_values() && arg.get_long().is_some();
+            for arg in sub.get_arguments().filter(long) {
+                let flag = format!("--{}", arg.get_long().unwrap_or_default());
+                if flag == "--reason" {
+                    continue;
+                }
+                flags += 1;
+                for empty in [format!("{flag}="), format!("{flag}= ")] {
+                    let words: Vec<std::ffi::OsString> =
+                        ["x", name, &empty].into_iter().map(Into::into).collect();
+                    let error = Cli::parse(&words, command(&Invocation::default()), false);
+                    let mut said = error
+                        .err()
+                        .map(|error| error.to_string())
+                        .unwrap_or_default();
+                    if said.contains("required") {
+                        let mut words: Vec<std::ffi::OsString> = vec!["x".into()];
+                        words.extend(needed(name).iter().map(Into::into));
+                        words.retain(|word| {
+                            !word.to_string_lossy().starts_with(&format!("{flag}="))
+                        });
+                        words.push((&empty).into());
+                        let error = Cli::parse(&words, command(&Invocation::default()), false);
+                        said = error
+                            .err()
+                            .map(|error| error.to_string())
+                            .unwrap_or_default();
+                    }
+                    // What else it needs is asked for first.
+                    let is_asked = ["required", "requires a subcommand"];
+                    if !said.contains(&flag) && !is_asked.iter().any(|it| said.contains(it)) {
+                        wrong.push(format!("{name} {empty}: {said}"));
+                    }
+                }
+            }
+        }
+        assert!(flags > 200, "{flags}");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     #[test]
@@ -184,6 +296,35 @@ mod tests {
             let help = sub.render_long_help().to_string();
             assert!(!help.contains("kubectl fleet-stage"), "{help}");
         }
+    }
+
+    #[test]
+    fn what_a_command_does_is_known() {
+        let root = command(&Invocation::default());
+        let writes = |sub: &clap::Command| {
+            let mut flags = sub.get_arguments();
+            flags.any(|arg| arg.get_long() == Some("dry-run"))
+        };
+        for sub in root.get_subcommands() {
+            let name = sub.get_name();
+            let class = CommandLine::fleet("").switch(name).class();
+            assert_eq!(class == Class::Looks, !writes(sub), "{name}");
+        }
+    }
+
+    #[test]
+    fn options_are_those_of_every_command() {
+        let text = options(&Invocation::default(), 80);
+        for flag in [
+            "--context",
+            "--request-timeout",
+            "--as-uid",
+            "--quiet",
+            "--namespace",
+        ] {
+            assert!(text.contains(flag), "{text}");
+        }
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The formats of commands that list: a table for people, documents and names for programs.
 
+use std::borrow::Borrow;
+
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -75,6 +77,29 @@ impl Output {
     pub fn draw(&self, table: &Table, ui: &Ui) -> String {
         table.draw(&self.sheet(ui))
     }
+
+    /// Whether people read it.
+    pub fn is_table(&self) -> bool {
+        matches!(self.format(), Format::Table | Format::Wide)
+    }
+
+    /// Prints a table for people; for programs names of objects, or a document.
+    pub fn print<T: Serialize>(
+        &self,
+        ui: &mut Ui,
+        table: impl FnOnce(&Self, &Ui) -> String,
+        objects: impl IntoIterator<Item: Borrow<ObjectRef>>,
+        data: impl FnOnce() -> T,
+    ) -> Result<(), Error> {
+        let text = match self.format() {
+            Format::Table | Format::Wide => table(self, ui),
+            Format::Name => names(objects),
+            Format::Json => json(&data())?,
+            Format::Yaml => yaml(&data())?,
+        };
+        ui.answer(&text);
+        Ok(())
+    }
 }
 
 /// The flag for how one thing is printed.
@@ -115,7 +140,7 @@ impl Form {
 
 /// How long ago something was.
 pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
-    then.map(|then| duration::describe(now.duration_since(then)))
+    then.map(|then| duration::age(now.duration_since(then)))
 }
 
 /// A document for programs.
@@ -137,8 +162,9 @@ pub fn yaml<T: Serialize>(data: &T) -> Result<String, Error> {
 }
 
 /// Objects as kubectl names them, one a line.
-pub fn names<'o>(objects: impl IntoIterator<Item = &'o ObjectRef>) -> String {
+pub fn names(objects: impl IntoIterator<Item: Borrow<ObjectRef>>) -> String {
     objects.into_iter().fold(String::new(), |text, object| {
+        let object = object.borrow();
         text + &name(object.kind.name(), object.kind.group(), &object.name) + "\n"
     })
 }

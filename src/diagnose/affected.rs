@@ -2,10 +2,10 @@
 
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
-use crate::kubefleet::binding::FieldDifference;
+use crate::kubefleet::binding::{Binding, FieldDifference};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::report::{Compose, Finding, HubAndMember};
-use crate::rollout::ManifestTrouble;
+use crate::rollout::{Health, ManifestTrouble};
 use crate::words::{CommandLine, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
@@ -97,6 +97,24 @@ impl<'a, 'i> Affected<'a, 'i> {
             manifest,
             on,
             all,
+        })
+    }
+
+    /// Whether the run is done with the same content on another cluster, with the same overrides: then
+    /// the clusters differ, and not what they are sent.
+    pub fn runs_elsewhere(&self) -> bool {
+        let Some(rollout) = &self.cx.rollout else {
+            return false;
+        };
+        let overrides = |binding: &'i Binding| {
+            let spec = &binding.spec;
+            (&spec.snapshot, &spec.overrides, &spec.cluster_overrides)
+        };
+        let here: Vec<_> = self.on.iter().map(|on| overrides(on.binding)).collect();
+        rollout.clusters().any(|cluster| {
+            let is_fine = matches!(cluster.health, Health::Fine(_));
+            let has = cluster.binding.map(overrides);
+            is_fine && has.is_some_and(|has| here.iter().all(|here| *here == has))
         })
     }
 

@@ -142,36 +142,51 @@ impl<'i> Context<'i> {
         steps::of_placement(&self.placement_object(), concept)
     }
 
-    /// The command that makes a new run of this one: same placement and strategy, current content.
-    /// It takes the place of a run that is not over: two at once overwrite each other.
+    /// The command that rolls out the same again, what the run pinned stays pinned: `retry` in place
+    /// of a run that is stuck, else a new run.
     pub fn new_run_command(&self) -> Option<CommandLine> {
         let run = self.run()?;
-        let command = self.command("run").arg("NEW");
-        let command = command.flag("--from", &run.meta.name);
-        let beside = self.rollout.as_ref().is_some_and(Rollout::is_live);
-        Some(if beside {
+        Some(if self.verdict == Verdict::Stuck {
+            run.object().fleet("retry")
+        } else {
+            self.in_its_place(steps::new_run(run))
+        })
+    }
+
+    /// The command that rolls out the content as it is then, for a run that pinned no snapshot.
+    pub fn new_content_command(&self) -> Option<CommandLine> {
+        let run = self.run().filter(|run| run.spec.pinned().is_none())?;
+        Some(self.in_its_place(steps::run_from(run)))
+    }
+
+    /// A new run takes the place of one that is not over: two at once overwrite each other.
+    fn in_its_place(&self, command: CommandLine) -> CommandLine {
+        if self.rollout.as_ref().is_some_and(Rollout::is_live) {
             command.switch("--replace")
         } else {
             command
-        })
+        }
     }
 
     /// The command that makes a new run on the same placement and strategy with a version of its own:
     /// that of an index, else the current content.
     pub fn fresh_run_command(&self, index: Option<&str>) -> CommandLine {
+        if let Some(run) = self
+            .run()
+            .filter(|_| self.rollout.as_ref().is_some_and(Rollout::is_live))
+        {
+            // Only `--from` names the run that is replaced.
+            let command = steps::run_from(run).flag("--snapshot", index.unwrap_or("latest"));
+            return self.in_its_place(command);
+        }
         let spec = self.run().map(|run| &run.spec);
         let strategy = spec.map_or("STRATEGY", |spec| spec.strategy.as_str());
         let command = self.command("run").arg("NEW");
         let command = command.flag("--placement", &self.inventory.placement_name);
         let command = command.flag("--strategy", strategy);
-        let command = match index {
+        match index {
             Some(index) => command.flag("--snapshot", index),
             None => command,
-        };
-        if self.rollout.as_ref().is_some_and(Rollout::is_live) {
-            command.switch("--replace")
-        } else {
-            command
         }
     }
 

@@ -100,6 +100,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS802", include_str!("../../docs/findings/FS802.md")),
     ("FS803", include_str!("../../docs/findings/FS803.md")),
     ("FS804", include_str!("../../docs/findings/FS804.md")),
+    ("FS805", include_str!("../../docs/findings/FS805.md")),
     ("FS901", include_str!("../../docs/findings/FS901.md")),
     ("FS902", include_str!("../../docs/findings/FS902.md")),
     ("FS903", include_str!("../../docs/findings/FS903.md")),

@@ -1,5 +1,6 @@
 //! What a gate opens.
 
+use crate::kubefleet::names;
 use crate::report::{Compose, Finding, Verdict};
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
 pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gate<'_>) -> String {
@@ -29,6 +30,11 @@ pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gat
             })
         });
     let what = match next {
+        Some(stage)
+            if after && stage.deletes && stage.gates.iter().any(|it| it.task.is_approval()) =>
+        {
+            "the run request an approval of the removal".to_owned()
+        }
         Some(stage) if stage.deletes => format!(
             "the run remove the placement from {}",
             enumerate(stage.clusters.iter().map(|cluster| cluster.name))
@@ -98,6 +104,9 @@ pub(super) fn unlisted(
 
 /// Where it stands since when a stage's timed wait counts.
 pub(super) fn since_path(stage: &str) -> String {
+    if stage == names::DELETE_STAGE {
+        return "status.deletionStageStatus.conditions[type=Progressing].lastTransitionTime".into();
+    }
     format!(
         "status.stagesStatus[stageName={stage}].conditions[type=Progressing].lastTransitionTime"
     )
@@ -105,6 +114,10 @@ pub(super) fn since_path(stage: &str) -> String {
 
 /// Where it stands how long a stage's timed wait is.
 pub(super) fn wait_path(stage: &str) -> String {
+    if stage == names::DELETE_STAGE {
+        return "status.stagedUpdateStrategySnapshot.deleteStageTasks[type=TimedWait].waitTime"
+            .into();
+    }
     format!(
         "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks[type=TimedWait].waitTime"
     )
@@ -115,9 +128,13 @@ pub(super) fn wait_of<'r>(
     run: &'r crate::kubefleet::run::UpdateRun,
     stage: &str,
 ) -> Option<&'r str> {
-    let stages = &run.status.strategy.as_deref()?.stages;
-    let stage = stages.iter().find(|it| it.name == stage)?;
-    let task = stage.after.iter().find(|task| task.kind == "TimedWait")?;
+    let strategy = run.status.strategy.as_deref()?;
+    let tasks = if stage == names::DELETE_STAGE {
+        &strategy.before_deletion
+    } else {
+        &strategy.stages.iter().find(|it| it.name == stage)?.after
+    };
+    let task = tasks.iter().find(|task| task.kind == "TimedWait")?;
     Some(&task.wait)
 }
 

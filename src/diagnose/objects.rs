@@ -116,7 +116,14 @@ impl Repair for Finding {
     }
 
     fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self {
-        self.fix_with(repair, cx.new_run_command())
+        let repair = repair.into();
+        match cx.run().and_then(|run| run.spec.pinned()) {
+            Some(index) => self.fix(format!(
+                "{repair} {} pinned snapshot {index}, so name the new snapshot with --snapshot.",
+                cx.run_object().name
+            )),
+            None => self.fix_with(repair, cx.new_content_command()),
+        }
     }
 }
 

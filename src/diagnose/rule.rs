@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::problems::Problem;
-use crate::report::{Finding, Severity, Subject};
+use crate::report::{Blame, Finding, Severity, Subject};
 use crate::rollout::Gate;
 
 /// A state that a person would treat differently from every other one.
@@ -21,6 +21,9 @@ pub struct Rule {
     pub reads: &'static [Concept],
     /// Codes of findings that may explain this one.
     pub caused_by: &'static [&'static str],
+    /// Whose fault it is, where the rule does not say otherwise; `None` where it is unknown, or where
+    /// it holds no cluster.
+    pub fault: Option<Blame>,
     pub(super) check: Search,
 }
 
@@ -52,6 +55,7 @@ impl Rule {
             severity,
             reads: &[],
             caused_by: &[],
+            fault: None,
             check,
         }
     }
@@ -78,12 +82,31 @@ impl Rule {
         self
     }
 
+    /// What was rolled out is at fault: the content, or an override of it.
+    pub(super) const fn content(mut self) -> Self {
+        self.fault = Some(Blame::Content);
+        self
+    }
+
+    /// The hub, a member cluster, or what runs there is at fault.
+    pub(super) const fn environment(mut self) -> Self {
+        self.fault = Some(Blame::Environment);
+        self
+    }
+
+    /// Somebody decided it, or has to decide.
+    pub(super) const fn person(mut self) -> Self {
+        self.fault = Some(Blame::Person);
+        self
+    }
+
     /// A finding of this rule, with the rule's severity.
     pub fn finding(&self, subject: impl Into<Subject>, message: impl Into<String>) -> Finding {
         Finding {
             code: self.code.to_owned(),
             name: self.name.to_owned(),
             severity: self.severity,
+            fault: self.fault,
             root_cause: false,
             caused_by: Vec::new(),
             subject: subject.into(),

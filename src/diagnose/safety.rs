@@ -12,11 +12,10 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     leaving(findings);
     for finding in findings {
         for remedy in &mut finding.remedies {
-            let replaces = |command: &CommandLine| command.has_flag("--replace");
-            if remedy.command.as_ref().is_some_and(replaces) {
-                remedy
-                    .action
-                    .push_str(" `--replace` deletes this run first.");
+            let what = remedy.command.as_ref().and_then(replacing);
+            if let Some(what) = what {
+                let action = &mut remedy.action;
+                action.push_str(&format!(" `{what}` deletes this run first."));
             }
         }
         let look = finding
@@ -96,11 +95,19 @@ fn leaving(findings: &mut [Finding]) {
     }
 }
 
+/// What of a command deletes a run before it makes another.
+fn replacing(command: &CommandLine) -> Option<&'static str> {
+    if command.has_flag("--replace") {
+        return Some("--replace");
+    }
+    (command.is_ours() && command.verb() == "retry").then_some("retry")
+}
+
 /// What shows beforehand what a command of ours would do.
 fn look_before(cx: &Context<'_>, command: &CommandLine) -> Option<Remedy> {
     let (action, command) = match command.verb() {
         _ if !command.is_ours() => return None,
-        "run" => {
+        "run" | "retry" => {
             let plan = cx.plan_command()?;
             ("Check what a new run would do now.".to_owned(), plan)
         }

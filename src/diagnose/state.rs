@@ -10,6 +10,9 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
     let subject = cx.run_object();
     let about = if subject == *cx.target() {
         cx.target().to_string()
+    } else if cx.verdict == Verdict::Deleting && !is_deleted(cx) {
+        // Only the run goes: its placement stays, and so does the content.
+        format!("{subject}, and not {},", cx.target())
     } else {
         format!("{} (update run {})", cx.target(), subject.name)
     };
@@ -62,6 +65,12 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
         Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }
+}
+
+/// Whether the placement is being deleted, too.
+fn is_deleted(cx: &Context<'_>) -> bool {
+    let placement = cx.inventory.placement.present();
+    placement.is_none_or(|placement| placement.meta.is_deleting())
 }
 
 /// What a run has done that succeeded: where it brought its snapshot, and where it removed it.

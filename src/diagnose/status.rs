@@ -186,6 +186,19 @@ pub(super) fn sentence_of(cx: &Context<'_>) -> String {
 }
 
 impl Status {
+    /// For how long the longest of the stuck clusters is in flight; `None` where that is unknown.
+    pub fn stuck_for(&self) -> Option<jiff::SignedDuration> {
+        let stages = self.progress.iter().flat_map(|progress| &progress.stages);
+        let stuck = stages
+            .flat_map(|stage| {
+                let clusters = stage.clusters.iter();
+                clusters.map(|cluster| (cluster, cluster.started.or(stage.started)))
+            })
+            .filter(|(cluster, _)| cluster.state == ClusterState::Stuck);
+        let lasting = stuck.map(|(_, since)| since.map(|since| self.as_of.duration_since(since)));
+        lasting.collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
     /// The state of what was collected. A shallow walk is enough.
     pub fn new(inventory: &Inventory) -> Self {
         let cx = Context::new(inventory);

@@ -71,9 +71,30 @@ pub fn describe(duration: SignedDuration) -> String {
     }
 }
 
+/// Writes an age as kubectl's tables do: `90s`, `5m30s`, `21m`, `3h12m`, `30h`, `3d4h`, `45d`, `2y45d`.
+pub fn age(duration: SignedDuration) -> String {
+    let seconds = duration.as_secs().max(0);
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let pair = |big: i64, b: &str, small: i64, s: &str| match small {
+        0 => format!("{big}{b}"),
+        _ => format!("{big}{b}{small}{s}"),
+    };
+    match seconds {
+        ..120 => format!("{seconds}s"),
+        ..600 => pair(minutes, "m", seconds % 60, "s"),
+        ..10_800 => format!("{minutes}m"),
+        ..28_800 => pair(hours, "h", minutes % 60, "m"),
+        ..172_800 => format!("{hours}h"),
+        ..691_200 => pair(days, "d", hours % 24, "h"),
+        ..63_072_000 => format!("{days}d"),
+        ..252_288_000 => pair(days / 365, "y", days % 365, "d"),
+        _ => format!("{}y", days / 365),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{describe, parse};
+    use super::{age, describe, parse};
     use jiff::SignedDuration;
 
     #[test]
@@ -95,6 +116,33 @@ mod tests {
         assert_eq!(parse("250ms"), Some(SignedDuration::from_millis(250)));
         for text in ["", "5", "m", "1x", "-", "1 h", "1.2.3s"] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ages_are_kubectls() {
+        for (seconds, text) in [
+            (-5, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (330, "5m30s"),
+            (599, "9m59s"),
+            (600, "10m"),
+            (1287, "21m"),
+            (10_799, "179m"),
+            (10_800, "3h"),
+            (11_520, "3h12m"),
+            (28_800, "8h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (273_600, "3d4h"),
+            (691_200, "8d"),
+            (63_072_000, "2y"),
+            (66_960_000, "2y45d"),
+            (252_288_000, "8y"),
+        ] {
+            assert_eq!(age(SignedDuration::from_secs(seconds)), text);
         }
     }
 

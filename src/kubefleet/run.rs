@@ -28,6 +28,7 @@ model! {
         pub strategy: String = "stagedRolloutStrategyName",
         /// What the run should do; absent in v1alpha1. See [`RunSpec::wants`].
         pub state: Option<String> = "state",
+        ; pub unknown
     }
 
     /// `status` of an update run.
@@ -113,6 +114,11 @@ pub enum RunState {
 }
 
 impl RunSpec {
+    /// The snapshot index that was asked for, where one was.
+    pub fn pinned(&self) -> Option<&str> {
+        Some(self.snapshot_index.trim()).filter(|index| !index.is_empty())
+    }
+
     /// What `spec.state` asks for, by the words of KubeFleet 0.2 and later.
     pub fn wants(&self) -> RunState {
         match self.state.as_deref() {

@@ -17,6 +17,9 @@ model! {
     pub struct StrategySpec {
         /// The stages in order.
         pub stages: Vec<Stage> = "stages",
+        /// Tasks before the deletion stage removes the placement from clusters. Not in a release yet.
+        pub before_deletion: Vec<Task> = "deleteStageTasks",
+        ; pub unknown
     }
 
     /// One stage of a strategy.
@@ -32,6 +35,7 @@ model! {
         pub before: Vec<Task> = "beforeStageTasks",
         /// Tasks after the last cluster.
         pub after: Vec<Task> = "afterStageTasks",
+        ; pub unknown
     }
 
     /// A stage task.
@@ -40,6 +44,17 @@ model! {
         pub kind: String = "type",
         /// How long a TimedWait takes: a Go duration.
         pub wait: String = "waitTime",
+    }
+}
+
+impl StrategySpec {
+    /// The fields that this version does not know, where they stand below `spec`.
+    pub fn unknown_fields(&self) -> Vec<String> {
+        let of_stages = self.stages.iter().enumerate().flat_map(|(at, stage)| {
+            let names = stage.unknown.keys();
+            names.map(move |name| format!("stages[{at}].{name}"))
+        });
+        self.unknown.keys().cloned().chain(of_stages).collect()
     }
 }
 

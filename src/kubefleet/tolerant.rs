@@ -328,22 +328,31 @@ impl From<Setting> for Option<String> {
     }
 }
 
+/// Fields that this version does not know, by name.
+pub type Unknown = BTreeMap<String, serde_json::Value>;
+
 /// Declares structs of the object model: each field names its key in the wire format, and what it is
 /// read as where that is another type. A field without a key is for what is known of the others.
 ///
 /// The struct reads itself leniently, knows whether it was there at all only through its
-/// `Option<Box<_>>` holder, and passes over every key that it does not name.
+/// `Option<Box<_>>` holder, and passes over every key that it does not name, unless `; pub REST` behind
+/// its fields keeps those.
 macro_rules! model {
     ($(
         $(#[$outer:meta])*
         pub struct $name:ident {
             $( $(#[$inner:meta])* pub $field:ident : $ty:ty $(= $key:literal $(as $via:ty)?)? ),* $(,)?
+            $(; pub $rest:ident)?
         }
     )*) => {$(
         $(#[$outer])*
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct $name {
             $( $(#[$inner])* pub $field: $ty, )*
+            $(
+                /// The fields that this version does not know, as they were read.
+                pub $rest: $crate::kubefleet::tolerant::Unknown,
+            )?
         }
 
         impl $crate::kubefleet::tolerant::Lenient for $name {
@@ -352,6 +361,11 @@ macro_rules! model {
                 while let Some(key) = map.next_key_seed($crate::kubefleet::tolerant::Key)? {
                     match key.as_ref() {
                         $( $( $key => this.$field = $crate::kubefleet::tolerant::read!(map $(, $via)?), )? )*
+                        $( other => {
+                            let other = other.to_owned();
+                            this.$rest.insert(other, map.next_value::<serde_json::Value>()?);
+                        } )?
+                        #[allow(unreachable_patterns)]
                         _ => { map.next_value::<serde::de::IgnoredAny>()?; }
                     }
                 }

@@ -158,6 +158,10 @@ kinds! {
         StageEmpty = "stage-empty", "FS611";
         /// Several stages have the same name, and share their approval requests.
         StageNameTwice = "stage-name-twice";
+        /// The strategy has a field that this version does not know.
+        FieldUnknown = "field-unknown";
+        /// The strategy has tasks before the placement is removed from clusters.
+        RemovalGate = "removal-gate";
         /// The hub ignores `spec.state`: every run starts at once.
         StateIgnoredByHub = "state-ignored-by-hub", "FS608";
         /// No placement delivers the namespace to clusters.

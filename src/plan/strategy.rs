@@ -27,6 +27,8 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i Strategy> {
         concurrency(draft, at, stage);
     }
     names_twice(draft, strategy);
+    unknown(draft, strategy);
+    removal(draft, strategy);
     Some(strategy)
 }
 
@@ -116,6 +118,33 @@ fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
     let object = draft.strategy_object();
     let problem = max_concurrency(&object, "spec", &object, &[(at, stage)], Tense::Now);
     draft.refuse(RefusalKind::MaxConcurrencyInvalid, problem);
+}
+
+/// Fields that this version does not know: they are the hub's business, and nobody else's.
+fn unknown(draft: &mut Draft<'_>, strategy: &Strategy) {
+    let object = draft.strategy_object();
+    for field in strategy.spec.unknown_fields() {
+        let path = format!("spec.{field}");
+        let message = format!("{path} is unknown to this version: it may add gates.");
+        let warning = Warning::new(WarningKind::FieldUnknown, &object, message);
+        draft.warnings.push(
+            warning.look(
+                "Check with kubectl explain what the hub's version of KubeFleet does with it.",
+            ),
+        );
+    }
+}
+
+/// A gate before the removal, which its request's name does not tell.
+fn removal(draft: &mut Draft<'_>, strategy: &Strategy) {
+    if strategy.spec.before_deletion.is_empty() {
+        return;
+    }
+    let object = draft.strategy_object();
+    let message = "spec.deleteStageTasks adds a gate: passing it removes the placement from clusters \
+                   that it no longer selects.";
+    let warning = Warning::new(WarningKind::RemovalGate, &object, message);
+    draft.warnings.push(warning);
 }
 
 /// Approval requests are named after the stage, and the controller takes one that exists for its

@@ -1,6 +1,7 @@
 //! Commands that several rules suggest.
 
 use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::rollout::overrides::origin;
 use crate::words::CommandLine;
@@ -10,6 +11,21 @@ pub fn make_external(placement: &ObjectRef) -> CommandLine {
     let patch = r#"{"spec":{"strategy":{"type":"External"}}}"#;
     let command = placement.kubectl("patch").flag("--type", "merge");
     command.flag("-p", patch)
+}
+
+/// Makes a new run of a run: with its placement, its strategy, and the snapshot that it pinned.
+pub fn new_run(run: &UpdateRun) -> CommandLine {
+    let command = run_from(run);
+    match run.spec.pinned() {
+        Some(index) => command.flag("--snapshot", index),
+        None => command,
+    }
+}
+
+/// The same with the current content, or with a snapshot that is still to be named.
+pub fn run_from(run: &UpdateRun) -> CommandLine {
+    let command = run.scope().fleet("run").arg("NEW");
+    command.flag("--from", &run.meta.name)
 }
 
 /// How long kubectl waits; its default is half a minute.

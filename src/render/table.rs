@@ -1,8 +1,9 @@
-//! Tables: one row per object, as wide as they have to be, never wrapped.
+//! Tables: one row per object, as wide as they have to be.
 //!
-//! Where the width is known, names that may be cut are shortened in their middle, so that their
-//! beginning and their unique end stay. Where it is not (a pipe, a file), nothing is cut: what
-//! reads it wants the whole name.
+//! Where the width is known, columns that can be spared are left out, sentences wrap, and texts that
+//! may be cut are shortened in their middle, so that their beginning and their unique end stay. The
+//! name of what a row is about is never cut. Where the width is not known (a pipe, a file), nothing
+//! is cut: what reads it wants the whole text.
 
 use comfy_table::CellAlignment;
 use owo_colors::Style;
@@ -10,6 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::escape;
 use super::style::{Paint, STRONG};
+use super::wrap::hanging;
 
 /// Between two columns.
 const GAP: u16 = 2;
@@ -18,17 +20,30 @@ const WIDEST: usize = 65_000;
 /// What stands where there is nothing.
 const NOTHING: &str = "-";
 
-/// How a text is made to fit.
-type Cut = fn(&str, usize) -> String;
+/// What becomes of a text that is too wide for its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// It stays whole: whoever reads it types it.
+    Whole,
+    /// It is cut at its end, where nothing else helps.
+    Rigid,
+    /// It is cut in its middle.
+    Middle,
+    /// It is cut at its end.
+    End,
+    /// It goes on below.
+    Wrap,
+}
 
 /// One column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     title: &'static str,
-    /// How narrow the column may become; `None` when it keeps its width.
-    least: Option<usize>,
-    /// Whether what does not fit is cut at its end, not in its middle.
-    at_end: bool,
+    fit: Fit,
+    /// How narrow the column may become, where its texts can be made to fit.
+    least: usize,
+    /// Whether it is left out of a table that is too wide, the least number first.
+    spare: Option<u8>,
     right: bool,
 }
 
@@ -37,26 +52,42 @@ impl Column {
     pub const fn new(title: &'static str) -> Self {
         Self {
             title,
-            least: None,
-            at_end: false,
+            fit: Fit::Rigid,
+            least: 0,
+            spare: None,
             right: false,
+        }
+    }
+
+    /// A column with the name of what the row is about, which is never cut.
+    pub const fn name(title: &'static str) -> Self {
+        Self {
+            fit: Fit::Whole,
+            ..Self::new(title)
         }
     }
 
     /// A column whose texts may be shortened to this width.
     pub const fn shrinking(title: &'static str, least: usize) -> Self {
         Self {
-            title,
-            least: Some(least),
-            at_end: false,
-            right: false,
+            fit: Fit::Middle,
+            least,
+            ..Self::new(title)
         }
     }
 
-    /// A column whose texts may be cut at their end: lists, sentences.
+    /// A column whose texts may be cut at their end: lists.
     pub const fn ending(title: &'static str, least: usize) -> Self {
         Self {
-            at_end: true,
+            fit: Fit::End,
+            ..Self::shrinking(title, least)
+        }
+    }
+
+    /// A column whose texts wrap: sentences.
+    pub const fn wrapping(title: &'static str, least: usize) -> Self {
+        Self {
+            fit: Fit::Wrap,
             ..Self::shrinking(title, least)
         }
     }
@@ -64,18 +95,38 @@ impl Column {
     /// A column of numbers.
     pub const fn number(title: &'static str) -> Self {
         Self {
-            title,
-            least: None,
-            at_end: false,
             right: true,
+            ..Self::new(title)
         }
     }
 
-    fn cut(&self) -> Cut {
-        if self.least.is_some() && !self.at_end {
-            cut_middle
-        } else {
-            cut_end
+    /// The same, left out where the table is too wide: of several the one with the least number
+    /// first.
+    #[must_use]
+    pub const fn spare(mut self, order: u8) -> Self {
+        self.spare = Some(order);
+        self
+    }
+
+    /// How narrow it may become.
+    fn least(&self, natural: usize) -> usize {
+        match self.fit {
+            Fit::Whole | Fit::Rigid => natural,
+            Fit::Middle | Fit::End | Fit::Wrap => natural.min(self.least.max(self.title.width())),
+        }
+    }
+
+    /// The lines of a text in so many columns.
+    fn lines(&self, text: &str, most: usize) -> Vec<String> {
+        match self.fit {
+            Fit::Whole => vec![text.to_owned()],
+            Fit::Middle => vec![cut_middle(text, most)],
+            Fit::Rigid | Fit::End => vec![cut_end(text, most)],
+            Fit::Wrap => {
+                let mut lines = String::new();
+                hanging(&mut lines, "", "", text, most.max(1));
+                lines.lines().map(|line| cut_middle(line, most)).collect()
+            }
         }
     }
 }
@@ -123,9 +174,14 @@ impl Cell {
         }
     }
 
-    fn drawn(&self, paint: Paint, most: usize, cut: Cut) -> String {
-        let text = cut(self.shown(), most.saturating_sub(self.indent));
-        " ".repeat(self.indent.min(most)) + &paint.text(self.style, &text)
+    fn drawn(&self, paint: Paint, most: usize, column: &Column) -> String {
+        let lines = column.lines(self.shown(), most.saturating_sub(self.indent));
+        let indent = " ".repeat(self.indent.min(most));
+        let lines = lines.iter();
+        let lines: Vec<_> = lines
+            .map(|line| indent.clone() + &paint.text(self.style, line))
+            .collect();
+        lines.join("\n")
     }
 }
 
@@ -227,96 +283,156 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        let widths = self.widths(sheet);
-        let table = self.arranged(&widths, sheet);
-        let mut rows = table.lines();
-        let titles = sheet.headers.then(|| rows.next()).flatten();
+        let shown = self.shown(sheet);
+        let (table, heights) = arranged(&shown, sheet);
+        let mut lines = table.lines();
+        let titles = sheet.headers.then(|| lines.next()).flatten();
+        let mut out: Vec<_> = titles.into_iter().collect();
         let most = sheet.width.unwrap_or(usize::MAX);
-        let below = self.rows.iter().filter_map(|row| match row {
-            Row::Cells(_) => rows.next(),
-            Row::Line(cell) => Some(cell.drawn(sheet.paint, most, cut_middle)),
-        });
-        let lines = titles.into_iter().chain(below);
+        let mut heights = heights.into_iter();
+        for row in &self.rows {
+            match row {
+                Row::Cells(_) => out.extend(lines.by_ref().take(heights.next().unwrap_or(1))),
+                Row::Line(cell) => {
+                    out.push(cell.drawn(sheet.paint, most, &Column::shrinking("", 0)));
+                }
+            }
+        }
+        let lines = out.iter();
         lines.fold(String::new(), |out, line| out + line.trim_end() + "\n")
     }
 
-    /// The rows as the library arranges them. Its own ways to fit a table into a width wrap texts,
-    /// or cut them at their end; texts that are cut beforehand leave it nothing to fit.
-    fn arranged(&self, widths: &[usize], sheet: &Sheet) -> comfy_table::Table {
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::NOTHING);
-        let cells = |cells: &[Cell]| -> Vec<String> {
-            let cells = cells.iter().zip(&self.columns).zip(widths);
-            cells
-                .map(|((cell, column), width)| cell.drawn(sheet.paint, *width, column.cut()))
-                .collect()
-        };
-        if sheet.headers {
-            let titles = self.columns.iter();
-            let titles: Vec<_> = titles.map(|c| Cell::styled(c.title, STRONG)).collect();
-            table.set_header(cells(&titles));
-        }
-        for row in &self.rows {
-            if let Row::Cells(row) = row {
-                table.add_row(cells(row));
-            }
-        }
-        for (column, drawn) in self.columns.iter().zip(table.column_iter_mut()) {
-            drawn.set_padding((0, GAP));
-            if column.right {
-                drawn.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table
-    }
-
-    /// The width of each column: what its texts need, less where the table would be too wide. What
-    /// does not fit even then has no width, or no place.
-    fn widths(&self, sheet: &Sheet) -> Vec<usize> {
-        let titled = |column: &Column| {
-            if sheet.headers {
-                column.title.width()
-            } else {
-                0
-            }
-        };
-        let mut widths: Vec<_> = self.columns.iter().map(titled).collect();
-        for row in &self.rows {
-            let Row::Cells(cells) = row else { continue };
-            for (width, cell) in widths.iter_mut().zip(cells) {
-                *width = (*width).max(cell.shown().width() + cell.indent);
-            }
-        }
-        let gap = usize::from(GAP);
+    /// The columns for which there is room, each with its width and cells. What does not fit even
+    /// then is cut at the end of the row.
+    fn shown(&self, sheet: &Sheet) -> Vec<ShownColumn<'_>> {
+        let mut shown: Vec<_> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| {
+                let rows = self.rows.iter();
+                let cells: Vec<_> = rows
+                    .filter_map(|row| match row {
+                        Row::Cells(cells) => cells.get(at),
+                        Row::Line(_) => None,
+                    })
+                    .collect();
+                let title = if sheet.headers {
+                    column.title.width()
+                } else {
+                    0
+                };
+                let widths = cells.iter().map(|cell| cell.shown().width() + cell.indent);
+                ShownColumn {
+                    column,
+                    width: widths.fold(title, usize::max),
+                    cells,
+                }
+            })
+            .collect();
         let limit = sheet.width.unwrap_or(usize::MAX);
-        let gaps = gap * self.columns.len().saturating_sub(1);
-        let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
+        leave_out(&mut shown, limit);
+        let mut excess = total(shown.iter().map(|it| it.width)).saturating_sub(limit);
         // The widest gives first, so that short names stay whole.
         while excess > 0 {
-            let widest = self
-                .columns
-                .iter()
-                .zip(widths.iter_mut())
-                .filter_map(|(column, width)| {
-                    let least = column.least?.max(column.title.width());
-                    (*width > least).then_some(width)
-                })
-                .max_by_key(|width| **width);
-            let Some(widest) = widest else { break };
-            *widest -= 1;
+            let wide = shown.iter_mut();
+            let wide = wide.filter(|it| it.width > it.column.least(it.width));
+            let Some(widest) = wide.max_by_key(|it| it.width) else {
+                break;
+            };
+            widest.width -= 1;
             excess -= 1;
         }
-        // A row never becomes two: what does not fit in the end is cut there.
         let mut room = limit;
-        for width in &mut widths {
-            *width = (*width).min(room).min(WIDEST);
-            room = room.saturating_sub(*width + gap);
+        for it in &mut shown {
+            if it.column.fit != Fit::Whole {
+                it.width = it.width.min(room);
+            }
+            it.width = it.width.min(WIDEST);
+            room = room.saturating_sub(it.width + usize::from(GAP));
         }
-        while widths.last() == Some(&0) {
-            widths.pop();
+        while shown.last().is_some_and(|it| it.width == 0) {
+            shown.pop();
         }
-        widths
+        shown
     }
+}
+
+/// A column for which there is room.
+struct ShownColumn<'t> {
+    column: &'t Column,
+    width: usize,
+    cells: Vec<&'t Cell>,
+}
+
+/// The width of a row of such columns.
+fn total(widths: impl Iterator<Item = usize>) -> usize {
+    let gap = usize::from(GAP);
+    widths
+        .map(|width| width + gap)
+        .sum::<usize>()
+        .saturating_sub(gap)
+}
+
+/// Leaves out columns that can be spared until the others fit, and as few as that takes.
+fn leave_out(shown: &mut Vec<ShownColumn<'_>>, limit: usize) {
+    let needed = |it: &ShownColumn<'_>| match it.column.fit {
+        Fit::Wrap => it.column.least(it.width),
+        _ => it.width,
+    };
+    let spares = |it: &ShownColumn<'_>| it.column.spare;
+    let mut order: Vec<_> = shown.iter().filter_map(spares).collect();
+    order.sort_unstable();
+    let width_without = |gone: &[u8]| {
+        let kept = shown
+            .iter()
+            .filter(|it| spares(it).is_none_or(|it| !gone.contains(&it)));
+        total(kept.map(needed))
+    };
+    let mut gone = Vec::new();
+    for spare in order {
+        if width_without(&gone) <= limit {
+            break;
+        }
+        gone.push(spare);
+    }
+    for spare in gone.clone() {
+        let others: Vec<_> = gone.iter().copied().filter(|it| *it != spare).collect();
+        if width_without(&others) <= limit {
+            gone = others;
+        }
+    }
+    shown.retain(|it| spares(it).is_none_or(|it| !gone.contains(&it)));
+}
+
+/// The rows as the library arranges them, and how many lines each takes. Its own ways to fit a table
+/// into a width cut names too; texts that are made to fit beforehand leave it nothing to do.
+fn arranged(shown: &[ShownColumn<'_>], sheet: &Sheet) -> (comfy_table::Table, Vec<usize>) {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    if sheet.headers {
+        let title = |it: &ShownColumn<'_>| {
+            Cell::styled(it.column.title, STRONG).drawn(sheet.paint, it.width, &Column::new(""))
+        };
+        table.set_header(shown.iter().map(title));
+    }
+    let mut heights = Vec::new();
+    let rows = shown.first().map_or(0, |first| first.cells.len());
+    for row in 0..rows {
+        let cells = shown.iter().filter_map(|it| Some((it, it.cells.get(row)?)));
+        let cells: Vec<_> = cells
+            .map(|(it, cell)| cell.drawn(sheet.paint, it.width, it.column))
+            .collect();
+        heights.push(cells.iter().map(|it| it.lines().count()).max().unwrap_or(1));
+        table.add_row(cells);
+    }
+    for (it, drawn) in shown.iter().zip(table.column_iter_mut()) {
+        drawn.set_padding((0, GAP));
+        if it.column.right {
+            drawn.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    (table, heights)
 }
 
 /// A table of things, to which column after column is added.

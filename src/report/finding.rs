@@ -21,6 +21,20 @@ worded! {
     }
 }
 
+worded! {
+    /// Whose fault it is that a cluster or a run does not continue.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[schemars(rename = "Fault")]
+    pub enum Blame {
+        /// What is rolled out: the content, or an override of it. A rollback helps.
+        Content = "content",
+        /// The hub, a member cluster, or what else runs there.
+        Environment = "environment",
+        /// Somebody decided it, or has to decide.
+        Person = "person",
+    }
+}
+
 impl Severity {
     /// A warning in some case, else nothing but news.
     pub const fn warning_if(is_late: bool) -> Self {
@@ -43,6 +57,9 @@ pub struct Finding {
     pub name: String,
     /// How much it matters.
     pub severity: Severity,
+    /// Whose fault it is; absent where it is unknown, or where the finding holds no cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Blame>,
     /// Whether it explains the verdict; otherwise it is a consequence or a note.
     pub root_cause: bool,
     /// The findings that explain this one.
@@ -156,6 +173,13 @@ impl Finding {
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
+        self
+    }
+
+    /// Names whose fault it is, where that is not the rule's.
+    #[must_use]
+    pub fn fault(mut self, fault: Blame) -> Self {
+        self.fault = Some(fault);
         self
     }
 

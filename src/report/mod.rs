@@ -17,7 +17,7 @@ use crate::words::worded;
 
 pub(crate) use compose::composed;
 pub use compose::{Compose, Parts};
-pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
+pub use finding::{Blame, CausedBy, Effect, Evidence, Finding, Remedy, Severity};
 pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
 pub use shown::{ABSENT, HubAndMember, Shown, with_condition};
 pub use subject::Subject;
@@ -39,6 +39,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// One sentence, true on its own.
     pub summary: String,
+    /// Whose fault it is, where all root causes name the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Blame>,
     /// Root causes first, then by severity, code and subject.
     pub findings: Vec<Finding>,
     /// What could not be checked, and why.
@@ -65,12 +68,21 @@ impl Report {
             target,
             verdict,
             summary,
+            fault: None,
             findings: Vec::new(),
             not_checked: Vec::new(),
             as_of: None,
             left_out: None,
             progress: None,
         }
+    }
+
+    /// Takes findings in, and whose fault the verdict is.
+    pub fn take(&mut self, findings: Vec<Finding>) {
+        let mut roots = findings.iter().filter(|finding| finding.root_cause);
+        let first = roots.next().and_then(|first| first.fault);
+        self.fault = first.filter(|first| roots.all(|root| root.fault == Some(*first)));
+        self.findings = findings;
     }
 
     /// The same where several hubs were asked: its commands lead to its own.

@@ -92,6 +92,8 @@ pub struct Approval {
     /// Since when it has been pending.
     pub asked: Option<Timestamp>,
     pub answer: Option<PersonAnswer>,
+    /// The clusters from which it removes the placement, where it is the gate of that.
+    pub removes: Vec<String>,
 }
 
 /// What a person answered.
@@ -128,7 +130,8 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
                 request: gate.task.approval_request.clone(),
                 state: state(rollout, gate),
                 phase: Some(rollout.phase),
-                step: step(rollout, state(rollout, gate)),
+                step: step_at(rollout, gate),
+                removes: removed(rollout, gate),
                 asked: own.and_then(|request| request.meta.created).or_else(|| {
                     let created = gate
                         .task
@@ -139,6 +142,16 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
                 answer: own.and_then(answer),
             }
         })
+        .collect()
+}
+
+/// The clusters from which a gate lets the placement be removed.
+fn removed(rollout: &Rollout<'_>, gate: &Gate<'_>) -> Vec<String> {
+    let stages = rollout.stages.iter().filter(|_| gate.removes);
+    stages
+        .filter(|stage| stage.deletes)
+        .flat_map(|stage| &stage.clusters)
+        .map(|cluster| cluster.name.to_owned())
         .collect()
 }
 
@@ -159,21 +172,22 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
         request: request.meta.name.clone(),
         state,
         phase: rollout.map(|rollout| rollout.phase),
-        step: rollout.map_or(ApprovalStep::Wait, |rollout| step(rollout, state)),
+        step: rollout.map_or(ApprovalStep::Wait, |rollout| step(rollout, state, false)),
+        removes: Vec::new(),
         asked: request.meta.created,
         answer: answer(request),
     }
 }
 
 /// What a person does about an approval of a run, in every command.
-fn step(rollout: &Rollout<'_>, state: ApprovalState) -> ApprovalStep {
+fn step(rollout: &Rollout<'_>, state: ApprovalState, removes: bool) -> ApprovalStep {
     use ApprovalState as S;
 
     let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     match state {
         S::Pending | S::Ignored | S::Unknown => {
             let alone = would_go_back(rollout).is_empty() && overtaken(rollout).is_empty();
-            if alone && !rests {
+            if alone && !rests && !removes {
                 ApprovalStep::Approve
             } else {
                 ApprovalStep::Look
@@ -188,7 +202,7 @@ fn step(rollout: &Rollout<'_>, state: ApprovalState) -> ApprovalStep {
 
 /// What a person does about an open gate.
 pub fn step_at(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalStep {
-    step(rollout, state(rollout, gate))
+    step(rollout, state(rollout, gate), gate.removes)
 }
 
 fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {

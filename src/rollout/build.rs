@@ -61,7 +61,7 @@ impl<'i> Rollout<'i> {
         let stages: Vec<_> = self
             .stages
             .iter()
-            .filter(|stage| !stage.deletes || !stage.clusters.is_empty())
+            .filter(|stage| !stage.deletes || !stage.clusters.is_empty() || !stage.gates.is_empty())
             .map(StageView::progress)
             .collect();
         let clusters = || stages.iter().flat_map(|stage| &stage.clusters);
@@ -103,17 +103,25 @@ fn stage<'i>(
     current: bool,
 ) -> StageView<'i> {
     let mut gates = Vec::new();
-    for (time, tasks, specs) in [
+    let strategy = run.status.strategy.as_deref();
+    // The tasks of the deletion stage are noted as those after it, and come before it.
+    let (before, after) = if deletes {
+        let specs = strategy.map(|strategy| &strategy.before_deletion);
+        ((&status.after, specs), (&status.before, None))
+    } else {
         (
-            TaskTime::Before,
-            &status.before,
-            spec.map(|spec| &spec.before),
-        ),
-        (TaskTime::After, &status.after, spec.map(|spec| &spec.after)),
-    ] {
+            (&status.before, spec.map(|spec| &spec.before)),
+            (&status.after, spec.map(|spec| &spec.after)),
+        )
+    };
+    for (time, (tasks, specs)) in [(TaskTime::Before, before), (TaskTime::After, after)] {
         for (at, task) in tasks.iter().enumerate() {
             let spec = specs.and_then(|specs| specs.get(at));
-            gates.push(gate(inventory, (run, status), time, task, spec));
+            let gate = gate(inventory, (run, status), time, task, spec);
+            gates.push(Gate {
+                removes: deletes,
+                ..gate
+            });
         }
     }
     let concurrency = if deletes {
@@ -301,6 +309,7 @@ fn gate<'i>(
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
         stopped_since,
+        removes: false,
     }
 }
 

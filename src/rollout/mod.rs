@@ -116,9 +116,24 @@ pub struct Gate<'i> {
     /// Since when a TimedWait counts that a stop interrupted: the stage's last transition, which a
     /// resume keeps. It counts on while the run is stopped.
     pub stopped_since: Option<Timestamp>,
+    /// Whether passing it removes the placement from the stage's clusters.
+    pub removes: bool,
 }
 
 impl Gate<'_> {
+    /// Where it stands in the run.
+    pub fn path(&self) -> String {
+        let kind = &self.task.kind;
+        if self.removes {
+            return format!("status.deletionStageStatus.afterStageTaskStatus[type={kind}]");
+        }
+        format!(
+            "status.stagesStatus[stageName={}].{}StageTaskStatus[type={kind}]",
+            self.stage,
+            self.time.as_str()
+        )
+    }
+
     /// The approval request that was seen and is this gate's own.
     pub fn own_request(&self) -> Option<&ApprovalRequest> {
         let request = self.request.as_ref()?;
@@ -301,7 +316,11 @@ impl<'i> Rollout<'i> {
             self.stages.iter().partition(|stage| stage.deletes);
         let over =
             |stage: &&StageView<'_>| matches!(stage.state, StageState::Done | StageState::Skipped);
-        if !self.is_live() || !updates.iter().all(over) {
+        let is_closed = removal
+            .iter()
+            .flat_map(|stage| &stage.gates)
+            .any(|gate| gate.state != TaskState::Done);
+        if !self.is_live() || is_closed || !updates.iter().all(over) {
             return Vec::new();
         }
         removal

@@ -1,22 +1,16 @@
 //! Questions at the terminal: one that is answered with yes or no, and lists to choose from.
 //!
-//! dialoguer reads the keys and draws. What stays ours is what it leaves open: keys that were typed
-//! before the question, signals while it is open, and terminals that cannot be drawn over.
+//! console reads the keys. Keys that were typed before a question are no answer, a signal ends it, and
+//! nothing is drawn on a terminal that cannot be drawn over.
 
-use std::fmt;
 use std::io::{self, BufRead};
 
-use dialoguer::console::{Term, set_colors_enabled_stderr};
-use dialoguer::theme::Theme;
-use dialoguer::{Confirm, FuzzySelect, MultiSelect};
+use console::{Key, Term};
 
+use super::choices::ChoiceList;
 use super::{Ui, err_size};
 use crate::render::escape;
-use crate::render::style::Paint;
 use crate::render::wrap;
-
-/// How many candidates are seen at once.
-const ROWS: usize = 15;
 
 /// The least rows of a terminal in which a list can be drawn.
 const LEAST_ROWS: usize = 6;
@@ -24,8 +18,9 @@ const LEAST_ROWS: usize = 6;
 /// What stands before a candidate: a mark, and a box where several can be chosen.
 const MARGIN: usize = 8;
 
-/// What stands behind a question.
+/// What stands behind a question, and what once it is answered with yes.
 const CHOICE: &str = " [y/N] ";
+const CHOSE_YES: &str = " [Y/n] ";
 
 /// Who minds the signals while a question is open.
 pub trait Attendant: Sized {
@@ -94,59 +89,23 @@ impl Ui {
         for line in before.lines() {
             self.note(&format!("{}\n", paint.bold(line)));
         }
-        let last = last.to_owned();
-        let answer = while_open(attendant, true, move || {
-            Confirm::with_theme(&PromptTheme(paint))
-                .with_prompt(last)
-                .default(false)
-                .wait_for_newline(true)
-                .interact_opt()
-        })?;
-        Ok(answer == Some(true))
+        let last = paint.bold(last);
+        let answer = while_open(attendant, true, move || ask_yes(&last).map(Some));
+        if answer.is_err() {
+            self.note("\n");
+        }
+        Ok(answer? == Some(true))
     }
 
-    /// Lets someone choose one of these lines, of which no two are the same, beginning at the one in
-    /// place `first`; `None` where nothing is chosen.
+    /// Lets someone choose of a list; nothing where nothing is chosen.
     pub fn choose<A: Attendant>(
         &self,
-        prompt: &str,
-        lines: Vec<String>,
-        first: usize,
-        attendant: A,
-    ) -> Result<Option<usize>, A::Error> {
-        self.clear();
-        let paint = self.paint_err();
-        let prompt = prompt.to_owned();
-        while_open(attendant, true, move || {
-            set_colors_enabled_stderr(paint.is_colored());
-            FuzzySelect::with_theme(&PromptTheme(paint))
-                .with_prompt(prompt)
-                .items(lines)
-                .default(first)
-                .max_length(ROWS)
-                .report(false)
-                .interact_opt()
-        })
-    }
-
-    /// Lets someone choose several of these lines.
-    pub fn choose_several<A: Attendant>(
-        &self,
-        prompt: &str,
-        lines: Vec<String>,
+        list: ChoiceList,
         attendant: A,
     ) -> Result<Vec<usize>, A::Error> {
         self.clear();
         let paint = self.paint_err();
-        let prompt = prompt.to_owned();
-        let chosen = while_open(attendant, true, move || {
-            MultiSelect::with_theme(&PromptTheme(paint))
-                .with_prompt(prompt)
-                .items(lines)
-                .max_length(ROWS)
-                .report(false)
-                .interact_opt()
-        })?;
+        let chosen = while_open(attendant, true, move || list.ask(paint))?;
         Ok(chosen.unwrap_or_default())
     }
 
@@ -163,7 +122,7 @@ impl Ui {
 fn while_open<T: Send + 'static, A: Attendant>(
     attendant: A,
     draws: bool,
-    ask: impl FnOnce() -> dialoguer::Result<Option<T>> + Send + 'static,
+    ask: impl FnOnce() -> io::Result<Option<T>> + Send + 'static,
 ) -> Result<Option<T>, A::Error> {
     let before = Before::of_terminal();
     forget_typed();
@@ -176,12 +135,30 @@ fn while_open<T: Send + 'static, A: Attendant>(
     match answer? {
         Ok(answer) => Ok(answer),
         // Ctrl-C is read as a key, and raises the signal, which may be noticed later.
-        Err(dialoguer::Error::IO(error)) if error.kind() == io::ErrorKind::Interrupted => {
-            Err(A::interruption())
-        }
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(A::interruption()),
         // What cannot be read is no answer: the terminal is gone, say.
         Err(_) => Ok(None),
     }
+}
+
+/// Asks until Enter or Escape, and leaves the question with its answer.
+fn ask_yes(question: &str) -> io::Result<bool> {
+    let term = Term::stderr();
+    let mut yes = false;
+    let answer = loop {
+        let choice = if yes { CHOSE_YES } else { CHOICE };
+        term.write_str(&format!("\r\u{1b}[K{question}{choice}"))?;
+        match term.read_key()? {
+            Key::Char('y' | 'Y') => yes = true,
+            Key::Char('n' | 'N') => yes = false,
+            Key::Enter => break yes,
+            Key::Escape => break false,
+            _ => {}
+        }
+    };
+    let said = if answer { "yes" } else { "no" };
+    term.write_str(&format!("\r\u{1b}[K{question} {said}\n"))?;
+    Ok(answer)
 }
 
 /// A line from standard input.
@@ -230,57 +207,9 @@ impl Before {
     }
 }
 
-/// How questions look.
-struct PromptTheme(Paint);
-
-impl Theme for PromptTheme {
-    fn format_confirm_prompt(
-        &self,
-        out: &mut dyn fmt::Write,
-        prompt: &str,
-        answer: Option<bool>,
-    ) -> fmt::Result {
-        let choice = match answer {
-            Some(true) => " [Y/n] ",
-            Some(false) => CHOICE,
-            // Escape takes the answer back, and the question would wait for Enter: it ends here.
-            None => return Err(fmt::Error),
-        };
-        write!(out, "{}{choice}", self.0.bold(prompt))
-    }
-
-    fn format_confirm_prompt_selection(
-        &self,
-        out: &mut dyn fmt::Write,
-        prompt: &str,
-        answer: Option<bool>,
-    ) -> fmt::Result {
-        let answer = if answer == Some(true) { "yes" } else { "no" };
-        write!(out, "{} {answer}", self.0.bold(prompt))
-    }
-
-    fn format_prompt(&self, out: &mut dyn fmt::Write, prompt: &str) -> fmt::Result {
-        write!(out, "{}", self.0.bold(prompt))
-    }
-
-    fn format_fuzzy_select_prompt(
-        &self,
-        out: &mut dyn fmt::Write,
-        prompt: &str,
-        typed: &str,
-        cursor: usize,
-    ) -> fmt::Result {
-        let (before, behind) = typed.split_at(cursor);
-        write!(out, "{} {before}|{behind}", self.0.bold(prompt))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use dialoguer::theme::Theme;
-
-    use super::{PromptTheme, says_yes};
-    use crate::render::style::Paint;
+    use super::says_yes;
 
     #[test]
     fn only_yes_is_yes() {
@@ -290,18 +219,5 @@ mod tests {
         for line in ["", "\n", "n\n", "yeah\n", "y es\n", "ja\n"] {
             assert!(!says_yes(line), "{line:?}");
         }
-    }
-
-    #[test]
-    fn a_question_shows_its_answer_and_ends_with_escape() {
-        let drawn = |answer| {
-            let mut out = String::new();
-            let done =
-                PromptTheme(Paint::new(false)).format_confirm_prompt(&mut out, "Stop x?", answer);
-            done.map(|()| out)
-        };
-        assert_eq!(drawn(Some(false)).unwrap(), "Stop x? [y/N] ");
-        assert_eq!(drawn(Some(true)).unwrap(), "Stop x? [Y/n] ");
-        assert!(drawn(None).is_err());
     }
 }

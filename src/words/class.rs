@@ -14,23 +14,25 @@ pub enum Class {
 }
 
 /// Our own commands that read.
-const OUR_LOOKS: [&str; 18] = [
+const OUR_LOOKS: [&str; 20] = [
     "approvals",
+    "clusters",
     "collect",
     "completion",
     "diagnose",
-    "diff",
     "doctor",
     "explain",
     "help",
     "history",
     "list",
+    "options",
     "plan",
+    "render",
     "schema",
-    "show",
     "snapshots",
     "status",
     "strategies",
+    "trace",
     "version",
     "wait",
 ];

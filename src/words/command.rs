@@ -122,6 +122,14 @@ impl CommandLine {
         self
     }
 
+    /// ` -n NAMESPACE`, with its leading space; empty without one.
+    pub(super) fn namespace_flag(&self) -> String {
+        match self.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!(" -n {}", quote(namespace)),
+        }
+    }
+
     pub fn is_ours(&self) -> bool {
         self.program == Program::Fleet
     }
@@ -131,7 +139,7 @@ impl CommandLine {
         match self.program {
             Program::Fleet => !matches!(
                 self.verb(),
-                "" | "explain" | "schema" | "version" | "completion"
+                "" | "explain" | "schema" | "version" | "completion" | "options"
             ),
             Program::Hub => true,
             Program::Member(_) => false,

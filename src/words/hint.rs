@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::CommandLine;
+use super::{CommandLine, quote};
 
 /// What to do: sentences, and commands that each stand on a line of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,21 @@ impl Hint {
         let lines = self.0.into_iter().map(|line| match line {
             HintLine::Command(command) => HintLine::Command(command.on_hub(context)),
             HintLine::Text(text) => HintLine::Text(text),
+        });
+        Self(lines.collect())
+    }
+
+    /// Names what its commands of a verb are about as the value of a flag: they would be other
+    /// commands with it alone.
+    #[must_use]
+    pub fn with_operand_of(self, verb: &str, flag: &str) -> Self {
+        let lines = self.0.into_iter().map(|line| match line {
+            HintLine::Command(command) if command.verb() == verb => {
+                let operand = command.operand(0).unwrap_or_default();
+                let scope = command.namespace_flag();
+                HintLine::Text(format!("  {flag} {}{scope}", quote(operand)))
+            }
+            line => line,
         });
         Self(lines.collect())
     }

@@ -1,9 +1,13 @@
 //! The first step of every finding looks, or changes what can be changed back; and what a step is
 //! called follows from its command.
 
-use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Verdict};
+use std::collections::BTreeMap;
+
+use kubectl_fleet_stage::diagnose::rules;
+use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Severity, Verdict};
 use kubectl_fleet_stage::words::{Class, CommandLine};
 
+use super::fixtures::documents;
 use super::{fixtures, reports};
 
 /// Every finding of every fixture, with the verdict and what to call it.
@@ -141,4 +145,86 @@ fn what_is_shared_is_not_deleted() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Of these nobody knows whose fault they are.
+const UNKNOWN: [&str; 2] = ["FS124", "FS521"];
+
+#[test]
+fn whatever_holds_a_cluster_says_whose_fault_it_is() {
+    let silent = rules::ALL.iter().filter(|rule| {
+        rule.severity == Severity::Error && rule.fault.is_none() && !UNKNOWN.contains(&rule.code)
+    });
+    let silent: Vec<_> = silent.map(|rule| rule.code).collect();
+    assert!(silent.is_empty(), "{silent:?}");
+    let holds = [
+        Verdict::Stuck,
+        Verdict::Failed,
+        Verdict::InitializationFailed,
+    ];
+    let mut wrong = Vec::new();
+    for (place, verdict, finding) in findings() {
+        let is_known = finding.fault.is_some() || UNKNOWN.contains(&finding.code.as_str());
+        if holds.contains(&verdict) && finding.root_cause && !is_known {
+            wrong.push(place);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A step that starts a run says which content it rolls out, and what a run pinned stays pinned.
+#[test]
+fn a_step_that_starts_a_run_names_the_content() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let pins = pins(&text);
+        for (target, report) in reports(&text) {
+            for (finding, remedy) in report
+                .findings
+                .iter()
+                .flat_map(|finding| finding.remedies.iter().map(move |it| (finding, it)))
+            {
+                if !["run", "retry", "rollback"]
+                    .iter()
+                    .any(|verb| is(remedy, verb))
+                {
+                    continue;
+                }
+                count += 1;
+                let words = remedy.command.as_ref().unwrap().argv();
+                let after = |flag: &str| {
+                    let at = words.iter().position(|word| word == flag)?;
+                    words.get(at + 1)
+                };
+                let place = format!("{}: {target}: {}", path.display(), finding.code);
+                let action = &remedy.action;
+                if !["snapshot", "current content"]
+                    .iter()
+                    .any(|it| action.contains(it))
+                {
+                    wrong.push(format!("{place}: {action}"));
+                }
+                let pinned = after("--from").and_then(|from| pins.get(from));
+                // Where that snapshot is at fault, another is named.
+                let is_named = after("--snapshot").is_some();
+                if pinned.is_some() && !is_named {
+                    wrong.push(format!("{place}: {words:?} drops {pinned:?}"));
+                }
+            }
+        }
+    }
+    assert!(count > 300, "{count}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The snapshots that runs of a bundle pinned, by the runs' names.
+fn pins(text: &str) -> BTreeMap<String, String> {
+    let pin = |run: &serde_json::Value| {
+        let index = run["spec"]["resourceSnapshotIndex"].as_str()?;
+        let name = run["metadata"]["name"].as_str()?;
+        (!index.is_empty()).then(|| (name.to_owned(), index.to_owned()))
+    };
+    documents(text).iter().filter_map(pin).collect()
 }

@@ -79,7 +79,7 @@ fn every_example_works() {
     let prepared = Ran::of(
         setting
             .line(
-                "kubectl fleet-stage collect crp/checkout -o bundle.yaml && \
+                "kubectl fleet-stage collect crp/checkout --output-file bundle.yaml && \
                  kubectl get clusterstagedupdatestrategies checkout -o yaml > strategy.yaml",
             )
             .current_dir(&folder),

@@ -92,7 +92,7 @@ fn help_errors_and_hints_show_the_form_it_was_called_by() {
         let usage = setting.run(&format!("{form} approve --zzz"));
         assert_eq!(usage.code, 2);
         assert!(
-            usage.err.contains(&format!("Usage: {form} approve ")),
+            usage.err.contains(&format!("\n  {form} approve --help")),
             "{usage:?}"
         );
         let unknown = setting.run(&format!("{form} status web-1"));

@@ -101,6 +101,8 @@ fn planned(path: &Path, run: &Value, folder: &Path) -> Option<Value> {
 /// Bundles in which the run cannot be computed again: what it was made from has changed since, or was
 /// kept from whoever collected it, or an older KubeFleet named its approval requests.
 const CHANGED: &[&str] = &[
+    "findings/FS803/fires-created-again.yaml example-run",
+    "findings/FS805/fires-binding.yaml example-run",
     "findings/FS204/fires-joined.yaml example-run",
     "findings/FS205/fires-gone.yaml web-app-rollout",
     "findings/FS302/fires-bindings-denied.yaml web-app-rollout",

@@ -17,6 +17,7 @@ pub fn finding(code: &str, name: &str, severity: Severity, message: &str) -> Fin
     Finding {
         code: code.to_owned(),
         name: name.to_owned(),
+        fault: None,
         severity,
         root_cause: false,
         caused_by: Vec::new(),

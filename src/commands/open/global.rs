@@ -30,7 +30,7 @@ pub struct Global {
     )]
     pub context: Option<String>,
     /// Kubeconfig file [default: the files in KUBECONFIG, else ~/.kube/config]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub kubeconfig: Option<String>,
     /// Kubeconfig cluster to use instead of the context's
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
@@ -57,7 +57,12 @@ pub struct Global {
     #[arg(long, global = true, hide_short_help = true)]
     pub insecure_skip_tls_verify: bool,
     /// User to impersonate
-    #[arg(long = "as", global = true, value_name = "USER")]
+    #[arg(
+        long = "as",
+        global = true,
+        value_name = "USER",
+        hide_short_help = true
+    )]
     pub impersonate: Option<String>,
     /// Group to impersonate; repeatable
     #[arg(
@@ -90,7 +95,14 @@ pub struct Global {
     #[arg(long, global = true, value_name = "NUMBER", hide_short_help = true)]
     pub chunk_size: Option<usize>,
     /// When to use color
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_short_help = true
+    )]
     pub color: Color,
     /// Print only results, warnings, and errors
     #[arg(short, long, global = true)]

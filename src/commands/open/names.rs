@@ -222,8 +222,14 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
         .iter()
         .filter(|object| object.name == name)
         .collect();
-    if !elsewhere.is_empty() {
-        return error.hint(commands("objects with this name:", &elsewhere, known));
+    let (fitting, other): (Vec<_>, Vec<_>) = elsewhere
+        .into_iter()
+        .partition(|object| known.concepts.contains(&object.kind.concept()));
+    if !fitting.is_empty() {
+        return error.hint(commands("objects with this name:", &fitting, known));
+    }
+    if let Some(other) = other.first() {
+        return error.hint(about_other(other, known));
     }
     // First where it was looked for, then anywhere.
     let here = others.iter().filter(|object| object.scope() == *scope);
@@ -248,6 +254,19 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
         }
         more => error.hint(format!("{} has {more} objects of these kinds", known.place)),
     }
+}
+
+/// What leads on from an object that the command does not take.
+fn about_other(object: &ObjectRef, known: &KnownNames<'_>) -> Hint {
+    let (lead, command) = if object.kind.concept() == Concept::Placement {
+        let runs = CommandLine::fleet("list").flag("--placement", object.word());
+        ("a placement has this name; its update runs:", runs)
+    } else {
+        let status = CommandLine::fleet("status").arg(object.word());
+        ("an update run has this name; its placement:", status)
+    };
+    let command = command.namespace(&object.namespace);
+    Hint::new(lead).command(again(command, known.again))
 }
 
 /// Commands that name the objects, one a line.

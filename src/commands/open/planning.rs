@@ -145,7 +145,8 @@ pub(in crate::commands) fn placement(
     namespace: Option<&str>,
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
-    let found = reading.target_of(Some(word), namespace, &[Concept::Placement], ui);
+    let flag = ("--placement", word);
+    let found = reading.target_of_flag(flag, namespace, Concept::Placement, ui);
     match found {
         Err(error) if error.exit == Exit::NotFound && !word.is_empty() && !word.contains('/') => {
             let scope = Scope::of_namespace(namespace.unwrap_or_default());

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::{HubQuery, Outcome, Source};
 use crate::kubefleet::object::Object;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
@@ -238,17 +239,60 @@ impl Reading {
             .collect()
     }
 
-    /// The placement that a word means; without one, one that the user chooses.
+    /// The placement that a word means, by its own name or that of a run on it; without a word, one
+    /// that the user chooses.
     pub(in crate::commands) fn placement_or_chosen(
         &mut self,
         word: Option<&str>,
         namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
-        match word {
-            Some(word) => self.target_of(Some(word), namespace, &[Concept::Placement], ui),
-            None => picking::named_placement(namespace, self, ui),
+        let Some(word) = word else {
+            return picking::named_placement(namespace, self, ui);
+        };
+        let kind = word
+            .split_once('/')
+            .and_then(|(kind, _)| Kind::from_word(kind));
+        if kind.is_some_and(|kind| kind.concept() == Concept::UpdateRun) {
+            let run = self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?;
+            return self.placement_of(&run, ui);
         }
+        let found = self.target_of(Some(word), namespace, &[Concept::Placement], ui);
+        match found {
+            Err(error) if error.exit == Exit::NotFound => {
+                let run = self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
+                run.map_or(Err(error), |run| self.placement_of(&run, ui))
+            }
+            found => found,
+        }
+    }
+
+    /// The placement of a run.
+    fn placement_of(&mut self, run: &ObjectRef, ui: &mut Ui) -> Result<ObjectRef, Error> {
+        let answer = self.ask(&HubQuery::object(run));
+        let Some(found) = answer.all::<UpdateRun>().next() else {
+            let gap = answer.outcome.gap().unwrap_or_default();
+            return Err(Error::failed(format!("{run} cannot be read: {gap}")));
+        };
+        let placement = found.placement();
+        ui.status(&format!("{run} is on {placement}"));
+        Ok(placement)
+    }
+
+    /// The object that the value of a flag means.
+    pub(in crate::commands) fn target_of_flag(
+        &mut self,
+        (flag, word): (&str, &str),
+        namespace: Option<&str>,
+        concept: Concept,
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        let command = self.command;
+        let found = self.target_of(Some(word), namespace, &[concept], ui);
+        found.map_err(|error| Error {
+            hint: error.hint.map(|hint| hint.with_operand_of(command, flag)),
+            ..error
+        })
     }
 
     /// The namespace to look in: that of the flag, or for a namespaced type without one the

@@ -49,10 +49,11 @@ use select::{Choice, Selection};
     1  nothing to approve, not confirmed, refused, or changed since it was shown\n  \
     3  the run failed\n  \
     4  with --wait: a person must approve another gate\n  \
-    5  approved, but not accepted in time; with --wait, stuck or --timeout was reached\n  \
+    5  with --wait: stuck\n  \
     6  no such request or run\n  \
     7  forbidden, or a check could not read what it needs\n  \
-    8  with --wait: the run was stopped")]
+    8  with --wait: the run was stopped\n  \
+    9  approved, but not accepted in time; with --wait, --timeout was reached")]
 pub struct ApproveArgs {
     /// Approval requests or update runs: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]

@@ -34,9 +34,9 @@ use crate::words::{Hint, enumerate};
     Exit codes:\n  \
     0  deleted\n  \
     1  not confirmed, refused, or changed since it was shown\n  \
-    5  still being deleted after --timeout\n  \
     6  no such run\n  \
-    7  forbidden")]
+    7  forbidden\n  \
+    9  still being deleted after --timeout")]
 pub struct DeleteArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]

@@ -13,6 +13,7 @@ use crate::commands::operate::operation::operate;
 use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, Scope};
 
 /// Create an update run without starting it
@@ -78,6 +79,7 @@ pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            unknown: Unknown::new(),
             diff: args.diff,
         })
     };

@@ -7,7 +7,9 @@ mod shown;
 mod start;
 mod wanted;
 
+use crate::change::names as generated;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::commands::operate::operation::Operation;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -50,4 +52,10 @@ pub(in crate::commands) fn launch(
                 .map_err(|error| making::midway(error, &launch, got, &op.reading.record))
         }
     }
+}
+
+/// What tells a generated name from others.
+pub(super) fn unique_suffix(session: &Session<'_>) -> String {
+    let moment = (session.clock)().as_nanosecond().unsigned_abs() / 1_000_000;
+    generated::suffix(moment ^ (u128::from(std::process::id()) << 7))
 }

@@ -32,6 +32,8 @@ pub(in crate::commands) struct Operation<'o> {
     pub reading: &'o mut Reading,
     pub args: &'o Writing,
     pub ui: &'o mut Ui,
+    /// Whether everything is shown.
+    pub verbose: bool,
 }
 
 /// Connects to the hub, and runs a command that writes. When it fails, what it had done by then is
@@ -50,6 +52,7 @@ pub(in crate::commands) fn operate(
         reading: &mut reading,
         args,
         ui: session.ui,
+        verbose: session.global.verbose,
     };
     act(&mut op).map_err(|error| completed(error, &reading))
 }
@@ -111,6 +114,7 @@ impl Operation<'_> {
             reading: self.reading,
             args,
             ui: self.ui,
+            verbose: self.verbose,
         }
     }
 
@@ -255,6 +259,10 @@ impl Operation<'_> {
         }
         let request = change.request(version);
         let body = output::json(&request.body)?;
+        if !self.verbose {
+            self.ui.answer(&body);
+            return Ok(());
+        }
         let force = if request.force { "?force=true" } else { "" };
         self.ui.answer(&format!(
             "{} {}{force}\nContent-Type: {}\n\n{body}",

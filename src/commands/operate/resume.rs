@@ -38,10 +38,11 @@ use crate::words::count;
     1  cannot be resumed, or not confirmed\n  \
     3  the run failed\n  \
     4  with --wait: a person must approve\n  \
-    5  stuck, or --timeout was reached\n  \
+    5  stuck\n  \
     6  no such run\n  \
     7  forbidden, or a check could not read what it needs\n  \
-    8  with --wait: the run was stopped")]
+    8  with --wait: the run was stopped\n  \
+    9  --timeout was reached")]
 pub struct ResumeArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]

@@ -15,9 +15,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
-use crate::words::{CommandLine, Hint};
+use crate::words::Hint;
 
 /// Try a failed or stuck update run again
 ///
@@ -34,10 +35,11 @@ use crate::words::{CommandLine, Hint};
     1  nothing to retry, or not confirmed\n  \
     3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
-    5  stuck, or --timeout was reached\n  \
+    5  stuck\n  \
     6  no such run\n  \
     7  forbidden, or a check could not read what it needs\n  \
-    8  with --wait: the run was stopped")]
+    8  with --wait: the run was stopped\n  \
+    9  --timeout was reached")]
 pub struct RetryArgs {
     /// Update run that failed or is stuck: NAME, csur/NAME, or with -n sur/NAME [default: at a
     /// terminal, chosen from a list]
@@ -100,12 +102,11 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             Ok(())
         }
         Verdict::Succeeded => Err(refuse("has succeeded").hint(
-            Hint::new("to roll out the current content:").command(
-                CommandLine::fleet("run")
-                    .arg("NEW")
-                    .flag("--from", &run.name)
-                    .namespace(&run.namespace),
-            ),
+            Hint::new(match rollout.run.spec.pinned() {
+                Some(index) => format!("to roll out snapshot {index} again:"),
+                None => "to roll out the current content:".to_owned(),
+            })
+            .command(steps::new_run(rollout.run)),
         )),
         Verdict::Stopped | Verdict::Stopping => {
             Err(refuse("is stopped")

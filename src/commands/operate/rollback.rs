@@ -12,7 +12,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, launch};
+use crate::commands::operate::launching::{First, Launch, launch, unique_suffix};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::Writing;
@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good, not_begun_after};
 use crate::rollout::{ClusterState, Rollout};
@@ -41,10 +42,11 @@ use crate::words::{Hint, capital, enumerate};
     1  refused, not confirmed, or no snapshot to roll back to\n  \
     3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
-    5  stuck, or --timeout was reached\n  \
+    5  stuck\n  \
     6  no such run or placement\n  \
     7  forbidden, or a check could not read what it needs\n  \
-    8  with --wait: the run was stopped")]
+    8  with --wait: the run was stopped\n  \
+    9  --timeout was reached")]
 pub struct RollbackArgs {
     /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME [default:
     /// at a terminal, chosen from a list, then the snapshot]
@@ -87,9 +89,7 @@ enum Active {
 /// Rolls back.
 pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let global = session.global;
-    let moment = (session.clock)().as_nanosecond().unsigned_abs() / 1_000_000;
-    let moment = moment ^ (u128::from(std::process::id()) << 7);
-    let suffix = generated::suffix(moment);
+    let suffix = unique_suffix(session);
     operate("rollback", &args.writing, session, |op| {
         let namespace = global.namespace.as_deref();
         let mut to = args.to.clone();
@@ -202,6 +202,7 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
         preview,
         question: Some(question),
         first,
+        unknown: Unknown::new(),
         diff: args.diff,
     })
 }

@@ -3,19 +3,22 @@
 use clap::Args;
 
 use crate::change::guard::Accepted;
+use crate::change::names as generated;
 use crate::change::preview::Preview;
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::commands::open::picking::{self, MadeOf};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::launching::{Launch, Risks, launch, start};
+use crate::commands::operate::launching::{Launch, Risks, launch, start, unique_suffix};
 use crate::commands::operate::operation::{Operation, ThisRun, operate};
 use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::words::{CommandLine, Hint};
 
 /// Start an update run, or create and start a new one
 ///
@@ -34,14 +37,15 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
     1  refused, not confirmed, or the name belongs to another or a finished run\n  \
     3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
-    5  stuck, or --timeout was reached\n  \
+    5  stuck\n  \
     6  no such run\n  \
     7  forbidden, or a check could not read what it needs\n  \
-    8  with --wait: the run was stopped")]
+    8  with --wait: the run was stopped\n  \
+    9  --timeout was reached")]
 pub struct RunArgs {
-    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from the
-    /// runs that can be started]
-    #[arg(value_name = "RUN", required = true)]
+    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: of a new run, a generated name;
+    /// else at a terminal, chosen from the runs that can be started]
+    #[arg(value_name = "RUN", required_unless_present_any = ["placement", "from"])]
     run: Option<String>,
     /// Create a new run for this placement [default with --strategy: at a terminal, chosen from a list]
     #[arg(long, value_name = "PLACEMENT", requires = "strategy")]
@@ -70,7 +74,8 @@ pub struct RunArgs {
 /// Starts a run.
 pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let global = session.global;
-    let chooses = args.run.is_some() && args.strategy.is_some() && session.ui.offers_choices();
+    let chooses = args.strategy.is_some() && session.ui.offers_choices();
+    let suffix = unique_suffix(session);
     let makes = args.placement.is_some() || args.from.is_some() || chooses;
     if !makes && (args.strategy.is_some() || args.snapshot.is_some() || args.diff) {
         return Err(Error::usage(
@@ -78,23 +83,24 @@ pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         ));
     }
     operate("run", &args.writing, session, |op| {
-        act(args, makes, global, op)
+        act(args, makes.then_some(suffix), global, op)
     })
 }
 
 fn act(
     args: &RunArgs,
-    makes: bool,
+    new: Option<String>,
     global: &Global,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let accepted = Accepted::from(args.risks);
-    let Some(word) = args.run.as_deref().filter(|_| makes) else {
-        let word = args.run.as_deref();
+    let word = args.run.as_deref();
+    let Some(suffix) = new else {
         let target = op
             .reading
-            .run_or_chosen(word, &picking::STARTABLE, namespace, op.ui)?;
+            .run_or_chosen(word, &picking::STARTABLE, namespace, op.ui);
+        let target = target.map_err(|error| nothing_to_start(error, word, namespace))?;
         let this = ThisRun {
             object: target,
             uid: String::new(),
@@ -102,11 +108,19 @@ fn act(
         return start(&this, accepted, None, op);
     };
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let run = names::of_one(word, Concept::UpdateRun, &scope)?;
+    let run = match word {
+        Some(word) => names::of_one(word, Concept::UpdateRun, &scope)?,
+        None => {
+            let base = args.placement.as_deref().or(args.from.as_deref());
+            let base = base.unwrap_or("run");
+            let base = base.split_once('/').map_or(base, |(_, name)| name);
+            scope.object(Concept::UpdateRun, &generated::generate(base, &[&suffix]))
+        }
+    };
     if let Some(from) = &args.from {
-        let old = op
-            .reading
-            .target_of(Some(from), namespace, &[Concept::UpdateRun], op.ui)?;
+        let old =
+            op.reading
+                .target_of_flag(("--from", from), namespace, Concept::UpdateRun, op.ui)?;
         if old == run && !args.replace {
             return Err(Error::usage(format!(
                 "the new run cannot have the name {} while the old run exists",
@@ -130,10 +144,30 @@ fn act(
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            unknown: Unknown::new(),
             diff: args.diff,
         })
     };
     launch(&mut wanted, op)
+}
+
+/// Adds to an error that no such run can be started how to make one.
+fn nothing_to_start(error: Error, word: Option<&str>, namespace: Option<&str>) -> Error {
+    let is_new = match word {
+        Some(word) => error.exit == Exit::NotFound && !word.contains('/'),
+        None => error.exit == Exit::Error && error.hint.is_some(),
+    };
+    if !is_new {
+        return error;
+    }
+    let run = CommandLine::fleet("run").args(word);
+    let run = run.namespace(namespace.unwrap_or_default());
+    let made_of = run
+        .clone()
+        .flag("--placement", "PLACEMENT")
+        .flag("--strategy", "STRATEGY");
+    let hint = Hint::new("to create a new run:").command(made_of);
+    error.also(hint.command(run.flag("--from", "RUN")))
 }
 
 /// A new run with the placement and strategy of an old one.

@@ -1,5 +1,7 @@
 //! Changing what a run is to do: what `run`, `stop` and `resume` have in common.
 
+use std::time::Duration;
+
 use crate::change::guard::{self, Accepted, Guard};
 use crate::change::neighbours::neighbours;
 use crate::change::preview::Preview;
@@ -8,6 +10,7 @@ use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::operation::{Done, Operation, ThisRun, WriteEffect, interrupted};
 use crate::commands::operate::refusal;
+use crate::commands::show::wait::is_borne;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -209,7 +212,11 @@ pub(in crate::commands) fn guard(
 }
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.
-pub(in crate::commands) fn is_fulfilled(wish: Wish, status: &Status) -> Option<bool> {
+pub(in crate::commands) fn is_fulfilled(
+    wish: Wish,
+    status: &Status,
+    patience: Option<Duration>,
+) -> Option<bool> {
     if status.is_over() {
         // A run that was asked to start has started, whatever came of it.
         return Some(wish != Wish::Stop && status.verdict == Verdict::Succeeded);
@@ -218,6 +225,7 @@ pub(in crate::commands) fn is_fulfilled(wish: Wish, status: &Status) -> Option<b
     match wish {
         Wish::Stop => match status.verdict {
             Verdict::Stopped => Some(true),
+            Verdict::Stuck if is_borne(status, patience) => None,
             Verdict::Stuck => Some(false),
             _ => None,
         },
@@ -263,7 +271,8 @@ pub(in crate::commands) fn finish(
     if op.args.follows() && wish != Wish::Stop {
         return op.follow(&steered.run);
     }
-    let mut seen = |status: &Status| is_fulfilled(wish, status);
+    let patience = op.args.patience;
+    let mut seen = |status: &Status| is_fulfilled(wish, status, patience);
     match op.effect(&steered.run, wanted, &mut seen)? {
         WriteEffect::Seen(status) => {
             if op.args.output.is_some() {

@@ -33,9 +33,10 @@ use crate::words::enumerate;
     Exit codes:\n  \
     0  stopped\n  \
     1  cannot be stopped: finished, not started, or changed since it was shown\n  \
-    5  blocked by a stuck cluster, or --timeout was reached\n  \
+    5  blocked by a stuck cluster\n  \
     6  no such run\n  \
-    7  forbidden")]
+    7  forbidden\n  \
+    9  --timeout was reached")]
 pub struct StopArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
@@ -126,9 +127,12 @@ fn active(
     namespace: Option<&str>,
     op: &mut Operation<'_>,
 ) -> Result<Vec<ObjectRef>, Error> {
-    let target = op
-        .reading
-        .target_of(Some(placement), namespace, &[Concept::Placement], op.ui)?;
+    let target = op.reading.target_of_flag(
+        ("--placement", placement),
+        namespace,
+        Concept::Placement,
+        op.ui,
+    )?;
     let scope = target.scope();
     let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answers = op.reading.answer(std::slice::from_ref(&query));

@@ -7,23 +7,21 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{
-    AllRows, FollowCall, FollowedReading, HubGap, HubRows, HubsArgs, NotReached,
-};
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::hubs::HubRows;
+use crate::commands::open::reading::Reading;
 use crate::commands::open::runs::{self, ReadDepth, Rows};
-use crate::commands::open::selection::{Reach, RunSelection};
+use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
-use crate::commands::output::{Format, Output, age, document, names};
-use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
+use crate::commands::output::age;
+use crate::commands::show::listing::{self, HubRow, ItemList, Listing, ListingArgs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::attention;
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Cell, Column, TableOf};
 use crate::rollout::approvals::{
     Approval, ApprovalState, ApprovalStep, answered, of_request, of_run,
 };
@@ -57,43 +55,20 @@ use crate::words::{CommandLine, Hint, enumerate};
     run gone     the run no longer exists")]
 pub struct ApprovalsArgs {
     #[command(flatten)]
-    selection: RunSelection,
+    listing: ListingArgs,
     /// List only gates that need an answer: pending, ignored, or withheld
     #[arg(long)]
     pending: bool,
-    #[command(flatten)]
-    input: InputArgs,
-    #[command(flatten)]
-    output: Output,
-    #[command(flatten)]
-    watch: WatchArgs,
-    #[command(flatten)]
-    hubs: HubsArgs,
 }
 
 /// Approvals.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ApprovalList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `ApprovalList`.
-    kind: String,
-    /// The approvals, by scope, namespace and run, in the order of the run's stages; of several hubs,
-    /// first by hub in the order in which the hubs were named.
-    items: Vec<ApprovalItem>,
-    /// Kinds that could not be listed in full, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_checked: Vec<HubGap>,
-    /// The hubs that did not answer, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_reached: Vec<NotReached>,
-}
+pub type ApprovalList = ItemList<ApprovalItem>;
 
 /// One approval.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ApprovalItem {
+#[schemars(rename = "Approval")]
+pub struct ApprovalItem {
     /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
@@ -142,147 +117,153 @@ struct ApprovalItem {
 
 /// Lists approvals.
 pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let (global, hubs) = (session.global, &args.hubs);
-    let is_followed = args.watch.is_on(&args.output)?;
-    let contexts = &hubs.contexts;
-    contexts.check_list(&args.output, args.selection.names(), global)?;
-    if is_followed {
-        hubs.check_watch()?;
-        let call = FollowCall {
-            of: contexts,
-            input: Some(&args.input),
-            limit: None,
-            command: "approvals",
-        };
-        let (own, global) = (args.clone(), global.clone());
-        let mut place = None;
-        let followed = session.follow(&call, &mut place, move |reading, ui| {
-            let (args, reach) = (own.clone(), own.selection.reach(&global, reading, ui)?);
-            let look = move |reading: &mut Reading| read(&args, reading, &reach);
-            Ok(Box::new(FollowedReading::new(reading, look)?))
-        })?;
-        let (is_several, ui) = (followed.is_several(), &mut *session.ui);
-        return watching::follow(&args.watch, &args.output, followed, ui, |rows, ui| {
-            let (found, table, _) = lay_out(args, rows, is_several, ui);
-            let items = found.iter().map(|one| {
-                // A request may be one gate's and another's answer at once.
-                let (request, approval) = (object(one), &one.approval);
-                let key = format!("{request} of {}, stage {}", approval.run, approval.stage);
-                ItemNow::new(one.hub.clone(), key, existing(one), item(one))
-            });
-            Ok(ListNow {
-                items: items.collect::<Result<_, _>>()?,
-                table,
-            })
-        });
-    }
-    let answers = session.ask(hubs, Some(&args.input), "approvals", |reading, ui| {
-        let reach = args.selection.reach(global, reading, ui)?;
-        read(args, reading, &reach)
-    })?;
-    let (answers, listed) = answers.listed(session.ui);
-    let (found, table, gaps) = lay_out(args, listed, answers.is_several(), session.ui);
-    let text = match args.output.format() {
-        Format::Table | Format::Wide => args.output.draw(&table, session.ui),
-        Format::Name => names(&found.iter().filter_map(existing).collect::<Vec<_>>()),
-        format => {
-            let list = ApprovalList {
-                api_version: OWN_API_VERSION.to_owned(),
-                kind: "ApprovalList".to_owned(),
-                items: found.iter().map(item).collect(),
-                not_checked: gaps,
-                not_reached: answers.not_reached.clone(),
-            };
-            document(&list, format)?
-        }
-    };
-    session.ui.answer(&text);
-    if matches!(args.output.format(), Format::Table | Format::Wide) {
-        hints(&found, session.ui);
-    }
-    answers.tell(session.ui);
-    Ok(answers.exit(Exit::Done))
-}
-
-/// The approvals of all hubs, as a table too, and what could not be listed.
-fn lay_out(
-    args: &ApprovalsArgs,
-    listed: AllRows<AskedGate>,
-    is_several: bool,
-    ui: &Ui,
-) -> (Gates, Table, Vec<HubGap>) {
-    let view = GateColumns {
-        hubs: is_several,
-        namespaces: listed.is_everywhere,
-        wide: args.output.is_wide(),
-        now: listed.now,
-    };
-    let rows = listed.rows.into_iter();
-    let found: Gates = rows.map(|(hub, gate)| AskedGate { hub, ..gate }).collect();
-    let table = table(&found, &view, ui);
-    (found, table, listed.gaps)
+    listing::run(args, session)
 }
 
 /// An approval that is asked for.
 #[derive(Clone)]
-struct AskedGate {
-    /// The context of the hub, where several were asked.
-    hub: Option<String>,
+pub(super) struct AskedGate {
     /// The scope of its run.
     scope: Scope,
     approval: Approval,
 }
 
-type Gates = Vec<AskedGate>;
+impl Listing for ApprovalsArgs {
+    const COMMAND: &'static str = "approvals";
+    const NOUN: &'static str = "gate";
+    type Row = AskedGate;
+    type Item = ApprovalItem;
 
-/// The approvals that are wanted.
-fn read(
-    args: &ApprovalsArgs,
-    reading: &mut Reading,
-    reach: &Reach,
-) -> Result<HubRows<AskedGate>, Error> {
-    let is_wanted = |run: &UpdateRun| args.selection.has(run);
-    let runs = runs::rows(reading, reach, ReadDepth::Approvals, is_wanted, of_one)?;
-    let gaps = runs.gaps.clone();
-    let mut found = gather(runs, |run| {
-        args.selection.takes_all() || reach.named().contains(run)
-    });
-    found.retain(|gate| !args.pending || gate.approval.state.needs_a_person());
-    Ok(HubRows {
-        none: found.is_empty().then(|| none(args, reach)),
-        rows: found,
-        now: reading.now,
-        gaps,
-        is_everywhere: reach.is_everywhere(),
-    })
-}
+    fn flags(&self) -> &ListingArgs {
+        &self.listing
+    }
 
-/// That there is no gate, and where there may be some.
-fn none(args: &ApprovalsArgs, reach: &Reach) -> String {
-    let which = if args.pending {
-        "no pending gates"
-    } else {
-        "no gates"
-    };
-    let scope = match reach.named() {
-        [] if args.selection.narrows() => " of the selected runs".to_owned(),
-        [] if reach.is_everywhere() => String::new(),
-        [] => " in this scope; use -A to list all scopes".to_owned(),
-        runs => {
-            let names = runs.iter().map(ToString::to_string);
-            format!(" of {}", enumerate(names))
+    fn read(&self, reading: &mut Reading, reach: &Reach) -> Result<HubRows<AskedGate>, Error> {
+        let selection = &self.listing.selection;
+        let is_wanted = |run: &UpdateRun| selection.has(run);
+        let runs = runs::rows(reading, reach, ReadDepth::Approvals, is_wanted, of_one)?;
+        let gaps = runs.gaps.clone();
+        let mut found = gather(runs, |run| {
+            selection.takes_all() || reach.named().contains(run)
+        });
+        found.retain(|gate| !self.pending || gate.approval.state.needs_a_person());
+        Ok(HubRows {
+            none: None,
+            rows: found,
+            now: reading.now,
+            gaps,
+            is_everywhere: reach.is_everywhere(),
+        })
+    }
+
+    fn none(&self, _: &mut Reading, reach: &Reach) -> Result<String, Error> {
+        let which = if self.pending {
+            "no pending gates"
+        } else {
+            "no gates"
+        };
+        let scope = match reach.named() {
+            [] if self.listing.selection.narrows() => " of the selected runs".to_owned(),
+            [] if reach.is_everywhere() => String::new(),
+            [] => " in this scope; use -A to list all scopes".to_owned(),
+            runs => {
+                let names = runs.iter().map(ToString::to_string);
+                format!(" of {}", enumerate(names))
+            }
+        };
+        Ok(format!("{which}{scope}"))
+    }
+
+    /// A request may be one gate's and another's answer at once.
+    fn key(gate: &AskedGate) -> String {
+        let (request, approval) = (request(gate), &gate.approval);
+        format!("{request} of {}, stage {}", approval.run, approval.stage)
+    }
+
+    fn namespace(gate: &AskedGate) -> &str {
+        gate.scope.namespace()
+    }
+
+    fn object(gate: &AskedGate) -> Option<ObjectRef> {
+        let exists = !matches!(
+            gate.approval.state,
+            ApprovalState::NotReached | ApprovalState::Missing
+        );
+        exists.then(|| request(gate))
+    }
+
+    fn item(row: &HubRow<AskedGate>) -> ApprovalItem {
+        let (hub, gate) = row;
+        let (object, approval) = (request(gate), &gate.approval);
+        let answer = approval.answer.as_ref();
+        ApprovalItem {
+            hub: hub.clone(),
+            kind: object.kind.name().to_owned(),
+            namespace: object.namespace,
+            name: object.name,
+            run: approval.run.clone(),
+            placement: (!approval.placement.is_empty()).then(|| approval.placement.clone()),
+            stage: approval.stage.clone(),
+            when: approval.time,
+            state: approval.state,
+            asked: approval.asked,
+            answered: answer.and_then(|answer| answer.at),
+            by: answer.and_then(|answer| answer.by.clone()),
+            with: answer.and_then(|answer| answer.with.clone()),
+            message: answer
+                .map(|answer| answer.message.clone())
+                .filter(|message| !message.is_empty()),
+            note: note(approval),
+            command: command(row),
         }
-    };
-    format!("{which}{scope}")
+    }
+
+    fn columns<'t>(
+        &self,
+        table: TableOf<'t, HubRow<AskedGate>>,
+        now: Timestamp,
+        ui: &'t Ui,
+    ) -> TableOf<'t, HubRow<AskedGate>> {
+        let wide = self.listing.output.is_wide();
+        table
+            .column(Column::name("RUN"), |(_, it)| &it.approval.run)
+            .column(Column::shrinking("STAGE", 6), |(_, it)| &it.approval.stage)
+            .column(Column::new("WHEN"), |(_, it)| {
+                it.approval.time.map(TaskTime::as_str)
+            })
+            .column(Column::new("STATE"), |(_, it)| {
+                let state = it.approval.state;
+                Cell::styled(state.describe(), attention(state.needs_a_person()))
+            })
+            .column(Column::new("SINCE").spare(0), |(_, it)| {
+                age(since(&it.approval), now)
+            })
+            .column(Column::ending("ANSWER", 8).spare(1), |(_, it)| {
+                answer(&it.approval)
+            })
+            .column_if(wide, Column::new("PLACEMENT"), |(_, it)| {
+                &it.approval.placement
+            })
+            .column_if(wide, Column::new("REQUEST"), |(_, it)| {
+                let exists = !matches!(it.approval.state, ApprovalState::NotReached);
+                exists.then_some(&it.approval.request)
+            })
+            .column_if(wide, Column::new("COMMAND"), |row| {
+                command(row).map(|command| ui.invocation().command(&command))
+            })
+    }
+
+    fn hint(found: &[HubRow<AskedGate>], ui: &mut Ui) {
+        hints(found, ui);
+    }
 }
 
-/// The request, where it exists.
-fn existing(gate: &AskedGate) -> Option<ObjectRef> {
-    let exists = !matches!(
-        gate.approval.state,
-        ApprovalState::NotReached | ApprovalState::Missing
-    );
-    exists.then(|| object(gate))
+/// Since when it waits, or when it was answered.
+fn since(approval: &Approval) -> Option<Timestamp> {
+    match approval.state {
+        ApprovalState::Pending | ApprovalState::Missing => approval.asked,
+        _ => approval.answer.as_ref().and_then(|answer| answer.at),
+    }
 }
 
 /// The gates of a run, and its requests that belong to none of them.
@@ -306,7 +287,7 @@ fn of_one(inventory: &Inventory, rollout: &Rollout<'_>) -> Vec<Approval> {
 }
 
 /// The gates of the runs, and the requests that belong to no run.
-fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Gates {
+fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Vec<AskedGate> {
     let runs_are_known = runs.gaps.iter().all(|gap| {
         !matches!(
             gap.what.as_str(),
@@ -336,7 +317,6 @@ fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Gate
         let scope = run.scope();
         let approvals = approvals.into_iter();
         approvals.map(move |approval| AskedGate {
-            hub: None,
             scope: scope.clone(),
             approval,
         })
@@ -344,18 +324,14 @@ fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Gate
     approvals.collect()
 }
 
-fn object(gate: &AskedGate) -> ObjectRef {
+fn request(gate: &AskedGate) -> ObjectRef {
     let request = &gate.approval.request;
     gate.scope.object(Concept::ApprovalRequest, request)
 }
 
 /// What a person does about it: the same command that `status` gives, and `diagnose` explains.
-fn command(gate: &AskedGate) -> Option<CommandLine> {
-    let AskedGate {
-        hub,
-        scope,
-        approval,
-    } = gate;
+fn command((hub, gate): &HubRow<AskedGate>) -> Option<CommandLine> {
+    let AskedGate { scope, approval } = gate;
     let command = match approval.step {
         ApprovalStep::Approve => scope.fleet("approve").arg(&approval.request),
         ApprovalStep::Look => scope.fleet("diagnose").arg(&approval.run),
@@ -411,99 +387,6 @@ fn note(approval: &Approval) -> Option<String> {
     })
 }
 
-fn item(gate: &AskedGate) -> ApprovalItem {
-    let (object, approval) = (object(gate), &gate.approval);
-    let answer = approval.answer.as_ref();
-    ApprovalItem {
-        hub: gate.hub.clone(),
-        kind: object.kind.name().to_owned(),
-        namespace: object.namespace,
-        name: object.name,
-        run: approval.run.clone(),
-        placement: (!approval.placement.is_empty()).then(|| approval.placement.clone()),
-        stage: approval.stage.clone(),
-        when: approval.time,
-        state: approval.state,
-        asked: approval.asked,
-        answered: answer.and_then(|answer| answer.at),
-        by: answer.and_then(|answer| answer.by.clone()),
-        with: answer.and_then(|answer| answer.with.clone()),
-        message: answer
-            .map(|answer| answer.message.clone())
-            .filter(|message| !message.is_empty()),
-        note: note(approval),
-        command: command(gate),
-    }
-}
-
-/// Which columns there are, and the moment of their ages.
-struct GateColumns {
-    hubs: bool,
-    namespaces: bool,
-    wide: bool,
-    now: Timestamp,
-}
-
-fn table(found: &[AskedGate], view: &GateColumns, ui: &Ui) -> Table {
-    let mut columns = Vec::new();
-    if view.hubs {
-        columns.push(Column::shrinking("HUB", 6));
-    }
-    if view.namespaces {
-        columns.push(Column::shrinking("NAMESPACE", 9));
-    }
-    columns.extend([
-        Column::shrinking("RUN", 10),
-        Column::shrinking("STAGE", 6),
-        Column::new("WHEN"),
-        Column::new("STATE"),
-        Column::new("SINCE"),
-        Column::ending("ANSWER", 8),
-    ]);
-    if view.wide {
-        columns.extend([
-            Column::new("PLACEMENT"),
-            Column::new("REQUEST"),
-            Column::new("COMMAND"),
-        ]);
-    }
-    let mut table = Table::new(columns);
-    for gate in found {
-        let approval = &gate.approval;
-        let state = approval.state;
-        let mut cells: Vec<Cell> = Vec::new();
-        if view.hubs {
-            cells.push(Cell::from(gate.hub.as_ref()));
-        }
-        if view.namespaces {
-            cells.push(Cell::from(gate.scope.namespace()));
-        }
-        let since = match state {
-            ApprovalState::Pending | ApprovalState::Missing => approval.asked,
-            _ => approval.answer.as_ref().and_then(|answer| answer.at),
-        };
-        cells.extend([
-            Cell::from(&approval.run),
-            Cell::from(&approval.stage),
-            Cell::from(approval.time.map(TaskTime::as_str)),
-            Cell::styled(state.describe(), attention(state.needs_a_person())),
-            Cell::from(age(since, view.now)),
-            Cell::from(answer(approval)),
-        ]);
-        if view.wide {
-            let command = command(gate);
-            let exists = !matches!(state, ApprovalState::NotReached);
-            cells.extend([
-                Cell::from(&approval.placement),
-                Cell::from(exists.then_some(&approval.request)),
-                Cell::from(command.map(|command| ui.invocation().command(&command))),
-            ]);
-        }
-        table.row(cells);
-    }
-    table
-}
-
 /// Who answered, else what.
 fn answer(approval: &Approval) -> Option<String> {
     let answer = approval.answer.as_ref()?;
@@ -523,7 +406,7 @@ fn answer(approval: &Approval) -> Option<String> {
 const SHOWN: usize = 5;
 
 /// Says what to do about the approvals that need a person.
-fn hints(found: &[AskedGate], ui: &mut Ui) {
+fn hints(found: &[HubRow<AskedGate>], ui: &mut Ui) {
     for (step, state, lead) in [
         (ApprovalStep::Approve, ApprovalState::Pending, "to approve:"),
         (
@@ -549,7 +432,7 @@ fn hints(found: &[AskedGate], ui: &mut Ui) {
     ] {
         let mut lines: Vec<_> = found
             .iter()
-            .filter(|gate| gate.approval.state == state && gate.approval.step == step)
+            .filter(|(_, gate)| gate.approval.state == state && gate.approval.step == step)
             .filter_map(command)
             .collect();
         lines.dedup();

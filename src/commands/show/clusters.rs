@@ -12,7 +12,7 @@ use crate::commands::open::around::{self, Around, KnownTexts};
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
-use crate::commands::output::{Format, Output, document};
+use crate::commands::output::Output;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -33,8 +33,8 @@ use suggest::{Suggestion, suggest, suggestions};
 /// Show which clusters a placement selects and why
 ///
 /// Lists every member cluster: whether the placement selects it, and why. Also shows the stage that
-/// takes it, its snapshot, its overrides, and its agent. For a cluster that is left out because of
-/// its labels, it prints the command that sets them. Strategies are those of the placement's runs,
+/// takes it, its snapshot, its overrides, and its agent. With -v, prints the commands that set the
+/// labels which a cluster lacks. Strategies are those of the placement's runs,
 /// or those set with --strategy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -42,7 +42,8 @@ use suggest::{Suggestion, suggest, suggestions};
     kubectl fleet-stage clusters example-placement --strategy example-strategy -o wide\n  \
     kubectl fleet-stage clusters example-placement -o json | jq '.items[] | select(.selected | not)'")]
 pub struct ClustersArgs {
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
+    /// [default: at a terminal, chosen from a list]
     #[arg(required = true)]
     placement: Option<String>,
     /// Strategy whose stages are shown; repeatable [default: those of the placement's runs]
@@ -113,19 +114,20 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
     runs::warn(&around.gaps, ui);
     let strategies = strategies(&mut reading, &target, &around.inventory, args)?;
     let items = items(&around.inventory, &strategies);
-    let text = match args.output.format() {
-        Format::Table | Format::Wide => {
+    args.output.print(
+        ui,
+        |output, ui| {
             let strategies: Vec<_> = strategies.iter().map(|it| it.meta.name.as_str()).collect();
-            args.output
-                .draw(&table(&items, &strategies, args.output.is_wide()), ui)
-        }
-        Format::Name => items.iter().fold(String::new(), |text, item| {
-            text + "membercluster.cluster.kubernetes-fleet.io/" + &item.name + "\n"
+            output.draw(&table(&items, &strategies), ui)
+        },
+        items.iter().map(|item| ObjectRef {
+            kind: Kind::MemberCluster,
+            namespace: String::new(),
+            name: item.name.clone(),
         }),
-        format => document(&list(&items, &around, &target), format)?,
-    };
-    ui.answer(&text);
-    if matches!(args.output.format(), Format::Table | Format::Wide) {
+        || list(&items, &around, &target),
+    )?;
+    if args.output.is_table() && session.global.verbose {
         suggest(&items, ui);
     }
     Ok(
@@ -333,29 +335,26 @@ fn stages(item: &ClusterItem, strategies: &[&str]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn table(items: &[ClusterItem], strategies: &[&str], wide: bool) -> Table {
-    let why = if wide {
-        Column::new("WHY")
-    } else {
-        Column::ending("WHY", 20)
-    };
+fn table(items: &[ClusterItem], strategies: &[&str]) -> Table {
     Table::of(items)
-        .column(Column::shrinking("CLUSTER", 12), |item| &item.name)
+        .column(Column::name("CLUSTER"), |item| &item.name)
         .column(Column::new("SELECTED"), |item| match item.selected {
             Some(true) => "yes",
             Some(false) => "no",
             None => "unknown",
         })
-        .column(Column::number("SNAPSHOT"), |item| item.snapshot.as_ref())
+        .column(Column::number("SNAPSHOT").spare(0), |item| {
+            item.snapshot.as_ref()
+        })
         .column_if(
             !strategies.is_empty(),
             Column::shrinking("STAGE", 8),
             |item| stages(item, strategies),
         )
-        .column(Column::shrinking("OVERRIDES", 9), |item| {
+        .column(Column::shrinking("OVERRIDES", 9).spare(1), |item| {
             item.overrides.join(", ")
         })
-        .column(Column::new("AGENT"), |item| &item.agent)
-        .column(why, |item| &item.why)
+        .column(Column::new("AGENT").spare(2), |item| &item.agent)
+        .column(Column::wrapping("WHY", 24), |item| &item.why)
         .table()
 }

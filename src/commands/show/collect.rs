@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::bundle::members::document;
@@ -30,10 +30,10 @@ use crate::ui::Ui;
 /// masked. `diagnose -f` and any YAML tool can read the file.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    kubectl fleet-stage collect example-run -o example-run.yaml.gz\n  \
+    kubectl fleet-stage collect example-run --output-file example-run.yaml.gz\n  \
     kubectl fleet-stage collect rp/web-app -n my-app-namespace > bundle.yaml\n  \
-    kubectl fleet-stage collect example-run --controller-logs -o example-run.yaml\n  \
-    kubectl fleet-stage collect crp/example-placement --works -o shop.yaml.gz\n  \
+    kubectl fleet-stage collect example-run --controller-logs --output-file example-run.yaml\n  \
+    kubectl fleet-stage collect crp/example-placement --works --output-file shop.yaml.gz\n  \
     kubectl fleet-stage collect crp/example-placement | kubectl fleet-stage diagnose -f -\n\n\
     Exit codes:\n  \
     0  collected completely\n  \
@@ -45,8 +45,11 @@ pub struct CollectArgs {
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
     target: Option<String>,
     /// Write to this file or device; compress if the name ends in .gz [default: standard output]
-    #[arg(short, long = "output-file", value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long = "output-file", value_name = "FILE")]
+    output_file: Option<PathBuf>,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: BundleFormat,
     /// Keep Secrets and credentials unmasked
     #[arg(long)]
     show_secrets: bool,
@@ -60,13 +63,21 @@ pub struct CollectArgs {
     members: MemberArgs,
 }
 
+/// A format of bundles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum BundleFormat {
+    /// YAML documents
+    #[default]
+    Yaml,
+}
+
 /// Collects, and writes the file.
 pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    if args.output.is_none() && session.ui.answers_a_terminal() {
+    if args.output_file.is_none() && session.ui.answers_a_terminal() {
         return Err(Error::usage("a bundle is too long for a terminal")
-            .hint("write it to a file with -o, or redirect the output"));
+            .hint("write it to a file with --output-file, or redirect the output"));
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.output_file {
         saving::check(path)?;
     }
     let mut entrance = args.members.open(session)?;
@@ -123,7 +134,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
-    match &args.output {
+    match &args.output_file {
         Some(path) => {
             saving::save(path, text, session.ui)?;
             session.ui.status(&format!(

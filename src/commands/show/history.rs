@@ -10,7 +10,7 @@ use crate::commands::open::around;
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
-use crate::commands::output::{self, Format, Output, names};
+use crate::commands::output::Output;
 use crate::commands::show::list::compared;
 use crate::diagnose;
 use crate::error::Error;
@@ -38,7 +38,8 @@ use notes::{Note, notes};
     kubectl fleet-stage history rp/web-app -n my-app-namespace -o wide\n  \
     kubectl fleet-stage history example-placement -o json | jq '.notes[].message'")]
 pub struct HistoryArgs {
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
+    /// [default: at a terminal, chosen from a list]
     #[arg(required = true)]
     placement: Option<String>,
     #[command(flatten)]
@@ -67,32 +68,23 @@ pub fn run(args: &HistoryArgs, session: &mut Session<'_>) -> Result<Exit, Error>
             reading.place()
         ));
     }
-    let text = match args.output.format() {
-        Format::Table | Format::Wide => {
-            let wide = args.output.is_wide();
-            let mut text = args.output.draw(&episodes(&history, wide), session.ui);
-            let now = clusters(&history, &around.inventory, wide || session.global.verbose);
+    let verbose = session.global.verbose;
+    args.output.print(
+        session.ui,
+        |output, ui| {
+            let wide = output.is_wide();
+            let mut text = output.draw(&episodes(&history, wide), ui);
+            let now = clusters(&history, &around.inventory, wide || verbose);
             if !text.is_empty() && !now.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&args.output.draw(&now, session.ui));
-            write_notes(&mut text, &notes, session.ui);
+            text.push_str(&output.draw(&now, ui));
+            write_notes(&mut text, &notes, ui);
             text
-        }
-        Format::Name => {
-            let objects: Vec<_> = history
-                .runs
-                .iter()
-                .map(|episode| episode.rollout.run.object())
-                .collect();
-            names(&objects)
-        }
-        format => {
-            let view = HistoryView::new(&target, &history, notes, around.gaps);
-            output::document(&view, format)?
-        }
-    };
-    session.ui.answer(&text);
+        },
+        history.runs.iter().map(|it| it.rollout.run.object()),
+        || HistoryView::new(&target, &history, notes.clone(), around.gaps.clone()),
+    )?;
     Ok(Exit::Done)
 }
 
@@ -135,12 +127,12 @@ fn between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDur
 
 fn episodes(history: &History<'_>, wide: bool) -> Table {
     let mut columns = vec![
-        Column::shrinking("RUN", 12),
+        Column::name("RUN"),
         Column::new("SNAPSHOT"),
         Column::new("STATE"),
-        Column::new("DONE"),
-        Column::new("STARTED (UTC)"),
-        Column::new("TOOK"),
+        Column::new("DONE").spare(2),
+        Column::new("STARTED (UTC)").spare(1),
+        Column::new("TOOK").spare(0),
     ];
     if wide {
         columns.extend([
@@ -308,7 +300,7 @@ fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all:
     let most = if all { usize::MAX } else { NAMED };
     Table::of(&history.now)
         .column(Column::new("NOW ON"), |it| it.index)
-        .column(Column::shrinking("WRITTEN BY", 12), |it| {
+        .column(Column::name("WRITTEN BY"), |it| {
             let writer = it.writer.as_deref()?;
             let known = inventory.run_on(writer).is_some();
             Some(if known || !inventory.runs.is_complete() {
@@ -317,8 +309,10 @@ fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all:
                 format!("{writer} (deleted)")
             })
         })
-        .column(Column::new("SINCE (UTC)"), |it| it.since.map(moment))
+        .column(Column::new("SINCE (UTC)").spare(0), |it| {
+            it.since.map(moment)
+        })
         .column(Column::number("CLUSTERS"), |it| it.clusters.len())
-        .column(Column::ending("NAMES", 10), |it| list(&it.clusters, most))
+        .column(Column::wrapping("NAMES", 10), |it| list(&it.clusters, most))
         .table()
 }

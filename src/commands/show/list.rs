@@ -7,26 +7,24 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{
-    AllRows, FollowCall, FollowedReading, HubGap, HubRows, HubsArgs, NotReached,
-};
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::hubs::HubRows;
+use crate::commands::open::reading::Reading;
 use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::{Reach, RunSelection};
+use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
-use crate::commands::output::{Format, Output, age, document, names};
-use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
+use crate::commands::output::age;
+use crate::commands::show::listing::{self, HubRow, ItemList, Listing, ListingArgs};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::{Inventory, choose};
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
-use crate::render::table::{Cell, Column, Table};
+use crate::render::table::{Cell, Column, TableOf};
 use crate::report::{NotChecked, Verdict};
 use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::ui::Ui;
 use crate::words::closest;
 
 /// List update runs and their status
@@ -44,7 +42,7 @@ use crate::words::closest;
     kubectl fleet-stage list --active -o name")]
 pub struct ListArgs {
     #[command(flatten)]
-    selection: RunSelection,
+    listing: ListingArgs,
     /// List only runs on this placement: NAME, crp/NAME, or with -n rp/NAME
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
@@ -54,14 +52,6 @@ pub struct ListArgs {
     /// Order of the runs [default: by scope, namespace, and name]
     #[arg(long, value_enum, value_name = "KEY")]
     sort_by: Option<RunOrder>,
-    #[command(flatten)]
-    input: InputArgs,
-    #[command(flatten)]
-    output: Output,
-    #[command(flatten)]
-    watch: WatchArgs,
-    #[command(flatten)]
-    hubs: HubsArgs,
 }
 
 /// An order of runs.
@@ -79,12 +69,14 @@ enum RunOrder {
 
 impl RunOrder {
     /// Sorts runs; those that are alike keep their order.
-    fn sort(self, runs: &mut [(ObjectRef, RunItem)]) {
+    fn sort(self, runs: &mut [HubRow<ListedRun>]) {
         match self {
-            Self::Age => runs.sort_by_key(|(_, item)| Reverse(item.created)),
-            Self::Name => runs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name)),
-            Self::Progress => runs.sort_by(|(_, a), (_, b)| progress(a).total_cmp(&progress(b))),
-            Self::Verdict => runs.sort_by_key(|(_, item)| urgency(item.verdict)),
+            Self::Age => runs.sort_by_key(|(_, (_, item))| Reverse(item.created)),
+            Self::Name => runs.sort_by(|(_, (a, _)), (_, (b, _))| a.name.cmp(&b.name)),
+            Self::Progress => {
+                runs.sort_by(|(_, (_, a)), (_, (_, b))| progress(a).total_cmp(&progress(b)));
+            }
+            Self::Verdict => runs.sort_by_key(|(_, (_, item))| urgency(item.verdict)),
         }
     }
 }
@@ -113,28 +105,13 @@ const fn urgency(verdict: Verdict) -> u8 {
 }
 
 /// Update runs.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RunList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `RunList`.
-    kind: String,
-    /// The runs, by scope, namespace and name; of several hubs, first by hub in the order in which the
-    /// hubs were named.
-    items: Vec<RunItem>,
-    /// Kinds that could not be listed in full, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_checked: Vec<HubGap>,
-    /// The hubs that did not answer, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_reached: Vec<NotReached>,
-}
+pub type RunList = ItemList<RunItem>;
 
 /// One update run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct RunItem {
+#[schemars(rename = "Run")]
+pub struct RunItem {
     /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
@@ -192,123 +169,119 @@ struct StageNow {
     state: StageState,
 }
 
+/// Lists update runs.
 pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let (global, hubs) = (session.global, &args.hubs);
-    let is_followed = args.watch.is_on(&args.output)?;
-    let contexts = &hubs.contexts;
-    contexts.check_list(&args.output, args.selection.names(), global)?;
-    if is_followed {
-        hubs.check_watch()?;
-        let call = FollowCall {
-            of: contexts,
-            input: Some(&args.input),
-            limit: None,
-            command: "list",
-        };
-        let (own, global) = (args.clone(), global.clone());
-        let mut place = None;
-        let followed = session.follow(&call, &mut place, move |reading, ui| {
-            let (args, reach) = (own.clone(), own.selection.reach(&global, reading, ui)?);
-            let placement = WantedRuns::of_args(&args, &reach)?;
-            let look = move |reading: &mut Reading| {
-                let mut rows = read(reading, &args, &reach, placement.as_ref())?;
-                let place = reading.place();
-                if rows.rows.is_empty() {
-                    rows.none = Some(format!("{place} has no such update run"));
-                }
-                Ok(rows)
-            };
-            Ok(Box::new(FollowedReading::new(reading, look)?))
-        })?;
-        let (is_several, ui) = (followed.is_several(), &mut *session.ui);
-        return watching::follow(&args.watch, &args.output, followed, ui, |rows, _| {
-            let (runs, table) = lay_out(args, rows, is_several).0;
-            let items = runs.into_iter().map(|(run, item)| {
-                ItemNow::new(item.hub.clone(), run.to_string(), Some(run), item)
-            });
-            Ok(ListNow {
-                table,
-                items: items.collect::<Result<_, _>>()?,
-            })
-        });
-    }
-    let answers = session.ask(hubs, Some(&args.input), "list", |reading, ui| {
-        let reach = args.selection.reach(global, reading, ui)?;
-        let placement = WantedRuns::of_args(args, &reach)?;
-        let mut rows = read(reading, args, &reach, placement.as_ref())?;
-        if rows.rows.is_empty() {
-            rows.none = Some(none(reading, &reach, args, placement.as_ref())?);
-        }
-        Ok(rows)
-    })?;
-    let (answers, listed) = answers.listed(session.ui);
-    let ((runs, table), gaps) = lay_out(args, listed, answers.is_several());
-    let text = match args.output.format() {
-        Format::Table | Format::Wide => args.output.draw(&table, session.ui),
-        Format::Name => names(runs.iter().map(|(run, _)| run)),
-        format => {
-            let list = RunList {
-                api_version: OWN_API_VERSION.to_owned(),
-                kind: "RunList".to_owned(),
-                items: runs.into_iter().map(|(_, item)| item).collect(),
-                not_checked: gaps,
-                not_reached: answers.not_reached.clone(),
-            };
-            document(&list, format)?
-        }
-    };
-    session.ui.answer(&text);
-    answers.tell(session.ui);
-    Ok(answers.exit(Exit::Done))
+    listing::run(args, session)
 }
 
 /// A run and what is listed of it.
 type ListedRun = (ObjectRef, RunItem);
 
-/// The runs of all hubs in their order, as a table too, and what could not be listed.
-fn lay_out(
-    args: &ListArgs,
-    listed: AllRows<ListedRun>,
-    is_several: bool,
-) -> ((Vec<ListedRun>, Table), Vec<HubGap>) {
-    let rows = listed.rows.into_iter();
-    let mut runs: Vec<_> = rows
-        .map(|(hub, (run, item))| (run, RunItem { hub, ..item }))
-        .collect();
-    if let Some(order) = args.sort_by {
-        order.sort(&mut runs);
-    }
-    let view = RunColumns {
-        hubs: is_several,
-        namespaces: listed.is_everywhere,
-        wide: args.output.is_wide(),
-    };
-    let table = table(&runs, &view, listed.now);
-    ((runs, table), listed.gaps)
-}
+impl Listing for ListArgs {
+    const COMMAND: &'static str = "list";
+    const NOUN: &'static str = "update run";
+    type Row = ListedRun;
+    type Item = RunItem;
 
-/// The runs that are wanted.
-fn read(
-    reading: &mut Reading,
-    args: &ListArgs,
-    reach: &Reach,
-    placement: Option<&WantedRuns>,
-) -> Result<HubRows<ListedRun>, Error> {
-    let wanted = |run: &UpdateRun| {
-        (!args.active || !choose::is_finished(run))
-            && placement.is_none_or(|wanted| wanted.matches(run))
-            && args.selection.has(run)
-    };
-    let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
-    let mut runs = runs::rows(reading, reach, ReadDepth::Verdict, wanted, row)?;
-    runs.gaps.extend(elsewhere(reading));
-    Ok(HubRows {
-        rows: runs.runs,
-        now: reading.now,
-        gaps: runs.gaps,
-        none: None,
-        is_everywhere: reach.is_everywhere(),
-    })
+    fn flags(&self) -> &ListingArgs {
+        &self.listing
+    }
+
+    fn check(&self, reach: &Reach) -> Result<(), Error> {
+        WantedRuns::of_args(self, reach).map(drop)
+    }
+
+    fn read(&self, reading: &mut Reading, reach: &Reach) -> Result<HubRows<ListedRun>, Error> {
+        let placement = WantedRuns::of_args(self, reach)?;
+        let wanted = |run: &UpdateRun| {
+            (!self.active || !choose::is_finished(run))
+                && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
+                && self.listing.selection.has(run)
+        };
+        let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
+        let mut runs = runs::rows(reading, reach, ReadDepth::Verdict, wanted, row)?;
+        runs.gaps.extend(elsewhere(reading));
+        Ok(HubRows {
+            rows: runs.runs,
+            now: reading.now,
+            gaps: runs.gaps,
+            none: None,
+            is_everywhere: reach.is_everywhere(),
+        })
+    }
+
+    fn none(&self, reading: &mut Reading, reach: &Reach) -> Result<String, Error> {
+        none(reading, reach, self)
+    }
+
+    fn sort(&self, rows: &mut [HubRow<ListedRun>]) {
+        if let Some(order) = self.sort_by {
+            order.sort(rows);
+        }
+    }
+
+    fn key((run, _): &ListedRun) -> String {
+        run.to_string()
+    }
+
+    fn namespace((run, _): &ListedRun) -> &str {
+        &run.namespace
+    }
+
+    fn object((run, _): &ListedRun) -> Option<ObjectRef> {
+        Some(run.clone())
+    }
+
+    fn item((hub, (_, item)): &HubRow<ListedRun>) -> RunItem {
+        RunItem {
+            hub: hub.clone(),
+            ..item.clone()
+        }
+    }
+
+    fn columns<'t>(
+        &self,
+        table: TableOf<'t, HubRow<ListedRun>>,
+        now: Timestamp,
+        _: &'t Ui,
+    ) -> TableOf<'t, HubRow<ListedRun>> {
+        let wide = self.listing.output.is_wide();
+        table
+            .column(Column::name("NAME"), |(_, (_, it))| &it.name)
+            .column(
+                Column::shrinking("PLACEMENT", 9).spare(1),
+                |(_, (_, it))| &it.placement,
+            )
+            .column(Column::new("VERDICT"), |(_, (_, it))| {
+                Cell::styled(it.verdict.as_str(), verdict_style(it.verdict))
+            })
+            .column(Column::shrinking("STAGE", 5).spare(3), |(_, (_, it))| {
+                it.stage.as_ref().map(|stage| &stage.name)
+            })
+            .column(Column::new("DONE").spare(4), |(_, (_, it))| {
+                let compared = if it.only_compares { COMPARED } else { "" };
+                format!("{}/{}{compared}", it.done, it.total)
+            })
+            .column(Column::new("SNAP").spare(0), |(_, (_, it))| {
+                it.snapshot.as_ref()
+            })
+            .column(Column::new("AGE").spare(2), |(_, (_, it))| {
+                age(it.created, now)
+            })
+            .column_if(wide, Column::new("STAGE STATE"), |(_, (_, it))| {
+                it.stage.as_ref().map(|stage| stage.state.describe())
+            })
+            .column_if(wide, Column::new("STRATEGY"), |(_, (_, it))| &it.strategy)
+            .column_if(wide, Column::new("REQUESTED"), |(_, (_, it))| {
+                it.asked_snapshot.as_ref()
+            })
+            .column_if(wide, Column::new("STARTED"), |(_, (_, it))| {
+                it.started.map(|at| at.to_string())
+            })
+            .column_if(wide, Column::new("ENDED"), |(_, (_, it))| {
+                it.ended.map(|at| at.to_string())
+            })
+    }
 }
 
 /// Rollouts that the hub also serves, and that are not among the runs.
@@ -373,22 +346,17 @@ impl WantedRuns {
 }
 
 /// Says that there is no run, and where there are some.
-fn none(
-    reading: &mut Reading,
-    reach: &Reach,
-    args: &ListArgs,
-    placement: Option<&WantedRuns>,
-) -> Result<String, Error> {
+fn none(reading: &mut Reading, reach: &Reach, args: &ListArgs) -> Result<String, Error> {
     let what = if args.active {
         "unfinished update run"
     } else {
         "update run"
     };
     let place = reading.place();
-    if args.selection.narrows() {
+    if args.listing.selection.narrows() {
         return Ok(format!("{place} has no {what} that matches the selectors"));
     }
-    if let Some(wanted) = placement {
+    if let Some(wanted) = WantedRuns::of_args(args, reach)? {
         let name = |_: &Inventory, rollout: &Rollout<'_>| rollout.run.spec.placement.clone();
         let others = runs::rows(reading, reach, ReadDepth::Nothing, |_| true, name)?;
         let names = others.runs.iter().map(|(_, name)| name.as_str());
@@ -465,71 +433,4 @@ fn item(rollout: &Rollout<'_>) -> RunItem {
         started: rollout.started(),
         ended: rollout.ended(),
     }
-}
-
-/// Which columns there are.
-struct RunColumns {
-    hubs: bool,
-    namespaces: bool,
-    wide: bool,
-}
-
-fn table(runs: &[(ObjectRef, RunItem)], view: &RunColumns, now: Timestamp) -> Table {
-    let mut columns = Vec::new();
-    if view.hubs {
-        columns.push(Column::shrinking("HUB", 6));
-    }
-    if view.namespaces {
-        columns.push(Column::shrinking("NAMESPACE", 9));
-    }
-    columns.extend([
-        Column::shrinking("NAME", 7),
-        Column::shrinking("PLACEMENT", 9),
-        Column::new("VERDICT"),
-        Column::shrinking("STAGE", 5),
-        Column::new("DONE"),
-        Column::new("SNAP"),
-        Column::new("AGE"),
-    ]);
-    if view.wide {
-        columns.extend([
-            Column::new("STAGE STATE"),
-            Column::new("STRATEGY"),
-            Column::new("REQUESTED"),
-            Column::new("STARTED"),
-            Column::new("ENDED"),
-        ]);
-    }
-    let mut table = Table::new(columns);
-    for (run, item) in runs {
-        let stage = item.stage.as_ref();
-        let compared = if item.only_compares { COMPARED } else { "" };
-        let mut cells: Vec<Cell> = Vec::new();
-        if view.hubs {
-            cells.push(Cell::from(item.hub.as_ref()));
-        }
-        if view.namespaces {
-            cells.push(Cell::from(&run.namespace));
-        }
-        cells.extend([
-            Cell::from(&run.name),
-            Cell::from(&item.placement),
-            Cell::styled(item.verdict.as_str(), verdict_style(item.verdict)),
-            Cell::from(stage.map(|stage| &stage.name)),
-            Cell::from(format!("{}/{}{compared}", item.done, item.total)),
-            Cell::from(item.snapshot.as_ref()),
-            Cell::from(age(item.created, now)),
-        ]);
-        if view.wide {
-            cells.extend([
-                Cell::from(stage.map(|stage| stage.state.describe())),
-                Cell::from(&item.strategy),
-                Cell::from(item.asked_snapshot.as_ref()),
-                Cell::from(item.started.map(|at| at.to_string())),
-                Cell::from(item.ended.map(|at| at.to_string())),
-            ]);
-        }
-        table.row(cells);
-    }
-    table
 }

@@ -8,6 +8,7 @@ pub mod controller_logs;
 pub mod diagnose;
 pub mod history;
 pub mod list;
+pub(in crate::commands) mod listing;
 pub mod plan;
 pub mod render;
 pub mod saving;

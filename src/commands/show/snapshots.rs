@@ -12,7 +12,7 @@ use crate::commands::open::around::{self, Around};
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
-use crate::commands::output::{Format, Output, age, document, names};
+use crate::commands::output::{Output, age};
 use crate::contents::{self, Size};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -44,7 +44,8 @@ pub use show::SnapshotView;
 pub struct SnapshotsArgs {
     #[command(subcommand)]
     command: Option<SnapshotsAction>,
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
+    /// [default: at a terminal, chosen from a list]
     #[arg(value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
     #[command(flatten)]
@@ -169,22 +170,13 @@ fn list(
             .ui
             .status(&format!("{target} has no resource snapshots"));
     }
-    let output = &args.output;
-    let text = match output.format() {
-        Format::Table | Format::Wide => {
-            let table = table(&versions, &around, output.is_wide());
-            output.draw(&table, session.ui)
-        }
-        Format::Name => {
-            let objects: Vec<_> = versions
-                .iter()
-                .filter_map(|version| Some(version.parts.first()?.object()))
-                .collect();
-            names(&objects)
-        }
-        format => document(&snapshot_list(&versions, &around, &target), format)?,
-    };
-    session.ui.answer(&text);
+    let first_parts = versions.iter().filter_map(|version| version.parts.first());
+    args.output.print(
+        session.ui,
+        |output, ui| output.draw(&table(&versions, &around, output.is_wide()), ui),
+        first_parts.map(|part| part.object()),
+        || snapshot_list(&versions, &around, &target),
+    )?;
     Ok(Exit::Done)
 }
 
@@ -321,7 +313,7 @@ fn table(versions: &[Version<'_>], around: &Around, wide: bool) -> Table {
                 more => format!("{more} more"),
             })
         })
-        .column(Column::ending("RUNS", 10), |it| runs(it).join(", "))
+        .column(Column::wrapping("RUNS", 10), |it| runs(it).join(", "))
         .column_if(wide, Column::new("ON"), |it| clusters(it).join(", "))
         .column_if(wide, Column::new("OBJECTS"), |it| parts(it).join(", "))
         .table()

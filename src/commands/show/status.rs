@@ -2,6 +2,8 @@
 
 mod watch;
 
+use std::time::Duration;
+
 use clap::Args;
 
 use crate::commands::open::global::Global;
@@ -40,6 +42,10 @@ pub struct StatusArgs {
     /// Follow the rollouts until each run ends: redraw on a terminal, else print a line per change
     #[arg(short, long, conflicts_with = "files")]
     watch: bool,
+    /// With --watch: end when a cluster has been in flight this long, such as 20m [default: follow to
+    /// the end of each run]
+    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = crate::commands::duration)]
+    patience: Option<Duration>,
     /// Output format; with --watch, json prints one document per line, yaml separates documents
     /// with ---
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]

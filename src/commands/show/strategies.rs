@@ -11,7 +11,7 @@ use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
-use crate::commands::output::{Format, Output, age, document, names};
+use crate::commands::output::{Format, Output, age};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -88,7 +88,7 @@ pub struct StrategyList {
 }
 
 /// One update strategy.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StrategyItem {
     /// `ClusterStagedUpdateStrategy` or `StagedUpdateStrategy`.
@@ -108,7 +108,7 @@ struct StrategyItem {
 }
 
 /// One stage of a strategy.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StageItem {
     /// Its name.
@@ -128,7 +128,7 @@ struct StageItem {
 }
 
 /// A stage task.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TaskItem {
     /// `Approval` or `TimedWait`.
@@ -205,22 +205,12 @@ fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error>
             .ui
             .status(&format!("{} has no strategies{scope}", reading.place()));
     }
-    let text = match args.output.format() {
-        Format::Table | Format::Wide => {
-            let table = found.table(&reach, args.output.is_wide(), reading.now);
-            args.output.draw(&table, session.ui)
-        }
-        Format::Name => {
-            let objects: Vec<_> = found
-                .strategies
-                .iter()
-                .map(|(object, _)| object.clone())
-                .collect();
-            names(&objects)
-        }
-        format => document(&found.list(), format)?,
-    };
-    session.ui.answer(&text);
+    args.output.print(
+        session.ui,
+        |output, ui| output.draw(&found.table(&reach, output.is_wide(), reading.now), ui),
+        found.strategies.iter().map(|(object, _)| object),
+        || found.list(),
+    )?;
     Ok(Exit::Done)
 }
 
@@ -244,29 +234,25 @@ fn show(
     let Some(item) = found.items().pop() else {
         return Err(Error::not_found(format!("{target} does not exist")));
     };
-    let text = match output.format() {
-        Format::Table | Format::Wide => {
-            let stages = stages(&item.stages);
-            let mut text = output.draw(&stages, session.ui);
+    output.print(
+        session.ui,
+        |output, ui| {
+            let mut text = output.draw(&stages(&item.stages), ui);
             let runs = used_by(&item.used_by);
             if !runs.is_empty() {
                 text.push('\n');
-                text.push_str(&output.draw(&runs, session.ui));
+                text.push_str(&output.draw(&runs, ui));
             }
             text
-        }
-        Format::Name => names(&[target]),
-        format => document(
-            &StrategyView {
-                api_version: OWN_API_VERSION.to_owned(),
-                kind: "Strategy".to_owned(),
-                strategy: item,
-                not_checked: found.gaps.clone(),
-            },
-            format,
-        )?,
-    };
-    session.ui.answer(&text);
+        },
+        [&target],
+        || StrategyView {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "Strategy".to_owned(),
+            strategy: item.clone(),
+            not_checked: found.gaps.clone(),
+        },
+    )?;
     Ok(Exit::Done)
 }
 
@@ -359,15 +345,15 @@ impl FoundStrategies {
                 Column::shrinking("NAMESPACE", 9),
                 |it| &it.namespace,
             )
-            .column(Column::shrinking("NAME", 12), |it| &it.name)
-            .column(Column::ending("STAGES", 12), |it| {
+            .column(Column::name("NAME"), |it| &it.name)
+            .column(Column::wrapping("STAGES", 12), |it| {
                 let stages: Vec<_> = it.stages.iter().map(|stage| stage.name.as_str()).collect();
                 stages.join(" > ")
             })
-            .column(Column::ending("GATES", 9), |it| gates(&it.stages))
-            .column(Column::new("RUNS"), |it| it.used_by.len())
+            .column(Column::wrapping("GATES", 9), |it| gates(&it.stages))
+            .column(Column::new("RUNS").spare(0), |it| it.used_by.len())
             .column(Column::new("ACTIVE"), |it| active(it).len())
-            .column(Column::new("AGE"), |it| age(it.created, now))
+            .column(Column::new("AGE").spare(1), |it| age(it.created, now))
             .column_if(wide, Column::new("ACTIVE RUNS"), |it| active(it).join(", "))
             .table()
     }
@@ -462,8 +448,10 @@ fn stages(stages: &[StageItem]) -> Table {
 
 fn used_by(users: &[UsedBy]) -> Table {
     Table::of(users)
-        .column(Column::shrinking("USED BY RUN", 12), |it| &it.run)
-        .column(Column::shrinking("PLACEMENT", 9), |it| &it.placement)
+        .column(Column::name("USED BY RUN"), |it| &it.run)
+        .column(Column::shrinking("PLACEMENT", 9).spare(0), |it| {
+            &it.placement
+        })
         .column(Column::new("VERDICT"), |it| {
             Cell::styled(it.verdict.as_str(), verdict_style(it.verdict))
         })

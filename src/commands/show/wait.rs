@@ -20,6 +20,7 @@ use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::kubefleet::{Scope, duration};
 use crate::render::status::verdict;
+use crate::report::Verdict;
 use crate::words::{CommandLine, Hint, enumerate};
 use decide::{Awaited, Standing, WaitDecision, decide, together};
 
@@ -49,10 +50,11 @@ use decide::{Awaited, Standing, WaitDecision, decide, together};
     0  a condition is met; or none can be met any more, and the run is progressing or has succeeded\n  \
     3  the run failed or could not be initialized\n  \
     4  a person must approve\n  \
-    5  stuck, or --timeout was reached\n  \
+    5  stuck\n  \
     6  no such run or stage, or the run was deleted\n  \
     7  one of several hubs was not reached\n  \
-    8  stopped, or not started")]
+    8  stopped, or not started\n  \
+    9  --timeout was reached")]
 pub struct WaitArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
@@ -69,6 +71,10 @@ pub struct WaitArgs {
     /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     timeout: Option<Duration>,
+    /// Time that a cluster may be in flight before it counts as stuck, such as 20m [default: the
+    /// controller's limit, 5m]
+    #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
+    patience: Option<Duration>,
     /// Keep waiting when a person must act, until each run has met a condition or is over, or
     /// --timeout is reached
     #[arg(long)]
@@ -142,8 +148,19 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 }
 
 /// Whether a run has succeeded, or goes no further before a person acts.
-pub(in crate::commands) fn ends(status: &Status) -> bool {
-    decide(status, &[Awaited::Succeeded], false) != WaitDecision::Wait
+pub(in crate::commands) fn ends(status: &Status, patience: Option<Duration>) -> bool {
+    !is_borne(status, patience)
+        && decide(status, &[Awaited::Succeeded], false) != WaitDecision::Wait
+}
+
+/// Whether a rollout is stuck, and not for as long as someone is patient: no cluster is in flight for
+/// that long.
+pub(in crate::commands) fn is_borne(status: &Status, patience: Option<Duration>) -> bool {
+    let Some(patience) = patience.filter(|_| status.verdict == Verdict::Stuck) else {
+        return false;
+    };
+    let lasting = status.stuck_for();
+    lasting.is_some_and(|lasting| lasting.unsigned_abs() < patience)
 }
 
 struct WaitJudge<'a>(&'a WaitArgs);
@@ -152,7 +169,8 @@ impl Judge for WaitJudge<'_> {
     type Decision = WaitDecision;
 
     fn decide(&mut self, status: &Status) -> Option<WaitDecision> {
-        let decision = decide(status, &self.0.conditions, self.0.keep_waiting);
+        let borne = is_borne(status, self.0.patience);
+        let decision = decide(status, &self.0.conditions, self.0.keep_waiting || borne);
         (decision != WaitDecision::Wait).then_some(decision)
     }
 
@@ -308,7 +326,7 @@ impl WaitedRuns<'_, '_> {
             Standing::Waiting | Standing::Met => None,
         });
         let error = Error {
-            exit: Exit::worst(ended.chain([Exit::Stuck])),
+            exit: Exit::worst(ended.chain([Exit::TimeLimit])),
             ..Error::failed(format!(
                 "{} did not reach {} within {}",
                 enumerate(names),

@@ -13,7 +13,7 @@ mod prelude {
     pub use crate::diagnose::rule::{Rule, Search};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
-    pub use crate::report::{ABSENT, Compose, Finding, Severity, Subject, Verdict};
+    pub use crate::report::{ABSENT, Blame, Compose, Finding, Severity, Subject, Verdict};
     pub use crate::words::{count, distinct, enumerate};
 }
 
@@ -174,6 +174,7 @@ rules! {
         placement_rolls_out_itself,
         cluster_without_content,
         runs_on_placement,
+        content_being_removed,
     }
     members {
         image_not_pulled,

@@ -60,6 +60,65 @@ fn names_are_shortened_in_their_middle() {
     assert_eq!(runs().draw(&narrow), lines.join("\n") + "\n");
 }
 
+/// The columns of `list`.
+fn long_names() -> Table {
+    let mut table = Table::new([
+        Column::name("NAME"),
+        Column::shrinking("PLACEMENT", 9).spare(1),
+        Column::new("VERDICT"),
+        Column::new("SNAP").spare(0),
+        Column::new("AGE").spare(2),
+    ]);
+    let names = ["checkout-v2.14-hotfix-7f9c", "checkout-placement"];
+    table.row([names[0], names[1], "WaitingForApproval", "12", "21m"].map(Cell::from));
+    table
+}
+
+#[test]
+fn a_name_is_never_cut_and_columns_go_instead() {
+    for (width, titles) in [
+        (81, "NAME PLACEMENT VERDICT SNAP AGE"),
+        (75, "NAME PLACEMENT VERDICT AGE"),
+        (60, "NAME VERDICT SNAP AGE"),
+        (55, "NAME VERDICT AGE"),
+        (46, "NAME VERDICT"),
+        (30, "NAME V…"),
+        (10, "NAME"),
+    ] {
+        let width = Some(width);
+        let text = long_names().draw(&Sheet { width, ..PLAIN });
+        let first = text.lines().next().unwrap_or_default();
+        let shown: Vec<_> = first.split_whitespace().collect();
+        assert_eq!(shown.join(" "), titles, "{text}");
+        assert!(text.contains("checkout-v2.14-hotfix-7f9c"), "{text}");
+    }
+}
+
+#[test]
+fn sentences_wrap_below_themselves() {
+    let mut table = Table::new([
+        Column::name("CLUSTER"),
+        Column::wrapping("WHY", 20),
+        Column::new("AGENT"),
+    ]);
+    table.row(["member-1", "the placement names it", "reports"].map(Cell::from));
+    let why = "the policy matches it, and the scheduler gives no reason";
+    table.row(["member-2", why, "reports"].map(Cell::from));
+    table.line(Cell::from("a line"));
+    table.row(["member-3", "", "reports"].map(Cell::from));
+    let width = Some(46);
+    assert_eq!(
+        table.draw(&Sheet { width, ..PLAIN }),
+        "CLUSTER   WHY                         AGENT\n\
+         member-1  the placement names it      reports\n\
+         member-2  the policy matches it, and  reports\n\
+         \u{20}         the scheduler gives no\n\
+         \u{20}         reason\n\
+         a line\n\
+         member-3  -                           reports\n"
+    );
+}
+
 #[test]
 fn a_row_never_becomes_two() {
     let narrow = Sheet {

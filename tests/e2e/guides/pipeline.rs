@@ -83,7 +83,7 @@ impl Job {
     /// Runs the script; its exit code, and all it said.
     fn release(&self, scene: &Scene, strategy: &str, run: &str) -> (i32, String) {
         let words = ["release.sh", &scene.name, strategy, run];
-        self.run(&words, &[("LIMIT", "4m")])
+        self.run(&words, &[("LIMIT", "4m"), ("PATIENCE", "1s")])
     }
 }
 

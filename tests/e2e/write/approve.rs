@@ -238,7 +238,7 @@ fn what_is_shown_and_checked_is_not_done() {
         let before = scene.asked(&request);
         let version = &before["metadata"]["resourceVersion"];
         scene
-            .does(&["approve", name, "--dry-run=client"])
+            .does(&["approve", name, "--dry-run=client", "-v"])
             .ends(0)
             .says("would approve")
             .answers("PATCH /apis/placement.kubernetes-fleet.io/v1beta1/")

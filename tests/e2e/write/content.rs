@@ -22,7 +22,7 @@ fn a_run_gets_the_content_as_it_is_now() {
             scene.does(&[&[verb, run], &scene.of()[..], more].concat())
         };
         make("run", &second, &["--timeout=10s"])
-            .ends(5)
+            .ends(9)
             .says("got snapshot 0, which lacks a change detected at")
             .says("after --timeout; the run was not started")
             .says(&format!("delete {second}"));

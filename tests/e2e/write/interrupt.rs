@@ -349,7 +349,7 @@ fn who_does_not_wait_any_longer_learns_what_was_done() {
         hold(json!(more));
         desk.proxy.clear().unwrap();
         desk.does(&["delete", name, "--yes", "--timeout=2s"])
-            .ends(5)
+            .ends(9)
             .says("is still being deleted after 2s");
         for which in SIGNALS {
             desk.proxy.clear().unwrap();

@@ -204,6 +204,7 @@ fn where_it_cannot_go_back_to_is_said() {
                 "0",
                 "--active=stop",
                 "--dry-run=client",
+                "-v",
             ])
             .ends(0)
             .answers("PATCH")

@@ -127,7 +127,7 @@ fn a_wait_that_counts_on_is_said() {
         // A time limit ends the wait, not the run.
         scene
             .does(&["resume", name, "--wait", "--timeout=2s"])
-            .ends(5)
+            .ends(9)
             .says("the timed wait of stage staging started at the stop and ends in")
             .says("is unfinished after 2s");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Run");

@@ -11,6 +11,11 @@ fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
 
 /// What a word means: the object, or exit code, message and hint.
 fn outcome(word: &str, namespace: Option<&str>) -> String {
+    outcome_of(word, namespace, &[Concept::UpdateRun, Concept::Placement])
+}
+
+/// The same for a command that takes these.
+fn outcome_of(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> String {
     let objects = [
         object(Kind::ClusterStagedUpdateRun, "", "example-run"),
         object(Kind::ClusterStagedUpdateRun, "", "both"),
@@ -25,7 +30,7 @@ fn outcome(word: &str, namespace: Option<&str>) -> String {
         objects: &objects,
         place: "the input",
         command: "diagnose",
-        concepts: &[Concept::UpdateRun, Concept::Placement],
+        concepts,
         again: &["x.yaml".to_owned()],
     };
     match resolve(word, namespace, &known) {
@@ -33,6 +38,7 @@ fn outcome(word: &str, namespace: Option<&str>) -> String {
         Err(error) => {
             let hint = error.hint.map_or_else(String::new, |hint| hint.to_string());
             let hint = hint.replace("\n  kubectl fleet-stage diagnose", " >");
+            let hint = hint.replace("\n  kubectl fleet-stage", " >>");
             format!("{}: {} | {hint}", error.exit.code(), error.message)
         }
     }
@@ -164,5 +170,34 @@ fn what_is_missing_is_offered_where_it_is() {
         ),
     ] {
         assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");
+    }
+}
+
+#[test]
+fn nothing_is_suggested_that_the_command_does_not_take() {
+    for (word, namespace, concept, wanted) in [
+        (
+            "web",
+            None,
+            Concept::UpdateRun,
+            "6: ClusterStagedUpdateRun \"web\" not found in the input | a placement has this name; \
+             its update runs: >> list --placement crp/web -f x.yaml",
+        ),
+        (
+            "shop",
+            None,
+            Concept::UpdateRun,
+            "6: ClusterStagedUpdateRun \"shop\" not found in the input | a placement has this \
+             name; its update runs: >> list --placement rp/shop -f x.yaml -n a",
+        ),
+        (
+            "once",
+            Some("a"),
+            Concept::Placement,
+            "6: ResourcePlacement \"once\" not found in namespace a of the input | an update run \
+             has this name; its placement: >> status sur/once -f x.yaml -n a",
+        ),
+    ] {
+        assert_eq!(outcome_of(word, namespace, &[concept]), wanted, "{word}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, namespaced};
 use super::{in_this_scope, reach, say};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs::{self, ReadDepth};
@@ -18,13 +18,13 @@ use crate::inventory::source::all_of;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
-use crate::render::table::{Cell, Column};
+use crate::render::table::{Column, Table};
 use crate::report::Verdict;
 use crate::rollout::rollback;
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 use crate::rollout::{Phase, Rollout};
 use crate::ui::Ui;
-use crate::words::{CommandLine, Hint, count};
+use crate::words::{CommandLine, Hint};
 
 /// Lets the user choose a placement.
 pub(in crate::commands) fn placement(
@@ -48,24 +48,25 @@ pub(in crate::commands) fn placement(
             newest.insert(placement, last);
         }
     }
-    let mut candidates = Candidates::new([
-        Column::shrinking("", 12),
-        Column::new(""),
-        Column::new(""),
-        Column::shrinking("", 8),
-    ]);
-    for placement in all_of::<Placement>(&answers) {
-        let reference = placement.object();
-        let last = newest.get(&reference);
-        let namespace = reference.namespace.clone();
-        let cells = [
-            Cell::from(&reference.name),
-            Cell::from(last.map_or("no run", |(.., verdict)| verdict.as_str())),
-            Cell::from(age(placement.meta.created, reading.now)),
-            Cell::from(last.map(|(_, run, _)| run)),
-        ];
-        candidates.add(reference, &namespace, cells);
-    }
+    let placements: Vec<_> = all_of::<Placement>(&answers)
+        .map(|placement| (placement.object(), placement.meta.created))
+        .collect();
+    let table = namespaced(&placements, |(it, _)| it.namespace.as_str())
+        .column(Column::name("PLACEMENT"), |(it, _)| &it.name)
+        .column(Column::new("VERDICT"), |(it, _)| {
+            newest
+                .get(it)
+                .map_or("no run", |(.., verdict)| verdict.as_str())
+        })
+        .column(Column::new("AGE").spare(0), |(_, created)| {
+            age(*created, reading.now)
+        })
+        .column(Column::shrinking("NEWEST RUN", 10).spare(1), |(it, _)| {
+            newest.get(it).map(|(_, run, _)| run)
+        })
+        .table();
+    let objects = placements.iter().map(|(it, _)| it.clone()).collect();
+    let candidates = Candidates::new(table, objects);
     if candidates.len() == 0 {
         let place = reading.place();
         return Err(Error::failed(format!(
@@ -94,27 +95,20 @@ fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String,
     let queries = reach.queries(Concept::Strategy);
     let answers = reading.answer(&queries);
     reading.listed(&queries, &answers)?;
-    let columns = [
-        Column::shrinking("", 12),
-        Column::new(""),
-        Column::new(""),
-        Column::ending("", 12),
-    ];
-    let mut candidates = Candidates::new(columns);
-    for strategy in all_of::<Strategy>(&answers) {
-        let stages = &strategy.spec.stages;
-        let names: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
-        candidates.add(
-            strategy.meta.name.clone(),
-            "",
-            [
-                Cell::from(&strategy.meta.name),
-                Cell::from(count(stages.len(), "stage")),
-                Cell::from(age(strategy.meta.created, reading.now)),
-                Cell::from(names.join(", ")),
-            ],
-        );
-    }
+    let strategies: Vec<_> = all_of::<Strategy>(&answers).collect();
+    let table = Table::of(&strategies)
+        .column(Column::name("STRATEGY"), |it| &it.meta.name)
+        .column(Column::new("STAGES"), |it| it.spec.stages.len())
+        .column(Column::new("AGE").spare(0), |it| {
+            age(it.meta.created, reading.now)
+        })
+        .column(Column::ending("NAMES", 12), |it| {
+            let names = it.spec.stages.iter().map(|stage| stage.name.as_str());
+            names.collect::<Vec<_>>().join(", ")
+        })
+        .table();
+    let names = strategies.iter().map(|it| it.meta.name.clone()).collect();
+    let candidates = Candidates::new(table, names);
     if candidates.len() == 0 {
         let place = reading.place();
         return Err(Error::failed(format!(
@@ -215,45 +209,35 @@ pub(in crate::commands) fn snapshot(
     let good = rollback::current(inventory)
         .and_then(|now| rollback::last_good(inventory, now).ok())
         .map(|good| good.index);
-    let columns = [
-        Column::new(""),
-        Column::new(""),
-        Column::new(""),
-        Column::new(""),
-        Column::shrinking("", 12),
-    ];
-    let mut candidates = Candidates::new(columns);
-    let mut first = 0;
-    for version in versions(inventory).iter().rev() {
-        if !usable.contains(&version.index) {
-            continue;
-        }
-        if good == Some(version.index.as_str()) {
-            first = candidates.len();
-        }
-        let completed = version
-            .runs
-            .iter()
-            .map(|run| Rollout::of(inventory, run))
-            .filter(|rollout| rollout.phase == Phase::Succeeded)
-            .max_by_key(Rollout::ended);
-        let by = completed.as_ref().map(|rollout| {
-            let ago = age(rollout.ended(), reading.now).unwrap_or_default();
-            format!("completed {ago} ago by {}", rollout.run.meta.name)
-        });
-        let mark = if version.is_latest() { "latest" } else { "" };
-        candidates.add(
-            version.index.clone(),
-            "",
-            [
-                Cell::from(format!("snapshot {}", version.index)),
-                Cell::from(mark),
-                Cell::from(format!("on {}", count(version.bindings.len(), "cluster"))),
-                Cell::from(age(version.created(), reading.now)),
-                Cell::from(by.unwrap_or_else(|| "no run completed it".to_owned())),
-            ],
-        );
-    }
+    let versions = versions(inventory);
+    let versions: Vec<_> = versions
+        .iter()
+        .rev()
+        .filter(|version| usable.contains(&version.index))
+        .collect();
+    let is_good = |version: &&Version<'_>| good == Some(version.index.as_str());
+    let first = versions.iter().position(is_good).unwrap_or_default();
+    let table = Table::of(&versions)
+        .column(Column::name("SNAPSHOT"), |it| {
+            let mark = if it.is_latest() { " (latest)" } else { "" };
+            format!("{}{mark}", it.index)
+        })
+        .column(Column::new("CLUSTERS"), |it| it.bindings.len())
+        .column(Column::new("AGE").spare(0), |it| {
+            age(it.created(), reading.now)
+        })
+        .column(Column::shrinking("COMPLETED", 12), |it| {
+            let runs = it.runs.iter().map(|run| Rollout::of(inventory, run));
+            let completed = runs.filter(|rollout| rollout.phase == Phase::Succeeded);
+            let Some(last) = completed.max_by_key(Rollout::ended) else {
+                return "by no run".to_owned();
+            };
+            let ago = age(last.ended(), reading.now).unwrap_or_default();
+            format!("{ago} ago by {}", last.run.meta.name)
+        })
+        .table();
+    let indexes = versions.iter().map(|it| it.index.clone()).collect();
+    let candidates = Candidates::new(table, indexes);
     if candidates.len() == 0 {
         return Err(Error::failed(format!("{placement} has no snapshot")));
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, namespaced};
 use super::{in_this_scope, reach, say};
 use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::reading::Reading;
@@ -13,7 +13,7 @@ use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::render::table::{Cell, Column};
+use crate::render::table::Column;
 use crate::report::Verdict;
 use crate::rollout::approvals::of_run;
 use crate::rollout::{ClusterState, Rollout, StageView};
@@ -155,29 +155,23 @@ impl EligibleRuns {
         if rollouts.is_empty() {
             return Err(no_run(eligible, &reach, reading));
         }
-        let mut candidates = Candidates::new([
-            Column::shrinking("", 16),
-            Column::new(""),
-            Column::new(""),
-            Column::new(""),
-            Column::shrinking("", 5),
-            Column::shrinking("", 9),
-        ]);
-        for (_, rollout) in &rollouts {
-            let run = rollout.run;
-            candidates.add(
-                run.object(),
-                &run.meta.namespace,
-                [
-                    Cell::from(&run.meta.name),
-                    Cell::from(diagnose::verdict(rollout).as_str()),
-                    Cell::from(done(rollout)),
-                    Cell::from(age(run.meta.created, rollout.now)),
-                    Cell::from(rollout.current_stage().map(StageView::name)),
-                    Cell::from(&run.spec.placement),
-                ],
-            );
-        }
+        let table = namespaced(&rollouts, |(_, it)| it.run.meta.namespace.as_str())
+            .column(Column::name("NAME"), |(_, it)| &it.run.meta.name)
+            .column(Column::new("VERDICT"), |(_, it)| {
+                diagnose::verdict(it).as_str()
+            })
+            .column(Column::new("DONE").spare(2), |(_, it)| done(it))
+            .column(Column::new("AGE").spare(0), |(_, it)| {
+                age(it.run.meta.created, it.now)
+            })
+            .column(Column::shrinking("STAGE", 5).spare(1), |(_, it)| {
+                it.current_stage().map(StageView::name)
+            })
+            .column(Column::shrinking("PLACEMENT", 9).spare(3), |(_, it)| {
+                &it.run.spec.placement
+            });
+        let objects = rollouts.iter().map(|(_, it)| it.run.object());
+        let candidates = Candidates::new(table.table(), objects.collect());
         let placements = runs.placements.iter();
         let names = placements.map(|inventory| inventory.placement_name.clone());
         Ok(Self {
@@ -216,32 +210,30 @@ pub(in crate::commands) fn gates(
     let reach = reach(namespace, reading);
     let runs = runs::read(reading, &reach, ReadDepth::Approvals, |_| true)?;
     runs.warn(ui);
-    let mut candidates = Candidates::new([
-        Column::shrinking("", 20),
-        Column::new(""),
-        Column::new(""),
-        Column::new(""),
-        Column::shrinking("", 9),
-    ]);
-    for (inventory, rollout) in &runs.rollouts() {
-        for gate in of_run(rollout) {
-            if !gate.state.needs_a_person() {
-                continue;
-            }
-            let request = inventory
-                .scope
-                .object(Concept::ApprovalRequest, &gate.request);
-            let namespace = request.namespace.clone();
-            let cells = [
-                Cell::from(&gate.request),
-                Cell::from(gate.state.describe()),
-                Cell::from(done(rollout)),
-                Cell::from(age(gate.asked, reading.now)),
-                Cell::from(&gate.placement),
-            ];
-            candidates.add(request, &namespace, cells);
-        }
-    }
+    let rollouts = runs.rollouts();
+    let waiting: Vec<_> = rollouts
+        .iter()
+        .flat_map(|(inventory, rollout)| {
+            let gates = of_run(rollout).into_iter();
+            let gates = gates.filter(|gate| gate.state.needs_a_person());
+            gates.map(move |gate| (&inventory.scope, rollout, gate))
+        })
+        .collect();
+    let table = namespaced(&waiting, |(scope, ..)| scope.namespace())
+        .column(Column::name("REQUEST"), |(.., gate)| &gate.request)
+        .column(Column::new("STATE"), |(.., gate)| gate.state.describe())
+        .column(Column::new("DONE").spare(0), |(_, it, _)| done(it))
+        .column(Column::new("SINCE").spare(1), |(.., gate)| {
+            age(gate.asked, reading.now)
+        })
+        .column(Column::shrinking("PLACEMENT", 9).spare(2), |(.., gate)| {
+            &gate.placement
+        })
+        .table();
+    let requests = waiting.iter();
+    let requests =
+        requests.map(|(scope, _, gate)| scope.object(Concept::ApprovalRequest, &gate.request));
+    let candidates = Candidates::new(table, requests.collect());
     let what = "Choose what to approve";
     let chosen = match candidates.len() {
         0 => {

@@ -16,11 +16,11 @@ pub struct InputArgs {
     pub files: Vec<PathBuf>,
     /// Limit for the size of all files together, unpacked: bytes, or a quantity such as 1Gi
     /// [default: 256Mi]
-    #[arg(long, value_name = "SIZE", value_parser = bundle::parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = bundle::parse_size, hide_short_help = true)]
     pub max_input: Option<u64>,
     /// Evaluate as of this time, in RFC 3339 format [default: the current time; with -f the time of
     /// collection, else the newest time in the files]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub now: Option<Timestamp>,
 }
 

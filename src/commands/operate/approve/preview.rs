@@ -96,10 +96,13 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
         .collect();
     let clusters = count(waiting.len(), "cluster");
     if stage.deletes {
-        return vec![format!(
-            "  removes the placement from {clusters}: {}",
-            enumerate(waiting.iter().map(|cluster| cluster.name))
-        )];
+        return vec![
+            format!(
+                "  removes the placement from {clusters}: {}",
+                enumerate(waiting.iter().map(|cluster| cluster.name))
+            ),
+            "  its workloads there are deleted, and nothing brings them back".to_owned(),
+        ];
     }
     let mut lines = vec![format!(
         "  opens stage {}: {clusters}, {} at a time",

@@ -10,7 +10,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
 use crate::rollout::{Phase, Rollout, StageState, TaskTime};
-use crate::words::{Hint, closest};
+use crate::words::{Hint, closest, enumerate};
 
 /// What the command line asks for.
 pub(super) struct Choice<'c> {
@@ -72,6 +72,13 @@ pub(super) fn select(rollout: &Rollout<'_>, choice: &Choice<'_>) -> Result<Selec
         .filter(|approval| super::is_open(approval))
         .cloned()
         .collect();
+    if choice.all {
+        // What removes workloads is approved by its name, never among others.
+        if let (Some(removal), true) = (removal(&open), open.iter().all(removes)) {
+            return Err(removal_by_name(removal));
+        }
+        open.retain(|approval| !removes(approval));
+    }
     if open.len() > 1 && !choice.all {
         return Err(several(&open, rollout));
     }
@@ -105,6 +112,23 @@ pub(super) fn select(rollout: &Rollout<'_>, choice: &Choice<'_>) -> Result<Selec
         ))
         .hint(status(rollout))),
     }
+}
+
+fn removes(approval: &Approval) -> bool {
+    !approval.removes.is_empty()
+}
+
+fn removal(open: &[Approval]) -> Option<&Approval> {
+    open.iter().find(|approval| removes(approval))
+}
+
+fn removal_by_name(removal: &Approval) -> Error {
+    Error::failed(format!(
+        "--all does not approve {}: it removes the placement from {}",
+        removal.request,
+        enumerate(&removal.removes)
+    ))
+    .hint("approve it by its name, if those workloads may be deleted")
 }
 
 /// Sorts what is meant by what is to be done about it.
@@ -244,6 +268,9 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
 
 /// A gate in words.
 pub(super) fn gate(approval: &Approval) -> String {
+    if removes(approval) {
+        return "the approval before the removal".to_owned();
+    }
     match approval.time {
         Some(TaskTime::Before) => format!("the approval before stage {}", approval.stage),
         Some(TaskTime::After) => format!("the approval after stage {}", approval.stage),

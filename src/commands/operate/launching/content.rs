@@ -83,7 +83,7 @@ pub(super) fn see_to(
     let limit = op.args.timeout.unwrap_or(PATIENCE);
     if due > limit {
         return Err(Error::new(
-            crate::exit::Exit::Stuck,
+            crate::exit::Exit::TimeLimit,
             format!(
                 "{run} got snapshot {index}, which lacks a change detected at {}; the new snapshot \
                  is due in {}s, after --timeout; the run was not started",
@@ -105,6 +105,7 @@ pub(super) fn see_to(
         strategy: launch.strategy.clone(),
         snapshot: None,
         state: Some("Initialize"),
+        unknown: launch.unknown.clone(),
     };
     let create = Change::create(run, wish);
     let change = Change::delete_untouched(rollout.run);

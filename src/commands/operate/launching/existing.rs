@@ -50,6 +50,7 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<ExistingRun
             other => other.map(str::to_owned),
         },
         state: None,
+        unknown: launch.unknown.clone(),
     };
     let differences = wish.differences(found);
     let another = "choose another name for a new run, or check the existing run:";

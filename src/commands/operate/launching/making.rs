@@ -145,9 +145,13 @@ pub(super) fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -
     }
     let message = record.complete(&error.message, error.told);
     let message = format!("{message}; {} was not created", launch.run);
-    Error { message, ..error }
-        .telling(Told::All)
-        .also(Hint::new("complete it with:").command(launch.command()))
+    Error { message, ..error }.telling(Told::All).also(
+        Hint::new(match launch.copied() {
+            Some(fields) => format!("complete it, without {fields}, with:"),
+            None => "complete it with:".to_owned(),
+        })
+        .command(launch.command()),
+    )
 }
 
 /// Does what comes before.

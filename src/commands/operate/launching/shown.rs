@@ -254,6 +254,7 @@ fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, 
             (false, true) => Some("Run"),
             (false, false) => Some("Initialize"),
         },
+        unknown: launch.unknown.clone(),
     })
 }
 

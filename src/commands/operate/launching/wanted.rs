@@ -4,9 +4,10 @@ use crate::change::guard::Accepted;
 use crate::change::preview::Preview;
 use crate::commands::operate::delete::Doomed;
 use crate::commands::operate::operation::ThisRun;
+use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::Rollout;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, enumerate};
 
 // No comment on the type: clap would print it.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -48,6 +49,8 @@ pub(in crate::commands) struct Launch {
     pub question: Option<String>,
     /// What is done first, once that was confirmed.
     pub first: Vec<First>,
+    /// The fields of an old run that this version does not know: they are copied.
+    pub unknown: Unknown,
     /// Whether it is shown how the objects change.
     pub diff: bool,
 }
@@ -90,8 +93,15 @@ impl Launch {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            unknown: spec.unknown.clone(),
             diff: false,
         };
+        if let Some(fields) = launch.copied() {
+            let from = &old.run.meta.name;
+            launch.preview.warning(&format!(
+                "copied from {from} without knowing what they do: {fields}"
+            ));
+        }
         if replace {
             let doomed = Doomed::of(old);
             launch.preview.append(doomed.shown.clone());
@@ -100,6 +110,12 @@ impl Launch {
             launch.first.push(First::Delete(Box::new(doomed)));
         }
         launch
+    }
+
+    /// The fields that are copied without being known.
+    pub(super) fn copied(&self) -> Option<String> {
+        let fields = self.unknown.keys().map(|field| format!("spec.{field}"));
+        (!self.unknown.is_empty()).then(|| enumerate(fields))
     }
 
     /// Whether a run of the same name is deleted first.
@@ -133,6 +149,7 @@ pub(super) mod tests {
     use super::Launch;
     use crate::change::guard::Accepted;
     use crate::change::preview::Preview;
+    use crate::kubefleet::tolerant::Unknown;
     use crate::kubefleet::{Concept, Scope};
 
     pub(in super::super) fn launch(
@@ -152,6 +169,7 @@ pub(super) mod tests {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            unknown: Unknown::new(),
             diff: false,
         }
     }

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::render::status::verdict;
+use crate::report::Verdict;
 use crate::words::Hint;
 
 /// How long a write waits for its own effect.
@@ -63,7 +64,8 @@ impl Operation<'_> {
     pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
         let mut following = Following::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
-        let mut decide = |status: &Status| wait::ends(status).then_some(());
+        let patience = self.args.patience;
+        let mut decide = |status: &Status| wait::ends(status, patience).then_some(());
         let end = awaiting::until(
             &mut following,
             "succeeded",
@@ -100,8 +102,16 @@ impl Operation<'_> {
         status: &Status,
     ) -> Result<(), Error> {
         self.result(run, &verdict(status))?;
-        if let Some(next) = &status.next {
-            self.ui.hint(Hint::new("next:").command(next.clone()));
+        let next = match status.verdict {
+            Verdict::Initializing | Verdict::Progressing | Verdict::WaitingForTimer => {
+                Some(("to follow it:", run.fleet("status").switch("-w")))
+            }
+            Verdict::Stopped => Some(("to continue it:", run.fleet("resume"))),
+            Verdict::NotStarted => Some(("to start it:", run.fleet("run"))),
+            _ => status.next.clone().map(|next| ("next:", next)),
+        };
+        if let Some((lead, next)) = next {
+            self.ui.hint(Hint::new(lead).command(next));
         }
         Ok(())
     }
@@ -111,7 +121,7 @@ impl Operation<'_> {
         let limit = self.args.timeout.unwrap_or(EFFECT);
         let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
         Error::new(
-            Exit::Stuck,
+            Exit::TimeLimit,
             format!("{what} after {}", duration::describe(limit)),
         )
         .telling(Told::Last)

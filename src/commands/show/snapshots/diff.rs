@@ -15,12 +15,13 @@ use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, ChangeKind, ContentChange, Identity, Manifest, SecretChange, Secrets};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;
 
 /// Compare two versions, resource by resource
@@ -31,16 +32,16 @@ use crate::words::enumerate;
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help("Output format [default: unified diff]")))]
 #[command(after_help = "Examples:\n  \
+    kubectl fleet-stage snapshots diff example-placement\n  \
     kubectl fleet-stage snapshots diff example-placement 1 2\n  \
-    kubectl fleet-stage snapshots diff example-placement 1\n  \
     kubectl fleet-stage snapshots diff rp/web-app 1 2 -n my-app-namespace -o table\n  \
     kubectl fleet-stage snapshots diff example-placement 1 2 --exit-code > /dev/null")]
 pub(super) struct DiffArgs {
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME
+    /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     placement: String,
-    /// First snapshot: its index, or latest
+    /// First snapshot: its index, or latest [default: the one before the second]
     #[arg(value_name = "FROM")]
-    from: String,
+    from: Option<String>,
     /// Second snapshot: its index, or latest
     #[arg(value_name = "TO", default_value = "latest")]
     to: String,
@@ -98,6 +99,20 @@ pub struct ChangeItem {
     diff: String,
 }
 
+/// The version that existed before another.
+fn before<'v, 'i>(
+    versions: &'v [Version<'i>],
+    version: &Version<'i>,
+    placement: &ObjectRef,
+) -> Result<&'v Version<'i>, Error> {
+    let earlier = versions.iter().take_while(|it| it.index != version.index);
+    let existing = earlier.filter(|it| it.exists()).last();
+    existing.ok_or_else(|| {
+        let index = &version.index;
+        Error::not_found(format!("{placement} has no snapshot before {index}"))
+    })
+}
+
 pub(super) fn run(
     outer: &SnapshotsArgs,
     args: &DiffArgs,
@@ -108,21 +123,24 @@ pub(super) fn run(
     let (mut reading, target) = open(Some(&args.placement), &input, "snapshots diff", session)?;
     let around = around::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
-    let from = find(&versions, &args.from, &target)?;
     let to = find(&versions, &args.to, &target)?;
+    let from = match &args.from {
+        Some(from) => find(&versions, from, &target)?,
+        None => before(&versions, to, &target)?,
+    };
     warn(from, &target, session.ui);
     warn(to, &target, session.ui);
     let secrets = Secrets::of_flag(args.show_secrets);
-    let before = contents::manifests(texts(from, &around));
-    let after = contents::manifests(texts(to, &around));
-    let hidden = hidden(before.iter().chain(&after));
+    let old = contents::manifests(texts(from, &around));
+    let new = contents::manifests(texts(to, &around));
+    let hidden = hidden(old.iter().chain(&new));
     if !hidden.is_empty() {
         session.ui.warning(&format!(
             "values of {} were masked when they were collected: whether they differ is unknown",
             enumerate(hidden.iter().map(Identity::describe))
         ));
     }
-    let changes = contents::compare(before, after, secrets);
+    let changes = contents::compare(old, new, secrets);
     let names = (from.index.as_str(), to.index.as_str());
     let text = match output.asked() {
         None => {

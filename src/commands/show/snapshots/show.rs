@@ -30,7 +30,7 @@ use crate::words::count;
     kubectl fleet-stage snapshots show example-placement 3\n  \
     kubectl fleet-stage snapshots show example-placement latest -o yaml")]
 pub(super) struct ShowSnapshotArgs {
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME
+    /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     placement: String,
     /// Snapshot: its index, or latest
     #[arg(value_name = "SNAPSHOT", default_value = "latest")]

@@ -6,12 +6,14 @@ use crate::commands::open::global::Global;
 use crate::commands::open::hubs::{FollowCall, FollowNews, FollowedHubs, HubAnswer};
 use crate::commands::open::session::Session;
 use crate::commands::output;
+use crate::commands::show::wait::is_borne;
 use crate::commands::show::watching::WatchView;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::status::{beginning, changes};
 use crate::render::{self, Look};
+use crate::report::Verdict;
 use crate::ui::Ui;
 
 /// Follows rollouts to the end of their runs.
@@ -71,11 +73,11 @@ impl StatusView<'_> {
             }
             self.rollouts.retain(|rollout| {
                 // Nothing is known any more of what goes on where a hub is not followed any more.
-                is_over(rollout) || !hubs.has_ended(rollout.hub.as_deref())
+                has_ended(rollout) || !hubs.has_ended(rollout.hub.as_deref())
             });
             self.view.connection(hubs, ui);
             self.draw(hubs, ui);
-            let is_over = hubs.is_known() && self.rollouts.iter().all(is_over);
+            let is_over = hubs.is_known() && self.rollouts.iter().all(|it| self.is_over(it));
             if is_over || ui.is_closed() {
                 let exit_zero = self.args.exit_zero;
                 let exits = self.rollouts.iter().map(|rollout| {
@@ -85,6 +87,15 @@ impl StatusView<'_> {
                 return Ok(hubs.answers().exit(Exit::worst(exits)));
             }
         }
+    }
+
+    /// Whether nothing is to be seen of it any more, or it is stuck for longer than one is patient.
+    fn is_over(&self, rollout: &WatchedRollout) -> bool {
+        let patience = self.args.patience;
+        let is_given_up = |last: &Status| {
+            last.verdict == Verdict::Stuck && patience.is_some() && !is_borne(last, patience)
+        };
+        has_ended(rollout) || rollout.last.as_deref().is_some_and(is_given_up)
     }
 
     /// Takes in what a hub shows.
@@ -152,7 +163,7 @@ impl StatusView<'_> {
 }
 
 /// Whether nothing is to be seen of it any more.
-fn is_over(rollout: &WatchedRollout) -> bool {
+fn has_ended(rollout: &WatchedRollout) -> bool {
     rollout.end.is_some() || rollout.last.as_ref().is_some_and(|last| last.is_over())
 }
 

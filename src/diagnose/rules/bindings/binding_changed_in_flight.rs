@@ -13,7 +13,8 @@ use crate::report::Shown;
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
 pub const RULE: Rule = Rule::error("FS302", "binding-changed-in-flight", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun])
-    .caused_by(&["FS201", "FS202", "FS205", "FS206"]);
+    .caused_by(&["FS201", "FS202", "FS205", "FS206"])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     lost(cx)

@@ -8,7 +8,8 @@ use crate::kubefleet::Kind;
 /// Source: updaterun/execution.go:executeUpdatingStage, stop.go:stopUpdatingStage.
 pub const RULE: Rule = Rule::error("FS303", "binding-missing", Search::Cause(check))
     .reads(&[Concept::Binding])
-    .caused_by(&["FS205", "FS206"]);
+    .caused_by(&["FS205", "FS206"])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {

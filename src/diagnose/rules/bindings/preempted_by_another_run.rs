@@ -13,7 +13,8 @@ use crate::rollout::{ClusterState, Rollout};
 /// binding's RolloutStarted names the run that wrote last.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
 pub const RULE: Rule = Rule::error("FS301", "preempted-by-another-run", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::UpdateRun]);
+    .reads(&[Concept::Binding, Concept::UpdateRun])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut by_winner: BTreeMap<&str, (Winner<'_>, Vec<&str>)> = BTreeMap::new();

@@ -9,7 +9,8 @@ use crate::kubefleet::run::UpdateRun;
 /// every look. Its text prints both with pointers in them, so the objects are compared instead.
 /// Source: updaterun/validation.go:validate.
 pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", Search::Whole(check))
-    .reads(&[Concept::Placement]);
+    .reads(&[Concept::Placement])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let placement = cx.placement_object();

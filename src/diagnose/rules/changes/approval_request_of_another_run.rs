@@ -13,7 +13,8 @@ pub const RULE: Rule = Rule::error(
     "approval-request-of-another-run",
     Search::Whole(check),
 )
-.reads(&[Concept::ApprovalRequest]);
+.reads(&[Concept::ApprovalRequest])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {

@@ -15,7 +15,8 @@ use crate::rollout::Rollout;
 /// execution.go:executeDeleteStage, stop.go:stopDeleteStage.
 pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
-    .caused_by(&["FS202", "FS203", "FS206", "FS518"]);
+    .caused_by(&["FS202", "FS203", "FS206", "FS518"])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut left: BTreeMap<&str, Option<Fate>> = BTreeMap::new();

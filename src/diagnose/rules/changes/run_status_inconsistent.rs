@@ -6,7 +6,8 @@ use crate::diagnose::run_failure;
 /// At every look the controller checks that the record is whole and in order. Nothing but the
 /// controller should write it. Source: updaterun/validation.go:validateStagesStatus,
 /// validateUpdateStagesStatus, validateClusterUpdatingStatus, validateDeleteStageStatus.
-pub const RULE: Rule = Rule::error("FS207", "run-status-inconsistent", Search::Cause(check));
+pub const RULE: Rule =
+    Rule::error("FS207", "run-status-inconsistent", Search::Cause(check)).environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     {

@@ -16,7 +16,8 @@ use crate::problems::{StageMap, near_misses};
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
 pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
-    .caused_by(&["FS202", "FS203", "FS205", "FS518"]);
+    .caused_by(&["FS202", "FS203", "FS205", "FS518"])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(run) = cx.run() else {

@@ -9,7 +9,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
 pub const RULE: Rule = Rule::error("FS524", "apply-conflict", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

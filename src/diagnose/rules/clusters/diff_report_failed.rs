@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
 pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_object(cx, rule, |affected, mut finding| {
@@ -48,10 +49,10 @@ fn in_degraded_mode(cx: &Context<'_>, object: &str, on: &str, mut finding: Findi
         "The API server of {on} rejects the manifest of {object}, so its differences come from a \
          full comparison. KubeFleet does not count that as a report."
     );
-    finding.fix_with(
+    finding.new_run(
+        cx,
         "Fix the manifest on the hub until the member's API server accepts it, then start a new \
          run.",
-        cx.new_run_command(),
     )
 }
 

@@ -6,7 +6,8 @@ use crate::diagnose::rules::prelude::*;
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
 pub const RULE: Rule = Rule::error("FS505", "drift-found", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .person();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

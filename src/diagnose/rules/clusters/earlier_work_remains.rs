@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
 pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
-    .caused_by(&["FS516"]);
+    .caused_by(&["FS516"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {

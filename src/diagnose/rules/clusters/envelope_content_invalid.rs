@@ -9,7 +9,8 @@ use crate::problems::steps;
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
 pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
-    .reads(&[Concept::Binding]);
+    .reads(&[Concept::Binding])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {
@@ -69,9 +70,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         };
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
-        finding.fix_with(
+        finding.new_run(
+            cx,
             format!("{repair}, then start a new run: this one keeps its snapshot."),
-            cx.new_run_command(),
         )
     })
 }

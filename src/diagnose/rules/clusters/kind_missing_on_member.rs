@@ -7,7 +7,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
 pub const RULE: Rule = Rule::error("FS504", "kind-missing-on-member", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let manifest = affected.manifest;

@@ -8,7 +8,8 @@ use crate::diagnose::rules::prelude::*;
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
 pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&member_findings::OF_OBJECTS);
+    .caused_by(&member_findings::OF_OBJECTS)
+    .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

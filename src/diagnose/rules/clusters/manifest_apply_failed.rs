@@ -9,7 +9,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
 pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere.
@@ -35,6 +36,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             .collect();
         format!("{object} could not be applied: {}.", each.join("; "))
     };
+    finding.fault = reasons.values().map(|(problem, _)| fault(problem)).min();
     for (problem, on) in reasons.values() {
         finding = remedies(affected, problem, &enumerate(on), finding);
     }
@@ -75,6 +77,21 @@ fn why(problem: &ManifestProblem) -> String {
         }
         P::Other { text } if !text.is_empty() => text.trim_end_matches('.').to_owned(),
         _ => "the member agent gives no further reason".to_owned(),
+    }
+}
+
+/// Whose fault it is: the content's only where no rule of the member alone refuses it.
+const fn fault(problem: &ManifestProblem) -> Blame {
+    use ManifestProblem as P;
+    match problem {
+        P::QuotaExceeded { .. }
+        | P::WebhookUnreachable { .. }
+        | P::Forbidden { .. }
+        | P::ObjectModified
+        | P::LookupFailed { .. }
+        | P::DriftDetectionFailed { .. } => Blame::Environment,
+        P::OwnerMissing => Blame::Person,
+        _ => Blame::Content,
     }
 }
 

@@ -7,7 +7,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// The agent refuses the manifest before it asks the member's API server.
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
 pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     use ManifestProblem as P;

@@ -11,7 +11,8 @@ use crate::problems::steps;
 /// old. Seen on a real hub.
 pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
-    .caused_by(&["FS922"]);
+    .caused_by(&["FS922"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);

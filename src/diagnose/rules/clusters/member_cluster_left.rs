@@ -8,7 +8,8 @@ use crate::problems::members::leaving;
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
 pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Search::Whole(check))
-    .reads(&[Concept::MemberCluster]);
+    .reads(&[Concept::MemberCluster])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -9,7 +9,8 @@ use crate::rollout::ManifestTrouble;
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
 pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_subject(cx, rule, namespace, describe)

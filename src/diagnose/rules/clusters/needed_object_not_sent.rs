@@ -15,15 +15,16 @@ use crate::words::CommandLine;
 /// Pods wait for a ConfigMap, Secret, claim, or service account that does not exist. Whether somebody
 /// else made it there, only the member cluster tells: without that, this is no root cause.
 /// Source: workgenerator/override.go:applyOverrideRules; kubernetes, pkg/kubelet/kubelet_pods.go.
-pub const RULE: Rule =
-    Rule::error("FS531", "needed-object-not-sent", Search::Whole(check)).reads(&[
+pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", Search::Whole(check))
+    .reads(&[
         Concept::Binding,
         Concept::Work,
         Concept::ResourceSnapshot,
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
         Concept::MemberCluster,
-    ]);
+    ])
+    .content();
 
 /// How many parts of a snapshot are evidence that it does not have an object.
 const PARTS: usize = 3;
@@ -120,10 +121,10 @@ fn describe(
     if let Some(over) = deleting {
         finding = finding
             .look_with("Inspect the override.", see_override(over))
-            .new_run(
-                cx,
+            .fix_with(
                 "Correct the override, whose rule deletes the object for a cluster that needs it. \
                  Then start a new run: this one keeps the override snapshots of its initialization.",
+                cx.new_run_command(),
             );
     }
     Some(finding)

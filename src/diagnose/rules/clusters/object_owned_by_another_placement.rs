@@ -16,7 +16,8 @@ pub const RULE: Rule = Rule::error(
     "object-owned-by-another-placement",
     Search::Object(check),
 )
-.reads(&[Concept::Binding, Concept::Work]);
+.reads(&[Concept::Binding, Concept::Work])
+.person();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

@@ -10,7 +10,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
 pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

@@ -14,12 +14,13 @@ use crate::rollout::overrides::successor;
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule =
-    Rule::error("FS509", "override-not-applicable", Search::Whole(check)).reads(&[
+pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Search::Whole(check))
+    .reads(&[
         Concept::Binding,
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
-    ]);
+    ])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let faults = overrides::faults(cx);

@@ -8,7 +8,8 @@ use crate::rollout::{ClusterState, STUCK_AFTER};
 /// A binding goes as soon as its Works are asked to go, so that a run counts a cluster as done
 /// while the content is still there. Source: workgenerator/controller.go:listAllWorksAssociated.
 pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", Search::Whole(check))
-    .reads(&[Concept::Work, Concept::MemberCluster]);
+    .reads(&[Concept::Work, Concept::MemberCluster])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {

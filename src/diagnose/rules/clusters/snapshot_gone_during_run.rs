@@ -11,7 +11,8 @@ use crate::words::existing_indexes;
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
 /// first. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::ResourceSnapshot]);
+    .reads(&[Concept::Binding, Concept::ResourceSnapshot])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
@@ -62,8 +63,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         finding = finding.fix_with(
-            "Start a new run on an existing snapshot; without an index it uses the current content.",
-            cx.new_run_command(),
+            "Start a new run on an existing snapshot; latest is the newest.",
+            cx.fresh_run_command(Some("latest")),
         );
         if let Some(placement) = cx.inventory.placement.present()
             && !present

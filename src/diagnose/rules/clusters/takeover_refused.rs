@@ -7,7 +7,8 @@ use crate::kubefleet::messages::ManifestProblem;
 /// `FailedToTakeOver` with `whenToTakeOver: IfNoDiff`, `NotTakenOver` with `Never`.
 /// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
 pub const RULE: Rule = Rule::error("FS506", "takeover-refused", Search::Object(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.
 pub const RULE: Rule = Rule::error("FS515", "work-not-processed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
-    .caused_by(&["FS516", "FS517", "FS518"]);
+    .caused_by(&["FS516", "FS517", "FS518"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     if cx.verdict == Verdict::Deleting {

@@ -12,7 +12,8 @@ use crate::problems::steps;
 /// Source: workgenerator/controller.go:Reconcile.
 pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Search::Whole(check))
     .reads(&[Concept::Binding])
-    .caused_by(&["FS518"]);
+    .caused_by(&["FS518"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
@@ -42,6 +43,7 @@ fn describe(
     let subject = finding.subject.name.clone();
     match problem {
         BindingProblem::NamespaceTerminating { .. } => {
+            finding.fault = Some(Blame::Person);
             finding.message = format!(
                 "The namespace {subject} on the hub is being deleted, so {clusters} cannot receive \
                  new content."
@@ -61,13 +63,14 @@ fn describe(
                 )
         }
         BindingProblem::TooLarge => {
+            finding.fault = Some(Blame::Content);
             finding.message = format!(
                 "The content for {clusters} is too large to be stored in one Work on the hub."
             );
-            finding.fix_with(
+            finding.new_run(
+                cx,
                 "Make the content smaller, or split it over several placements, then start a new \
                  run.",
-                cx.new_run_command(),
             )
         }
         BindingProblem::Forbidden { .. } => {
@@ -99,9 +102,9 @@ fn describe(
                     "Read the evidence and the hub agent's log: they name what could not be \
                      written.",
                 )
-                .fix_with(
+                .new_run(
+                    cx,
                     "Fix the content or the override and start a new run, if one of them is wrong.",
-                    cx.new_run_command(),
                 )
         }
     }

@@ -16,7 +16,8 @@ use crate::words::CommandLine;
 /// Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&member_findings::OF_OBJECTS);
+    .caused_by(&member_findings::OF_OBJECTS)
+    .content();
 
 /// Whether objects of a kind become available through pods, which need a node.
 fn has_pods(kind: &str) -> bool {
@@ -34,6 +35,9 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         affected.clusters(),
         affected.lasting()
     );
+    if affected.runs_elsewhere() {
+        finding.fault = Some(Blame::Environment);
+    }
     if let Some(deadline) = fresh(affected) {
         finding.message = format!(
             "{} was applied, but {state} on {}{}; it counts as stuck from {deadline}.",

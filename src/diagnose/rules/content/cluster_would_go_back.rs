@@ -8,8 +8,9 @@ use crate::rollout::{ClusterState, ClusterView};
 
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
-pub const RULE: Rule =
-    Rule::warning("FS703", "cluster-would-go-back", Search::One(check)).reads(&[Concept::Binding]);
+pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", Search::One(check))
+    .reads(&[Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

@@ -11,7 +11,8 @@ pub const RULE: Rule = Rule::error(
     "approval-observed-generation-mismatch",
     Search::Approval(check),
 )
-.reads(&[Concept::ApprovalRequest]);
+.reads(&[Concept::ApprovalRequest])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let request = gate.own_request()?;

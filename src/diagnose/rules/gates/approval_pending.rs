@@ -9,7 +9,17 @@ use crate::rollout::Phase;
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
-    .reads(&[Concept::ApprovalRequest]);
+    .reads(&[Concept::ApprovalRequest])
+    .person();
+
+/// The clusters that lose the placement once a gate is passed.
+fn removed<'c>(cx: &'c Context<'_>, gate: &crate::rollout::Gate<'_>) -> Vec<&'c str> {
+    let stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
+    stages
+        .filter(|stage| stage.deletes && gate.removes)
+        .flat_map(|stage| stage.clusters.iter().map(|cluster| cluster.name))
+        .collect()
+}
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
@@ -53,21 +63,25 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(&object, message)
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .evidence(
-                &run,
-                format!(
-                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].approvalRequestName",
-                    gate.stage,
-                    gate.time.as_str()
-                ),
-                name,
-            );
+            .clusters(removed(cx, gate))
+            .evidence(&run, format!("{}.approvalRequestName", gate.path()), name);
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
         let approve = Some(cx.command("approve").arg(name));
-        findings.push(if halted {
+        findings.push(if gate.removes {
+            let name = cx.run_object().name;
+            finding
+                .look_with(
+                    "Check which clusters lose the placement, and what runs there.",
+                    cx.command("status").arg(name),
+                )
+                .disrupt_with(
+                    "Approve only if the workloads there may be deleted: nothing brings them back.",
+                    approve,
+                )
+        } else if halted {
             finding
                 .fix_with(
                     "Resume the run when the rollout should continue.",

@@ -8,7 +8,8 @@ use crate::rollout::{Gate, Phase};
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
 pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Search::Approval(check))
-    .reads(&[Concept::ApprovalRequest]);
+    .reads(&[Concept::ApprovalRequest])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
@@ -19,11 +20,7 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     }
     let name = &gate.task.approval_request;
     let object = cx.object(Concept::ApprovalRequest, name);
-    let base = format!(
-        "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval]",
-        gate.stage,
-        gate.time.as_str()
-    );
+    let base = gate.path();
     let when = if halted {
         "is resumed"
     } else {

@@ -13,7 +13,8 @@ pub const RULE: Rule = Rule::warning(
     "approval-request-recreated",
     Search::Approval(check),
 )
-.reads(&[Concept::ApprovalRequest]);
+.reads(&[Concept::ApprovalRequest])
+.person();
 
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);
@@ -48,9 +49,8 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
         .evidence(
             &run,
             format!(
-                "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions[type=ApprovalRequestCreated].lastTransitionTime",
-                gate.stage,
-                gate.time.as_str()
+                "{}.conditions[type=ApprovalRequestCreated].lastTransitionTime",
+                gate.path()
             ),
             asked,
         )

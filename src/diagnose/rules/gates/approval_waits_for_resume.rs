@@ -10,7 +10,8 @@ pub const RULE: Rule = Rule::info(
     Search::Approval(check),
 )
 .reads(&[Concept::ApprovalRequest])
-.caused_by(&["FS602"]);
+.caused_by(&["FS602"])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

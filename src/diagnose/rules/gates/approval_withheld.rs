@@ -7,7 +7,8 @@ use crate::rollout::{Gate, Phase};
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
 pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", Search::Approval(check))
-    .reads(&[Concept::ApprovalRequest]);
+    .reads(&[Concept::ApprovalRequest])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

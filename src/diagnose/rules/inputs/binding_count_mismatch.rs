@@ -9,7 +9,8 @@ use crate::rollout::placing;
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
 pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", Search::Cause(check))
-    .reads(&[Concept::Binding, Concept::PolicySnapshot]);
+    .reads(&[Concept::Binding, Concept::PolicySnapshot])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::BindingCountMismatch { selected, observed } = cause else {

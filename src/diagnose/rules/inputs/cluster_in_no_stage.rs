@@ -8,11 +8,9 @@ use crate::problems::{StageMap, no_stage};
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Search::Cause(check)).reads(&[
-    Concept::Strategy,
-    Concept::MemberCluster,
-    Concept::Binding,
-]);
+pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Search::Cause(check))
+    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ClustersInNoStage { total, shown } = cause else {

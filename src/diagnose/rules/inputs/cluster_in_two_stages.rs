@@ -7,7 +7,8 @@ use crate::problems::{StageMap, two_stages, was_in_two_stages};
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
 pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", Search::Cause(check))
-    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding]);
+    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ClusterInSeveralStages { cluster } = cause else {

@@ -7,7 +7,8 @@ use crate::words::CommandLine;
 
 /// The first thing that the controller does is to add its finalizer.
 /// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
-pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", Search::One(check));
+pub const RULE: Rule =
+    Rule::error("FS122", "controller-not-responding", Search::One(check)).environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let age = overdue(cx).filter(|_| !is_seen(cx))?;

@@ -10,7 +10,8 @@ use crate::kubefleet::messages::ObjectKey;
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
 pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Search::Whole(check))
-    .reads(&[Concept::Binding]);
+    .reads(&[Concept::Binding])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     if !run_failure::initializing(cx) {

@@ -10,11 +10,13 @@ use crate::words::CommandLine;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
-pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::One(check)).reads(&[
-    Concept::Binding,
-    Concept::PolicySnapshot,
-    Concept::ResourceSnapshot,
-]);
+pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::One(check))
+    .reads(&[
+        Concept::Binding,
+        Concept::PolicySnapshot,
+        Concept::ResourceSnapshot,
+    ])
+    .environment();
 
 /// An initialization takes seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);

@@ -7,11 +7,13 @@ use crate::rollout::placing::selected_bindings;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Search::Cause(check)).reads(&[
-    Concept::Binding,
-    Concept::PolicySnapshot,
-    Concept::MemberCluster,
-]);
+pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Search::Cause(check))
+    .reads(&[
+        Concept::Binding,
+        Concept::PolicySnapshot,
+        Concept::MemberCluster,
+    ])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::NoBindings { policy_snapshot } = cause else {

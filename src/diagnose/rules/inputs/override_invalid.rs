@@ -9,7 +9,8 @@ use crate::words::CommandLine;
 /// The controller does not say which override it is; the snapshots of those in force do.
 /// Source: utils/overrider/overrider.go:IsClusterMatched, updaterun/initialization.go:recordOverrideSnapshots.
 pub const RULE: Rule = Rule::error("FS118", "override-invalid", Search::Cause(check))
-    .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot]);
+    .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let problem = match cause {

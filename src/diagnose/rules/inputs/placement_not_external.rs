@@ -8,7 +8,8 @@ use crate::problems;
 /// Update runs take only placements whose strategy is External; without a word it is
 /// RollingUpdate. Source: updaterun/initialization.go:validatePlacement.
 pub const RULE: Rule = Rule::error("FS102", "placement-not-external", Search::Cause(check))
-    .reads(&[Concept::Placement]);
+    .reads(&[Concept::Placement])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::PlacementNotExternal { current } = cause else {

@@ -9,7 +9,8 @@ use crate::problems::{MAKE_PLACEMENT, Problem, placement_missing};
 /// Source: updaterun/initialization.go:validatePlacement.
 pub const RULE: Rule = Rule::error("FS101", "placement-not-found", Search::Cause(check))
     .reads(&[Concept::Placement])
-    .caused_by(&["FS206"]);
+    .caused_by(&["FS206"])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     matches!(cause, Cause::PlacementNotFound).then(|| missing(cx, rule))

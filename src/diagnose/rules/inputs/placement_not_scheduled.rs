@@ -9,7 +9,8 @@ use crate::problems::{Tense, not_scheduled, scheduled_evidence};
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
 pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", Search::Whole(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
-    .caused_by(&["FS202"]);
+    .caused_by(&["FS202"])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let named: Vec<_> = cx

@@ -14,7 +14,8 @@ pub const RULE: Rule = Rule::error(
     "policy-snapshot-inconsistent",
     Search::Cause(check),
 )
-.reads(&[Concept::PolicySnapshot]);
+.reads(&[Concept::PolicySnapshot])
+.environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (problem, fixed) = match cause {

@@ -9,7 +9,8 @@ use crate::problems::not_latest;
 /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
 pub const RULE: Rule = Rule::error("FS103", "policy-snapshot-not-found", Search::Cause(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
-    .caused_by(&["FS206"]);
+    .caused_by(&["FS206"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     matches!(cause, Cause::PolicySnapshotNotFound { .. }).then(|| missing(cx, rule))

@@ -11,7 +11,8 @@ use crate::rollout::versions::versions;
 /// Source: updaterun/initialization.go:recordOverrideSnapshots,
 /// utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
 pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot]);
+    .reads(&[Concept::ResourceSnapshot])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {

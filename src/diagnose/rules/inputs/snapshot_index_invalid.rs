@@ -8,7 +8,8 @@ use crate::problems::snapshot_index;
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
 pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot]);
+    .reads(&[Concept::ResourceSnapshot])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotIndexInvalid { index } = cause else {

@@ -9,7 +9,8 @@ use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
 pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", Search::Cause(check))
-    .reads(&[Concept::ResourceSnapshot]);
+    .reads(&[Concept::ResourceSnapshot])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotNotFound { index, .. } = cause else {

@@ -9,7 +9,8 @@ use crate::problems::{SortingLabel, StageMap, sorting_label, unsorted};
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
 pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", Search::Cause(check))
-    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding]);
+    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SortingLabelInvalid {

@@ -8,7 +8,8 @@ use crate::problems::stage_selector;
 /// The schema does not check operators and values.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
 pub const RULE: Rule = Rule::error("FS110", "stage-selector-invalid", Search::Cause(check))
-    .reads(&[Concept::Strategy]);
+    .reads(&[Concept::Strategy])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StageSelectorInvalid {

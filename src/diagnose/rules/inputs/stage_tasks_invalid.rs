@@ -8,8 +8,9 @@ use crate::problems::stage_tasks;
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
 /// validateAfterStageTask.
-pub const RULE: Rule =
-    Rule::error("FS109", "stage-tasks-invalid", Search::Cause(check)).reads(&[Concept::Strategy]);
+pub const RULE: Rule = Rule::error("FS109", "stage-tasks-invalid", Search::Cause(check))
+    .reads(&[Concept::Strategy])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StageTasksInvalid {

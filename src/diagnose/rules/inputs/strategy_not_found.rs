@@ -7,8 +7,9 @@ use crate::problems::{Problem, strategy_missing};
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule =
-    Rule::error("FS108", "strategy-not-found", Search::Cause(check)).reads(&[Concept::Strategy]);
+pub const RULE: Rule = Rule::error("FS108", "strategy-not-found", Search::Cause(check))
+    .reads(&[Concept::Strategy])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StrategyNotFound { strategy } = cause else {

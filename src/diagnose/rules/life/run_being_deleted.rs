@@ -9,7 +9,8 @@ use crate::rollout::Phase;
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
 pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Search::One(check))
-    .reads(&[Concept::Binding, Concept::ApprovalRequest]);
+    .reads(&[Concept::Binding, Concept::ApprovalRequest])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx

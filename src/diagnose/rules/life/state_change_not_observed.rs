@@ -13,7 +13,8 @@ const QUIET: SignedDuration = SignedDuration::from_secs(120);
 /// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
 pub const RULE: Rule = Rule::warning("FS605", "state-change-not-observed", Search::One(check))
-    .reads(&[Concept::UpdateRun]);
+    .reads(&[Concept::UpdateRun])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;

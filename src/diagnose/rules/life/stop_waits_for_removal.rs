@@ -4,8 +4,9 @@ use crate::diagnose::rules::prelude::*;
 
 /// A stop does not begin to remove the placement from clusters, and ends only when no binding is
 /// left that is to be removed. Source: updaterun/stop.go:stopDeleteStage.
-pub const RULE: Rule =
-    Rule::error("FS612", "stop-waits-for-removal", Search::One(check)).reads(&[Concept::Binding]);
+pub const RULE: Rule = Rule::error("FS612", "stop-waits-for-removal", Search::One(check))
+    .reads(&[Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

@@ -8,7 +8,8 @@ use crate::member::availability::is_available;
 /// not. Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::info("FS919", "available-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
-    .caused_by(&["FS516"]);
+    .caused_by(&["FS516"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -13,7 +13,8 @@ pub const RULE: Rule = Rule::error(
     "change-not-observed-on-member",
     Search::Whole(check),
 )
-.reads(&[Concept::Binding, Concept::Work]);
+.reads(&[Concept::Binding, Concept::Work])
+.environment();
 
 /// Controllers take note within seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);

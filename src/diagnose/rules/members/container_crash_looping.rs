@@ -8,7 +8,8 @@ use crate::member::texts::exit_code;
 /// A container of the newest template has ended, is in the kubelet's back-off, or runs once more
 /// without being ready, and neither its memory nor a probe is the reason.
 pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

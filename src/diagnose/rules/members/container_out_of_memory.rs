@@ -8,7 +8,8 @@ use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.
 pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

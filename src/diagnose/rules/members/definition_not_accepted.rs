@@ -8,7 +8,8 @@ use crate::member::{MemberBody, MemberKind};
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
 pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

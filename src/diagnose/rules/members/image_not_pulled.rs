@@ -10,7 +10,8 @@ use crate::member::texts::{PullProblem, pull_problem};
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
 /// Source: kubernetes, pkg/kubelet/images/types.go.
 pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
@@ -43,6 +44,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 Some(problem) if problems.len() == 1 => *problem,
                 _ => PullProblem::Other,
             };
+            if matches!(
+                one,
+                PullProblem::Certificate | PullProblem::RateLimit | PullProblem::Unreachable
+            ) {
+                finding.fault = Some(Blame::Environment);
+            }
             finding = group.says(
                 finding,
                 &format!(

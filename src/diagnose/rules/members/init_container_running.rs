@@ -7,7 +7,8 @@ use crate::member::PodState;
 
 /// An init container of the newest template, and no sidecar, has run for a minute.
 pub const RULE: Rule = Rule::error("FS907", "init-container-running", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -7,7 +7,8 @@ use crate::member::{MemberBody, MemberKind};
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
 pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

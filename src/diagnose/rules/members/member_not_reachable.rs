@@ -10,7 +10,8 @@ use crate::words::CommandLine;
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
 pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Search::Whole(check))
-    .reads(&[Concept::MemberCluster]);
+    .reads(&[Concept::MemberCluster])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let looks = &cx.inventory.looks;

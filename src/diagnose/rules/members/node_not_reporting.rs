@@ -10,7 +10,8 @@ use crate::member::PodState;
 /// the node controller has said so without a reason, as it does for nodes that are silent.
 /// Source: kubernetes, pkg/controller/util/node/controller_utils.go:MarkPodsNotReady.
 pub const RULE: Rule = Rule::error("FS914", "node-not-reporting", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -7,7 +7,8 @@ use crate::member::MemberKind;
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
 pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

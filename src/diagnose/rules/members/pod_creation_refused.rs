@@ -7,7 +7,8 @@ use crate::diagnose::rules::prelude::*;
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
 pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"]);
+    .caused_by(&["FS531"])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
@@ -20,6 +21,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             let message = group.first().map_or("", |(_, refusal)| refusal.message);
             let (why, repair) = reason(message);
+            if message.contains("failed calling webhook") {
+                finding.fault = Some(Blame::Environment);
+            }
             finding = group.says(finding, &format!("its pods cannot be created{why}"));
             for (cluster, refusal) in group.shown() {
                 finding =

@@ -6,7 +6,8 @@ use crate::member::MemberKind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
 pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -8,7 +8,8 @@ use crate::member::PodState;
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
 pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"]);
+    .caused_by(&["FS531"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

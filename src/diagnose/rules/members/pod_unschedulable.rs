@@ -9,7 +9,8 @@ use crate::member::texts::unschedulable;
 /// somebody holds it back with a scheduling gate.
 pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"]);
+    .caused_by(&["FS531"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

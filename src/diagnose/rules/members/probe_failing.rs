@@ -7,7 +7,8 @@ use crate::member::{PodState, Probe};
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
 pub const RULE: Rule = Rule::error("FS906", "probe-failing", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

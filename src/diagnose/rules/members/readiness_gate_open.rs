@@ -10,7 +10,8 @@ use crate::member::PodState;
 /// All containers of a pod of the newest template are ready, and a condition among its readiness
 /// gates is not `True`.
 pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

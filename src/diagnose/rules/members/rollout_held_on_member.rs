@@ -8,7 +8,8 @@ use crate::member::Held;
 /// a partition, and `OnDelete` keep older pods for ever.
 /// Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

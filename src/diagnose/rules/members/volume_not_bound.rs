@@ -10,7 +10,8 @@ use crate::member::{MemberKind, PodState};
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
 pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"]);
+    .caused_by(&["FS531"])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

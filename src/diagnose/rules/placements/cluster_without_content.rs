@@ -1,12 +1,93 @@
 //! A cluster was added to the placement after the last run, and has nothing.
 
 use crate::diagnose::rules::prelude::*;
+use crate::rollout::ClusterState;
+use crate::rollout::life::{self, Life};
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
 pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", Search::One(check))
-    .reads(&[Concept::Binding]);
+    .reads(&[Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    lost(cx, rule).or_else(|| never_reached(cx, rule))
+}
+
+/// Clusters that the run is done with, whose bindings are newer and empty: the placement was deleted
+/// and created again under the run, and the content went with the old bindings.
+fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
+    let run = rollout.run;
+    let lost: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .filter_map(|cluster| {
+            let binding = cluster.binding.filter(|it| it.spec.snapshot.is_empty())?;
+            (binding.meta.created? > cluster.ended?).then_some((cluster, binding))
+        })
+        .collect();
+    // A newer run brings the content again.
+    let mut others = cx.inventory.runs_under_way();
+    let is_overtaken = others.any(|other| other.meta.name != run.meta.name);
+    if lost.is_empty() || is_overtaken || cx.verdict == Verdict::Deleting {
+        return None;
+    }
+    let names: Vec<_> = lost.iter().map(|(cluster, _)| cluster.name).collect();
+    let is_new = life::of_run(cx.inventory, run) == Life::Earlier;
+    let why = if is_new {
+        "the placement was deleted and created again after that"
+    } else if names.len() == 1 {
+        "its binding was created again after that"
+    } else {
+        "their bindings were created again after that"
+    };
+    let message = format!(
+        "The content of {} is gone from {}: {} was done there, but {why}.",
+        cx.inventory.placement_name,
+        enumerate(&names),
+        run.meta.name
+    );
+    let mut finding = rule
+        .finding(cx.placement_object(), message)
+        .severity(Severity::Error)
+        .root_if(cx.verdict.wants_root_cause())
+        .clusters(names);
+    if let Some(placement) = cx.inventory.placement.present().filter(|_| is_new) {
+        let created = placement.meta.created;
+        finding = finding.known(placement.object(), "metadata.creationTimestamp", created);
+    }
+    for (cluster, binding) in lost.iter().take(3) {
+        let path = format!(
+            "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Succeeded].lastTransitionTime",
+            cluster.stage, cluster.name
+        );
+        finding = finding
+            .evidence(binding.object(), "spec.resourceSnapshotName", "")
+            .known(
+                binding.object(),
+                "metadata.creationTimestamp",
+                binding.meta.created,
+            )
+            .known(run.object(), path, cluster.ended);
+    }
+    Some(
+        finding
+            .look_with(
+                "Check which run rolled out which version.",
+                cx.command("history").arg(&cx.inventory.placement_name),
+            )
+            .fix_with(
+                "Roll the content out again with a new run.",
+                cx.command("run")
+                    .arg("NEW")
+                    .flag("--placement", &cx.inventory.placement_name)
+                    .flag("--strategy", &run.spec.strategy),
+            ),
+    )
+}
+
+/// Clusters that were scheduled after the last run.
+fn never_reached(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     let without_run = cx.run().is_none();
     let asked = match cx.verdict {

@@ -6,7 +6,8 @@ use crate::kubefleet::reasons;
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
 pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", Search::One(check))
-    .reads(&[Concept::Placement, Concept::Binding]);
+    .reads(&[Concept::Placement, Concept::Binding])
+    .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;

@@ -1,0 +1,131 @@
+//! What is wrong with a command line, said as every other error: a sentence, then what to run.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::Error;
+use crate::kubefleet::Kind;
+use crate::words::{CommandLine, Hint};
+
+/// What other tools call a verb, and ours.
+const SYNONYMS: [(&str, &str); 29] = [
+    ("abort", "stop"),
+    ("accept", "approve"),
+    ("apply", "run"),
+    ("back", "rollback"),
+    ("cancel", "stop"),
+    ("continue", "resume"),
+    ("create", "run"),
+    ("describe", "status"),
+    ("follow", "status --watch"),
+    ("gates", "approvals"),
+    ("get", "list"),
+    ("halt", "stop"),
+    ("info", "status"),
+    ("logs", "diagnose"),
+    ("ls", "list"),
+    ("pause", "stop"),
+    ("promote", "approve"),
+    ("remove", "delete"),
+    ("rerun", "retry"),
+    ("restart", "retry"),
+    ("revert", "rollback"),
+    ("rm", "delete"),
+    ("runs", "list"),
+    ("show", "status"),
+    ("start", "run"),
+    ("undo", "rollback"),
+    ("unpause", "resume"),
+    ("watch", "status --watch"),
+    ("why", "diagnose"),
+];
+
+/// The error as every other; `command` is what the words were read by.
+pub fn of(error: &clap::Error, args: &[OsString], command: &Command) -> Error {
+    let words: Vec<_> = args.iter().skip(1).map(|it| it.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    {
+        let refused = Error::usage(format!("{word:?} is not a command"));
+        return refused.hint(meant(error, word, &words, command));
+    }
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n").map(one_line).filter(|it| {
+        !it.is_empty() && !it.starts_with("Usage: ") && !it.starts_with("For more information")
+    });
+    let message = paragraphs.next().unwrap_or_default();
+    let refused = Error::usage(message.trim_start_matches("error: "));
+    let tips = paragraphs.map(|it| it.trim_start_matches("tip: ").to_owned());
+    let see = Hint::new("see its flags:").command(help_of(&verbs(&words, command)));
+    let hint = tips.map(Hint::new).reduce(Hint::and);
+    refused.hint(match hint {
+        Some(tips) => tips.and(see),
+        None => see,
+    })
+}
+
+/// The lines of a paragraph as one, with a list behind its colon.
+fn one_line(paragraph: &str) -> String {
+    let lines: Vec<_> = paragraph.lines().map(str::trim).collect();
+    match lines.split_first() {
+        Some((first, rest)) if !rest.is_empty() && first.ends_with(':') => {
+            format!("{first} {}", rest.join(", "))
+        }
+        _ => lines.join(" "),
+    }
+}
+
+/// The verbs among the words.
+fn verbs<'w>(words: &[&'w str], command: &Command) -> Vec<&'w str> {
+    let mut at = command;
+    let mut verbs = Vec::new();
+    for word in words {
+        if let Some(sub) = at.find_subcommand(word) {
+            verbs.push(*word);
+            at = sub;
+        }
+    }
+    verbs
+}
+
+fn help_of(verbs: &[&str]) -> CommandLine {
+    let verbs = verbs
+        .iter()
+        .fold(CommandLine::fleet(""), |line, verb| line.switch(verb));
+    verbs.switch("--help")
+}
+
+/// The command that was probably meant, with the other words where it takes them.
+fn meant(error: &clap::Error, word: &str, words: &[&str], command: &Command) -> Hint {
+    let near = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(near)) => near.first().map(String::as_str),
+        Some(ContextValue::String(near)) => Some(near.as_str()),
+        _ => None,
+    };
+    let known = SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
+    let Some(verb) = known.map(|(_, verb)| *verb).or(near) else {
+        return Hint::new("see all commands:").command(help_of(&[]));
+    };
+    let mut is_said = false;
+    let typed = words.iter().fold(CommandLine::fleet(""), |line, typed| {
+        if *typed == word && !is_said {
+            is_said = true;
+            verb.split(' ').fold(line, CommandLine::switch)
+        } else if Kind::from_word(typed).is_some() || ["run", "runs"].contains(typed) {
+            line
+        } else if typed.starts_with('-') {
+            line.switch(typed)
+        } else {
+            line.arg(*typed)
+        }
+    });
+    let argv = typed.argv();
+    let own = std::iter::once("x").chain(argv.iter().skip(2).map(String::as_str));
+    let is_whole = command.clone().try_get_matches_from(own).is_ok();
+    let first = verb.split(' ').next().unwrap_or(verb);
+    let see = if is_whole { typed } else { help_of(&[first]) };
+    Hint::new("did you mean:").command(see)
+}

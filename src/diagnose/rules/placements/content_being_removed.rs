@@ -1,0 +1,97 @@
+//! Content is being removed from member clusters, and no run does it.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
+use crate::rollout::Rollout;
+
+/// How many of the objects that go are shown.
+const SHOWN: usize = 3;
+
+/// A binding or a Work of the placement has a deletionTimestamp. KubeFleet deletes the Works with the
+/// binding, and the member agent what is in them. What a run removes in its deletion stage, and what
+/// a live run meets, is told with the run. Source: workgenerator/controller.go:handleDelete.
+pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", Search::One(check))
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS101", "FS206"])
+    .person();
+
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    if cx.rollout.as_ref().is_some_and(Rollout::is_live) {
+        return None;
+    }
+    let inventory = cx.inventory;
+    let stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
+    let removed: BTreeSet<_> = stages
+        .filter(|stage| stage.deletes)
+        .flat_map(|stage| stage.clusters.iter().map(|cluster| cluster.name))
+        .collect();
+    let bindings: Vec<_> = inventory
+        .bindings
+        .iter()
+        .filter(|it| it.meta.is_deleting() && it.snapshot_index().is_some())
+        .filter(|it| !removed.contains(it.spec.cluster.as_str()))
+        .collect();
+    let works: Vec<_> = inventory
+        .works
+        .iter()
+        .filter(|work| work.meta.is_deleting() && inventory.is_of_placement(work))
+        .filter_map(|work| {
+            let cluster = work
+                .meta
+                .namespace
+                .strip_prefix(names::MEMBER_NAMESPACE_PREFIX)?;
+            (!removed.contains(cluster)).then_some((cluster, work))
+        })
+        .collect();
+    let of_bindings = bindings.iter().map(|it| it.spec.cluster.as_str());
+    let clusters: BTreeSet<_> = of_bindings.chain(works.iter().map(|it| it.0)).collect();
+    if clusters.is_empty() {
+        return None;
+    }
+    let what = match (bindings.len(), works.len()) {
+        (0, 1) => "its Work is being deleted",
+        (0, _) => "its Works are being deleted",
+        (1, _) => "its binding is being deleted",
+        _ => "its bindings are being deleted",
+    };
+    let placement = cx.placement_object();
+    let is_gone = inventory.placement.is_absent()
+        || inventory
+            .placement
+            .present()
+            .is_some_and(|it| it.meta.is_deleting());
+    let mut finding = rule
+        .finding(
+            &placement,
+            format!(
+                "The content of {} is being removed from {}: {what}.",
+                placement.name,
+                enumerate(&clusters)
+            ),
+        )
+        .root_if(cx.run().is_none() && cx.verdict.wants_root_cause())
+        .clusters(clusters);
+    for binding in bindings.iter().take(SHOWN) {
+        let deleted = binding.meta.deleted;
+        finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
+    }
+    for (_, work) in works.iter().take(SHOWN) {
+        let deleted = work.meta.deleted;
+        finding = finding.evidence(work.object(), "metadata.deletionTimestamp", deleted);
+    }
+    Some(
+        finding
+            .look_with(
+                "List the placement's bindings: those that go have a deletionTimestamp.",
+                cx.of_placement(Concept::Binding).flag("-o", "yaml"),
+            )
+            .look(if is_gone {
+                "Keep the manifests of the placement and of its content: nothing stops the removal."
+            } else {
+                "Find out who deleted them, or what took the clusters off the placement: nothing \
+                 stops the removal."
+            }),
+    )
+}
