@@ -9,6 +9,7 @@ pub mod change;
 pub mod cli;
 pub mod commands;
 pub mod contents;
+pub mod controller;
 pub mod diagnose;
 pub mod error;
 pub mod exit;

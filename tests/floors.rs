@@ -19,6 +19,7 @@ const FLOORS: &[&[&str]] = &[
     &["problems"],
     &["report"],
     &["manifests"],
+    &["controller"],
     &["rollout"],
     &["inventory"],
     &["member", "contents"],
