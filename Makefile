@@ -1,15 +1,21 @@
-# What a contributor and CI run. `make test` is the whole suite.
+# What a contributor and CI run. `make check` is for every change, `make test` is the whole suite.
 
-.PHONY: build test lint generated versions pages deny bench attack
+.PHONY: build check test lint generated tests versions pages deny bench attack
 
 build:
 	cargo build --locked --release
 
-test: lint generated
+# While working: what computes. The end-to-end tests, shells and attacks are left to `make test`.
+check:
+	cargo test --locked --lib --test suite
+
+# Goes on after a failure, and says at the end what failed.
+test:
+	tests/all lint generated tests versions pages
+
+tests:
 	# The end-to-end tests wait more than they work.
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --workspace
-	$(MAKE) -j3 versions
-	$(MAKE) pages
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --workspace --no-fail-fast
 
 lint:
 	# Not `cargo fmt`: it does not see the modules that the list of rules declares.
@@ -21,12 +27,13 @@ generated:
 	cargo xtask schemas
 
 # A release on other hubs: what KubeFleet served before, and what it published where that is at hand.
-# They wait more than they work, too: `make -j3 versions`.
+# They wait more than they work, too.
 VERSIONS := old alpha $(filter-out README%,$(notdir $(wildcard ../shared/crds/*)))
-versions: $(VERSIONS:%=version-%)
+versions:
+	$(MAKE) --keep-going --jobs=3 $(VERSIONS:%=version-%)
 
 version-%:
-	FLEET_STAGE_CRDS=$* cargo test --locked --workspace --test e2e versions::
+	FLEET_STAGE_CRDS=$* cargo test --locked --test e2e versions::
 
 # What `-o html` writes, in a real browser. Says so where there is none.
 pages:

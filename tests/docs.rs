@@ -3,15 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+use crate::{banned, files};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-mod banned;
 #[path = "docs/complete.rs"]
 mod complete;
 #[path = "docs/explanations.rs"]
 mod explanations;
-mod files;
 #[path = "docs/words.rs"]
 mod words;
 

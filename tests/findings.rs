@@ -20,12 +20,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-#[allow(dead_code)] // others read the documents of fixtures, too
-#[path = "laws/fixtures.rs"]
-mod fixtures;
-#[path = "laws/situations.rs"]
-mod situations;
-
+use crate::{fixtures, situations};
 use std::collections::BTreeSet;
 use std::path::Path;
 

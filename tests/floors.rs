@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-mod files;
-
+use crate::files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -107,6 +106,58 @@ fn only_the_terminal_prints() {
             );
         }
     }
+}
+
+/// Where tests may look at a clock: who waits, who starts servers and says what they wrote when they do
+/// not come up, and what stands in for a hub, whose controllers have times of their own.
+const CLOCKS: [&str; 6] = [
+    "tests/hub/src/waiting.rs",
+    "tests/hub/src/servers.rs",
+    "tests/hub/src/crds.rs",
+    "tests/hub/src/fleet.rs",
+    "tests/hub/src/proxy/",
+    "tests/hub/src/standin/",
+];
+
+/// No test depends on how fast a machine is: it waits for what is to be seen, which
+/// `test_hub::waiting` does, and does not measure. What is to be fast is a benchmark.
+#[test]
+fn only_who_waits_looks_at_a_clock() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let forbidden = ["Instant::now", ".elapsed()", "sleep("];
+    let mut found = Vec::new();
+    for file in below(root.join("tests"), "rs")
+        .into_iter()
+        .chain(below(root.join("src"), "rs"))
+    {
+        let relative = file.strip_prefix(root).unwrap().display().to_string();
+        if CLOCKS.iter().any(|clock| relative.starts_with(clock)) || relative == "tests/floors.rs" {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let all_tests = relative.starts_with("tests/") || is_for_tests(&relative);
+        let tests = if all_tests {
+            text.as_str()
+        } else {
+            text.split_once("#[cfg(test)]\nmod tests {")
+                .map_or("", |(_, tests)| tests)
+        };
+        for word in forbidden {
+            for line in tests.lines().filter(|line| line.contains(word)) {
+                found.push(format!("{relative}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "use test_hub::waiting:\n{}",
+        found.join("\n")
+    );
+}
+
+/// Whether a file of `src/` is only there for tests.
+fn is_for_tests(relative: &str) -> bool {
+    relative.ends_with("/tests.rs") || relative.contains("/tests/") || relative.contains("/fake_")
 }
 
 /// No file needs another that needs it, be it by way of others. What a file shares with the files

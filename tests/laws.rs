@@ -3,19 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-mod banned;
 #[path = "laws/brevity.rs"]
 mod brevity;
 #[path = "laws/ends.rs"]
 mod ends;
 #[path = "laws/evidence.rs"]
 mod evidence;
-#[path = "laws/fixtures.rs"]
-mod fixtures;
 #[path = "laws/lengths.rs"]
 mod lengths;
-#[path = "laws/situations.rs"]
-mod situations;
 #[path = "laws/steps.rs"]
 mod steps;
 #[path = "laws/voice.rs"]
@@ -23,6 +18,7 @@ mod voice;
 #[path = "laws/words.rs"]
 mod words;
 
+use crate::{banned, fixtures, situations};
 use std::path::PathBuf;
 
 use fixtures::yaml_files;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-mod calls;
-mod files;
-
+use crate::{calls, files};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

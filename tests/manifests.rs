@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-mod calls;
 #[path = "manifests/command.rs"]
 mod command;
-mod files;
 #[path = "manifests/kubefleet.rs"]
 mod kubefleet;
 #[path = "manifests/works.rs"]

@@ -8,12 +8,12 @@
     clippy::print_stderr
 )] // a test may fail
 
-mod files;
 #[path = "packages/promises.rs"]
 mod promises;
 #[path = "packages/workflows.rs"]
 mod workflows;
 
+use crate::files;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

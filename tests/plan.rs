@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-#[path = "laws/fixtures.rs"]
-mod fixtures;
 #[path = "plan/laws.rs"]
 mod laws;
 #[path = "plan/refusals.rs"]
@@ -13,8 +11,7 @@ mod strategy_file;
 #[path = "plan/warnings.rs"]
 mod warnings;
 
-mod calls;
-
+use crate::{calls, fixtures};
 use std::ffi::OsString;
 
 use kubectl_fleet_stage::ui::Environment;

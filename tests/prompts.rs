@@ -4,12 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
 
-const PATIENCE: Duration = Duration::from_mins(1);
 /// Three runs on one placement: the newest waits, the others have succeeded.
 const RUNS: &str = "tests/lists/payments.yaml";
 const DOWN: &str = "\u{1b}[B";
@@ -31,7 +29,7 @@ fn program(words: &[&str]) -> Command {
 
 /// A list that was shown, of so many columns.
 fn list(words: &[&str], columns: u16) -> Terminal {
-    let terminal = Terminal::start(&program(words), columns, PATIENCE);
+    let terminal = Terminal::start(&program(words), columns);
     terminal.until("Choose ");
     terminal.until("> ");
     terminal
@@ -40,14 +38,8 @@ fn list(words: &[&str], columns: u16) -> Terminal {
 /// Types, and gives the key that was typed the time to be read alone.
 fn press(terminal: &mut Terminal, keys: &[&str]) {
     for key in keys {
-        let before = terminal.shown().len();
         terminal.types(key);
-        let begun = std::time::Instant::now();
-        while terminal.shown().len() == before && begun.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        // The list is drawn in several steps.
-        std::thread::sleep(Duration::from_millis(100));
+        terminal.until_idle();
     }
 }
 
@@ -156,9 +148,7 @@ fn an_interrupt_leaves_the_terminal_as_it_was() {
                 kill_process(process.unwrap(), signal).unwrap();
             }
         }
-        while !terminal.has_ended() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        terminal.until_ended();
         assert!(terminal.reads_lines(), "{signal:?}");
         ended(terminal, 130, "error: interrupted: nothing chosen\r\n");
     }
@@ -201,13 +191,13 @@ fn where_nothing_can_be_drawn_or_nobody_asked_the_name_is_required() {
         ] {
             let mut command = program(&[verb, "-f", RUNS]);
             command.env(variable, value);
-            let (code, shown) = Terminal::start(&command, 80, PATIENCE).end();
+            let (code, shown) = Terminal::start(&command, 80).end();
             assert_eq!(code, 2, "{shown}");
             assert!(shown.contains(says), "{shown}");
             assert!(!shown.contains('\u{1b}'), "{shown}");
         }
     }
-    let quiet = Terminal::start(&program(&["history", "-q", "-f", RUNS]), 80, PATIENCE);
+    let quiet = Terminal::start(&program(&["history", "-q", "-f", RUNS]), 80);
     assert_eq!(quiet.end().0, 2);
     for verb in [
         "approve", "delete", "history", "resume", "retry", "rollback", "stop",
@@ -230,7 +220,7 @@ fn what_else_is_missing_is_still_said() {
         &["wait"],
         &["stop", "--all"],
     ] {
-        let (code, shown) = Terminal::start(&program(words), 80, PATIENCE).end();
+        let (code, shown) = Terminal::start(&program(words), 80).end();
         assert_eq!(code, 2, "{shown}");
         let required = "required arguments were not provided";
         assert!(shown.contains(required), "{words:?}: {shown}");

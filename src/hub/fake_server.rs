@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use test_hub::waiting;
+
 use super::config::ConnectionSettings;
 use super::request::Connection;
 
@@ -66,15 +68,15 @@ impl FakeServer {
         Self { url, asked }
     }
 
-    /// A connection to it, whose requests may take seconds.
+    /// A connection to it, whose requests may take a minute.
     pub(super) fn connection(&self) -> Connection {
         let settings = ConnectionSettings::of(&self.url);
-        Connection::prepare(settings, Some(Duration::from_secs(5))).unwrap()
+        Connection::prepare(settings, Some(Duration::from_mins(1))).unwrap()
     }
 
     /// The path of the next request.
     pub(super) fn asked(&self) -> String {
-        self.asked.recv_timeout(Duration::from_secs(10)).unwrap()
+        self.asked.recv_timeout(waiting::HANGS).unwrap()
     }
 }
 
@@ -115,6 +117,6 @@ fn answer(mut stream: TcpStream, reply: &Reply) {
             let _ = stream.write_all(b"0\r\n\r\n");
         }
         "cut" => {}
-        _ => std::thread::sleep(Duration::from_mins(1)),
+        _ => waiting::pass(waiting::HANGS),
     }
 }

@@ -18,6 +18,8 @@ mod words;
 
 use std::process::{Command, Output, Stdio};
 
+use test_hub::waiting;
+
 /// How often something is tried: a hundred times as often by `make attack`.
 fn tries(short: usize) -> usize {
     let long = std::env::var_os("FLEET_STAGE_ATTACK").is_some_and(|how| how == "long");
@@ -41,7 +43,7 @@ fn program(args: &[&str]) -> Command {
 
 /// Runs the program to its end, which must be one of its own: no signal, no panic.
 fn ends(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
+    let output = waiting::output(command);
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code().is_some(), "{command:?}: {err}");
     assert!(!err.contains("panicked"), "{command:?}: {err}");

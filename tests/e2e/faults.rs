@@ -1,20 +1,15 @@
-//! What the plugin makes of a hub that fails: the exit code, the words, the time that it takes, and
-//! no verdict that nothing supports.
+//! What the plugin makes of a hub that fails: the exit code, the words, how often it asks, and no
+//! verdict that nothing supports.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use http::Method;
 use serde_json::{Value, json};
-use test_hub::{Fault, FaultProxy, Rule, Seen};
+use test_hub::{Fault, FaultProxy, Rule, Seen, waiting};
 
 use crate::harness::Ran;
 use crate::scene::{Scene, both, three_stages};
-
-/// The time for one request.
-const LIMIT: Duration = Duration::from_secs(3);
-/// What a command may take beside its requests on a busy machine.
-const SLACK: Duration = Duration::from_secs(5);
 
 const RUNS: &str = "/clusterstagedupdateruns";
 const BINDINGS: &str = "/clusterresourcebindings";
@@ -74,7 +69,6 @@ struct Bad {
 /// A command through the proxy.
 struct Tried {
     ran: Ran,
-    took: Duration,
     requests: Vec<Seen>,
 }
 
@@ -121,14 +115,12 @@ impl Bad {
             "wait" => vec!["wait", &run, "--for=succeeded", "-o", "json"],
             other => vec![other, "-o", "json"],
         };
-        arguments.push("--request-timeout=3s");
+        arguments.push("--request-timeout=6s");
         arguments.extend(more);
-        let begun = Instant::now();
         let ran = self
             .scene
             .hub
             .plugin_as(&self.proxy.kubeconfig(), &arguments);
-        let took = begun.elapsed();
         let requests = self.proxy.requests();
         for seen in &requests {
             let question = seen.method == Method::POST && seen.target.contains("/selfsubject");
@@ -137,15 +129,11 @@ impl Bad {
                 "{command} writes: {seen:?}"
             );
         }
-        Tried {
-            ran,
-            took,
-            requests,
-        }
+        Tried { ran, requests }
     }
 }
 
-/// Checks how a command ended, in what time, and that it gave no verdict when it failed.
+/// Checks how a command ended, and that it gave no verdict when it failed.
 fn check(what: &str, tried: &Tried, code: i32, words: &str) {
     let said = tried.said();
     assert_eq!(tried.ran.code, code, "{what}: {said}");
@@ -182,12 +170,11 @@ fn nothing_works_for(bad: &Bad, command: &str) {
         (Fault::Page(502), "the hub answered 502: Bad Gateway"),
         (Fault::NoJson, "answered with a web page"),
         (Fault::Cut { bytes }, "the hub's answer is invalid"),
-        (Fault::Hang, "no answer within 3s"),
+        (Fault::Hang, "no answer within 6s"),
     ] {
         let what = format!("{command} with {fault:?}");
         let tried = bad.run(command, vec![Rule::new("", fault.clone())]);
         check(&what, &tried, 1, words);
-        assert!(tried.took < LIMIT + SLACK, "{what}: {:?}", tried.took);
         let count = tried.requests.len();
         assert!(count <= 5, "{what}: {count} requests");
     }
@@ -234,13 +221,12 @@ fn cannot_be_read(bad: &Bad, command: &str, path: &str) {
         (Fault::Unavailable(Some(3600)), 1, "503"),
         (Fault::Cut { bytes }, 1, "the hub's answer is invalid"),
         (Fault::NoJson, 1, "answered with a web page"),
-        (Fault::Hang, 1, "no answer within 3s"),
+        (Fault::Hang, 1, "no answer within 6s"),
         (Fault::Leave, 1, "cannot reach the hub"),
     ] {
         let what = format!("{command} with {fault:?}");
         let tried = bad.run(command, vec![Rule::new(path, fault.clone())]);
         check(&what, &tried, code, words);
-        assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
         if code == 7 && matches!(command, "diagnose" | "status") {
             let report = tried.ran.json();
             assert_eq!(report["verdict"], "Unknown", "{what}");
@@ -274,7 +260,7 @@ fn the_bindings_cannot_be_read() {
         (Fault::Cut { bytes }, "the hub's answer is invalid"),
         (Fault::NoJson, "answered with a web page"),
         (Fault::ResetBefore, "the connection was closed"),
-        (Fault::Hang, "no answer within 3s"),
+        (Fault::Hang, "no answer within 6s"),
     ] {
         let rules = vec![Rule::new(BINDINGS, fault.clone())];
         let what = format!("diagnose with {fault:?}");
@@ -284,7 +270,6 @@ fn the_bindings_cannot_be_read() {
         // The run itself was read: what it says of itself holds.
         assert_eq!(report["verdict"], usual["verdict"], "{what}");
         assert!(gaps(&report).contains(&kind), "{what}: {report:#}");
-        assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
         let what = format!("collect with {fault:?}");
         let tried = bad.run("collect", rules);
         if fault == Fault::NotServed {
@@ -318,7 +303,7 @@ fn what_the_hub_said_last_is_told() {
     let tried = bad.run("status", rules);
     let words = "the hub answered 500: Internal error";
     check("status", &tried, 1, words);
-    assert!(tried.took >= LIMIT, "{:?}", tried.took);
+    assert_eq!(tried.requests.last().unwrap().status, None);
 }
 
 #[test]
@@ -363,7 +348,6 @@ fn who_asks_for_too_much_patience_gets_none() {
     let tried = bad.run("list", vec![rule]);
     check("list", &tried, 1, "429");
     assert_eq!(tried.requests.len(), 1);
-    assert!(tried.took < LIMIT, "{:?}", tried.took);
 }
 
 #[test]
@@ -456,14 +440,13 @@ fn a_watch_that_breaks_is_gone_on_with() {
         let tried = bad.run("wait", vec![Rule::new("watch=", fault.clone())]);
         // The run waits for a person: that is seen from the list already.
         check(&what, &tried, 4, "WaitingForApproval");
-        assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
     }
     let tried = bad.run("wait", vec![Rule::new("", Fault::Hang)]);
     check(
         "wait with a hub that hangs",
         &tried,
         1,
-        "no answer within 3s",
+        "no answer within 6s",
     );
 }
 
@@ -487,16 +470,13 @@ fn a_change_is_seen_however_often_the_watch_breaks() {
             &scene.name,
             "--for=approval",
             "--keep-waiting",
-            "--timeout=60s",
+            "--timeout=10m",
         ];
         let ran = std::thread::scope(|scope| {
             let waiting = scope.spawn(|| scene.hub.plugin_as(&proxy.kubeconfig(), &arguments));
-            let begun = Instant::now();
             let watches = |seen: &Seen| seen.target.contains("watch=");
-            while !proxy.requests().iter().any(watches) {
-                assert!(begun.elapsed() < scene.hub.patience(), "nobody watches");
-                std::thread::sleep(Duration::from_millis(50));
-            }
+            let watched = || proxy.requests().iter().any(watches);
+            waiting::until_so(|| "somebody watches".to_owned(), watched);
             let path = scene.run_path(&scene.name);
             scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
             waiting.join().unwrap()

@@ -17,7 +17,7 @@ use crate::scene::{Scene, both};
 const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
 
 /// A limit for waits of commands that have to end well before it.
-const LIMIT: &str = "--timeout=3m";
+const LIMIT: &str = "--timeout=10m";
 
 /// The label by which the stages of these tests order their clusters: the last member is first.
 const WAVE: &str = "guides-wave";

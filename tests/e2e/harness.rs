@@ -112,16 +112,6 @@ impl Harness {
         self.own.is_none()
     }
 
-    /// How long something may take that is not slow on purpose.
-    pub const fn patience(&self) -> Duration {
-        Duration::from_secs(if self.is_real() { 180 } else { 120 })
-    }
-
-    /// How long it may take until a cluster is stuck.
-    pub const fn stuck_patience(&self) -> Duration {
-        Duration::from_secs(if self.is_real() { 480 } else { 150 })
-    }
-
     /// The cluster on which a workload does not become available, and its environment. On a real
     /// hub nothing runs workloads, so that it is any.
     pub const fn broken(&self) -> (&'static str, &'static str) {

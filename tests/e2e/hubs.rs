@@ -5,14 +5,14 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_hub::fleet::{Fleet, Run};
 use test_hub::screen::Screen;
 use test_hub::standin::Scope;
 use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
-use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub};
+use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub, waiting};
 
 use crate::harness::{MEMBERS, Ran};
 use crate::scene::{Scene, both, three_stages};
@@ -20,9 +20,7 @@ use crate::scene::{Scene, both, three_stages};
 /// A user of the hub who may do nothing.
 const NOBODY: &str = "user-120";
 /// How long a hub may take.
-const LIMIT: Duration = Duration::from_secs(3);
-/// What a command may take beside that on a busy machine.
-const SLACK: Duration = Duration::from_secs(8);
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// The contexts of one kubeconfig.
 struct Hubs {
@@ -201,9 +199,8 @@ impl Begun {
 
     fn interrupt(mut self) {
         crate::write::interrupt(self.child.id());
-        let begun = Instant::now();
-        assert_eq!(self.child.wait().unwrap().code(), Some(130));
-        assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
+        let ended = waiting::ended(&mut self.child, || "after an interrupt".to_owned());
+        assert_eq!(ended.code(), Some(130));
     }
 }
 
@@ -314,11 +311,11 @@ fn a_hub_that_dies_holds_nobody_up(hubs_here: &Hubs) {
 fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
     let (run, only) = (hubs_here.run.as_str(), hubs_here.only.as_str());
     let wait = |words: &[&str]| hubs_here.plugin(&[&["wait"], words].concat());
-    let ran = wait(&[run, "--for=approval", "--contexts=prod", "--timeout=5s"]);
+    let ran = wait(&[run, "--for=approval", "--contexts=prod", "--timeout=10s"]);
     assert_eq!(ran.code, 5, "{}", ran.err);
     let met = format!(" eu: {run}: condition met: approval\n");
     assert!(ran.err.contains(&met), "{}", ran.err);
-    let late = format!("us: ClusterStagedUpdateRun {run} did not reach approval within 5s");
+    let late = format!("us: ClusterStagedUpdateRun {run} did not reach approval within 10s");
     assert!(ran.err.contains(&late), "{}", ran.err);
     let lines: Vec<_> = ran.out.lines().collect();
     assert!(
@@ -344,10 +341,10 @@ fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
         assert!(ran.err.contains("not reached: gone: "), "{}", ran.err);
     }
     hubs_here.slow.rules(vec![Rule::new("/apis", Fault::Hang)]);
-    let ran = wait(&[run, "--for=approval", "--contexts=eu,slow", "--timeout=4s"]);
+    let ran = wait(&[run, "--for=approval", "--contexts=eu,slow", "--timeout=10s"]);
     assert_eq!(ran.code, 5, "{}", ran.err);
     assert!(ran.out.starts_with("eu: WaitingForApproval"), "{}", ran.out);
-    let missing = "not reached: slow: no answer within --timeout (4s)";
+    let missing = "not reached: slow: no answer within --timeout (10s)";
     assert!(ran.err.contains(missing), "{}", ran.err);
     let ran = wait(&[run, "--for=approval", "--contexts=eu", "-o", "name"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -374,7 +371,7 @@ fn what_is_drawn_is_left_as_it_was(hubs_here: &Hubs) {
         ),
         (&wait, runs, [" eu: ", interrupted]),
     ] {
-        let mut terminal = Terminal::start(&hubs_here.command(words), 100, LIMIT + SLACK);
+        let mut terminal = Terminal::start(&hubs_here.command(words), 100);
         terminal.until("not reached: gone");
         terminal.until(drawn);
         terminal.types(CONTROL_C);
@@ -560,12 +557,9 @@ fn lists_have_a_column(hubs_here: &Hubs) {
 fn one_that_does_not_answer_is_a_line(hubs_here: &Hubs) {
     let limit = format!("{}s", LIMIT.as_secs());
     for flag in ["--timeout", "--request-timeout"] {
-        let begun = Instant::now();
         let all = ["diagnose", "--all", "-o", "json", "--contexts"];
         let names = "gone,slow,us,denied,member";
         let ran = hubs_here.plugin(&[&all[..], &[names, flag, &limit]].concat());
-        let took = begun.elapsed();
-        assert!(took < LIMIT + SLACK, "{flag}: {took:?}");
         let list = ran.json();
         assert_eq!(ran.code, 7, "{list:#} {}", ran.err);
         assert_eq!(hubs(&list, "items"), ["us"], "{list:#}");

@@ -62,8 +62,7 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         let before = document(&scene, &["history", &placement]);
         assert!(kinds(&before).contains(&"WouldGoBack"), "{before:#}");
 
-        // Moments are whole seconds: what happens in one of them has no order.
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        scene.pass_a_second();
         let request = format!("{first}-before-canary");
         scene.approve(&request, "True", false);
         let ignored = document(&scene, &["approvals", &first]);

@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use kube::Client;
 use kubectl_fleet_stage::member::MemberKind;
 use serde_json::{Value, json};
+use test_hub::waiting;
 
 use crate::harness::{Harness, Ran};
 use crate::scene::{Scene, both};
@@ -89,12 +89,9 @@ impl Member {
                     }],
                 },
             }));
-            let begun = Instant::now();
             let path = "/apis/placement.kubernetes-fleet.io/v1beta1/appliedworks";
-            while self.send("GET", path, &Value::Null).is_err() {
-                assert!(begun.elapsed() < Duration::from_secs(30), "{path}");
-                std::thread::sleep(Duration::from_millis(100));
-            }
+            let served = || self.send("GET", path, &Value::Null).is_ok();
+            waiting::until_so(|| path.to_owned(), served);
         });
     }
 
@@ -354,22 +351,15 @@ fn a_look_needs_no_more_than_is_written() {
         let more = ["--member-context", &way, "-o", "json"];
         let run = word(&scene);
         let arguments = [&["diagnose"], &scene.named(&run)[..], &more].concat();
-        let begun = Instant::now();
         // The server learns of roles a moment later.
-        loop {
-            let ran = scene.hub.plugin_as(&kubeconfig, &arguments);
-            let report = ran.json();
-            if gaps(&report).is_empty() {
-                assert_eq!(codes(&report), ["FS901*", "FS501"], "{}", ran.out);
-                break;
-            }
-            assert!(
-                begun.elapsed() < Duration::from_secs(20),
-                "{:?}",
-                gaps(&report)
-            );
-            std::thread::sleep(Duration::from_millis(200));
-        }
+        let report = waiting::until(
+            || "nothing is missing".to_owned(),
+            || {
+                let report = scene.hub.plugin_as(&kubeconfig, &arguments).json();
+                gaps(&report).is_empty().then_some(report)
+            },
+        );
+        assert_eq!(codes(&report), ["FS901*", "FS501"], "{report:#}");
     }
 }
 

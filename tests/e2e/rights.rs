@@ -2,11 +2,11 @@
 //! one that is taken away.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use kubectl_fleet_stage::commands::about::permissions::{self, Need, Permission};
 use kubectl_fleet_stage::kubefleet::Scope;
 use serde_json::{Value, json};
+use test_hub::waiting;
 
 use crate::harness::{Harness, Ran};
 use crate::scene::{Scene, both};
@@ -157,11 +157,8 @@ impl Users {
                     "subresource": permission.verb.resource(kind).split_once('/').map_or("", |(_, sub)| sub),
                 }},
             });
-            let begun = Instant::now();
-            while self.hub.create(&review)["status"]["allowed"] != true {
-                assert!(begun.elapsed() < Duration::from_secs(20), "{user}");
-                std::thread::sleep(Duration::from_millis(50));
-            }
+            let may = || self.hub.create(&review)["status"]["allowed"] == true;
+            waiting::until_so(|| format!("{user} may"), may);
         }
     }
 }
@@ -393,15 +390,14 @@ fn a_role_of_one_namespace_is_enough_for_it() {
         let kubeconfig = scene.hub.kubeconfig_of(user);
         let lacks = ["doctor", "--rbac", role.as_str(), "-n", &scene.namespace];
         // The hub learns of roles a moment later.
-        let begun = Instant::now();
-        let said = loop {
-            let ran = scene.hub.plugin_as(&kubeconfig, &lacks);
-            assert_eq!(ran.code, 7, "{}", ran.err);
-            if !ran.err.contains("stagedupdateruns") {
-                break ran.err;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(20), "{}", ran.err);
-        };
+        let said = waiting::until(
+            || format!("{user} may read runs"),
+            || {
+                let ran = scene.hub.plugin_as(&kubeconfig, &lacks);
+                assert_eq!(ran.code, 7, "{}", ran.err);
+                (!ran.err.contains("stagedupdateruns")).then_some(ran.err)
+            },
+        );
         assert!(said.contains("you lack: list memberclusters"), "{said}");
         for needs in permissions::ALL.iter().filter(|needs| needs.role == role) {
             let command = needs.command;
@@ -468,7 +464,12 @@ fn the_printed_role_is_enough() {
         },
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "user-126"}],
     }));
-    std::thread::sleep(Duration::from_secs(1));
-    let doctor = hub.plugin_as(&hub.kubeconfig_of("user-126"), &["doctor", "-o", "json"]);
-    assert_eq!(doctor.code, 0, "{}", doctor.out);
+    // The hub learns of roles a moment later.
+    waiting::until_so(
+        || "the role is enough".to_owned(),
+        || {
+            let kubeconfig = hub.kubeconfig_of("user-126");
+            hub.plugin_as(&kubeconfig, &["doctor", "-o", "json"]).code == 0
+        },
+    );
 }

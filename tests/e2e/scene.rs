@@ -1,10 +1,11 @@
 //! One placement with its strategy and runs, under names of its own.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_hub::fleet::{self, Placement, Run, Stage, config_map, deployment};
 use test_hub::standin::Scope;
+use test_hub::waiting;
 
 use crate::harness::{Harness, MEMBERS};
 
@@ -144,8 +145,14 @@ impl Scene {
     /// Lets the second in which the placement was created pass: times are whole seconds, and of what
     /// happened in one nobody can say what came first.
     pub fn pass_a_second(&self) -> &Self {
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        waiting::pass(Duration::from_secs(1));
         self
+    }
+
+    /// Lets the seconds pass in which a run was initialized: it could not be told from one that came
+    /// first after a change of the content.
+    pub fn pass_a_look(&self) {
+        waiting::pass(Duration::from_secs(3));
     }
 
     /// Like [`Self::set`], with a workload that does not become available on the broken cluster.
@@ -258,13 +265,8 @@ impl Scene {
 
     /// Waits until a run has a condition.
     pub fn until_run(&self, name: &str, condition: &str, status: &str, reason: &str) -> Value {
-        let patience = if reason == "UpdateRunStuck" {
-            self.hub.stuck_patience()
-        } else {
-            self.hub.patience()
-        };
         let what = format!("{condition}={status} {reason}");
-        self.until_within(patience, &self.run_path(name), &what, |run| {
+        self.until(&self.run_path(name), &what, |run| {
             conditions(run).any(|found| {
                 found["type"] == condition
                     && found["status"] == status
@@ -275,41 +277,20 @@ impl Scene {
 
     /// Waits until an object is gone, or is another than the one with this uid.
     pub fn until_gone(&self, path: &str, uid: &Value) {
-        let begun = Instant::now();
-        while let Some(object) = self.hub.read(path) {
-            if !uid.is_null() && object["metadata"]["uid"] != *uid {
-                return;
-            }
-            assert!(begun.elapsed() < self.hub.patience(), "{path} is not gone");
-            std::thread::sleep(std::time::Duration::from_millis(200));
-        }
+        let is_other = |object: &Value| !uid.is_null() && object["metadata"]["uid"] != *uid;
+        let gone = || self.hub.read(path).as_ref().is_none_or(is_other);
+        waiting::until_so(|| format!("{path} is gone"), gone);
     }
 
     /// Waits until an object is as it should be.
     pub fn until(&self, path: &str, what: &str, is: impl Fn(&Value) -> bool) -> Value {
-        self.until_within(self.hub.patience(), path, what, is)
-    }
-
-    fn until_within(
-        &self,
-        patience: std::time::Duration,
-        path: &str,
-        what: &str,
-        is: impl Fn(&Value) -> bool,
-    ) -> Value {
-        let begun = Instant::now();
-        loop {
-            let object = self.hub.read(path);
-            if let Some(object) = object.as_ref().filter(|object| is(object)) {
-                return object.clone();
-            }
-            assert!(
-                begun.elapsed() < patience,
-                "{path} is not {what} within {patience:?}: {:#}",
-                object.map_or(Value::Null, |mut object| object["status"].take())
-            );
-            std::thread::sleep(std::time::Duration::from_millis(200));
-        }
+        let look = || self.hub.read(path).filter(&is);
+        let status = || {
+            self.hub
+                .read(path)
+                .map(|mut object| object["status"].take())
+        };
+        waiting::until(|| format!("{path} is {what}: {:#}", json!(status())), look)
     }
 
     /// Sets the condition of an approval, with the generation or without.
@@ -333,9 +314,7 @@ impl Scene {
     /// Changes the content, and waits until the hub has a snapshot of it, which only a run makes it
     /// look for.
     pub fn new_content(&self, version: &str) {
-        // A run that was initialized within the same two seconds could not be told from one that
-        // came first after the change.
-        std::thread::sleep(std::time::Duration::from_secs(3));
+        self.pass_a_look();
         let before = self.latest();
         self.content(version);
         if !self.hub.served().obeys_state {
@@ -343,7 +322,7 @@ impl Scene {
             return;
         }
         for attempt in 0.. {
-            assert!(attempt < 20, "no new snapshot of {}", self.name);
+            assert!(attempt < 100, "no new snapshot of {}", self.name);
             let probe = format!("{}-probe-{attempt}", self.name);
             self.run(&probe, "Initialize");
             self.until_run(&probe, "Initialized", "True", "");
@@ -352,17 +331,13 @@ impl Scene {
                 return;
             }
             let pause = if self.hub.is_real() { 10_000 } else { 400 };
-            std::thread::sleep(std::time::Duration::from_millis(pause));
+            waiting::pass(Duration::from_millis(pause));
         }
     }
 
     fn until_latest(&self, is: impl Fn(&Option<String>) -> bool) {
-        let begun = Instant::now();
-        while !is(&self.latest()) {
-            let waited = begun.elapsed();
-            assert!(waited < self.hub.patience(), "no snapshot of {}", self.name);
-            std::thread::sleep(std::time::Duration::from_millis(200));
-        }
+        let what = || format!("a snapshot of {}", self.name);
+        waiting::until_so(what, || is(&self.latest()));
     }
 
     /// The index of the latest snapshot.

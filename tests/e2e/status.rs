@@ -1,12 +1,11 @@
 //! What `status` shows of a rollout that goes on, and when `wait` ends.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_hub::{Fault, Rule};
+use test_hub::{Fault, Ran, Rule, Running, waiting};
 
 use crate::harness::MEMBERS;
 use crate::scene::{Scene, both, three_stages};
@@ -37,11 +36,13 @@ fn arguments(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> 
 }
 
 /// Starts the plugin, which goes on while the test does something.
-fn start(scene: &Scene, command: &[&str], name: &str) -> Child {
-    start_at(scene, &scene.hub.kubeconfig, command, name)
+fn start(scene: &Scene, command: &[&str], name: &str) -> Running {
+    let mut plugin = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+    plugin.args(arguments(scene, &scene.hub.kubeconfig, command, name));
+    Running::of(&mut plugin)
 }
 
-/// The same by way of another kubeconfig.
+/// The same by way of another kubeconfig; what it says is read by the test.
 fn start_at(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
         .args(arguments(scene, kubeconfig, command, name))
@@ -50,33 +51,6 @@ fn start_at(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> C
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
-}
-
-/// How the plugin ended, and what it said: the answer, and the rest.
-fn end(mut child: Child, patience: Duration) -> (i32, String, String) {
-    let (mut out, mut err) = (String::new(), String::new());
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > patience {
-            child.kill().unwrap();
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut out)
-        .unwrap();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut err)
-        .unwrap();
-    let code = child.wait().unwrap().code().unwrap_or(-1);
-    (code, out, err)
 }
 
 /// The lines without the time that stands before each.
@@ -290,7 +264,7 @@ fn programs_follow_documents() {
     for scene in both("documents") {
         scene.set(&three_stages(), &ALL).run(&scene.name, "Run");
         let child = start(&scene, &["status", "-w", "-o", "json"], &word(&scene));
-        let (code, out, err) = end(child, scene.hub.patience());
+        let Ran { code, out, err } = child.end();
         assert_eq!(code, 0, "{err}");
         let documents: Vec<Value> = out
             .lines()
@@ -325,10 +299,11 @@ fn a_run_that_is_deleted_is_followed_no_longer() {
             &["wait", "--for=succeeded", "--keep-waiting"],
             &scene.name,
         );
-        std::thread::sleep(Duration::from_secs(2));
+        watching.until_answers("WaitingForApproval: ");
+        waiting.until_says("WaitingForApproval: ");
         scene.hub.delete(&scene.run_path(&scene.name));
         for child in [watching, waiting] {
-            let (code, out, err) = end(child, scene.hub.patience());
+            let Ran { code, out, err } = child.end();
             assert_eq!(code, 6, "{out}\n{err}");
             assert!(err.contains("was deleted"), "{err}");
         }
@@ -344,7 +319,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
             let ran = scene.plugin(&["wait", &condition], &scene.name, more);
             (ran.code, ran.out, ran.err)
         };
-        let (code, out, err) = wait("initialized", &["--timeout=60s"]);
+        let (code, out, err) = wait("initialized", &["--timeout=10m"]);
         assert_eq!(code, 0, "{err}");
         assert!(out.starts_with("NotStarted: "), "{out}");
         // A person has to start it.
@@ -358,12 +333,12 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
 
         let path = scene.run_path(&scene.name);
         scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
-        let (code, _, err) = wait("stage=staging", &["--keep-waiting", "--timeout=60s"]);
+        let (code, _, err) = wait("stage=staging", &["--keep-waiting", "--timeout=10m"]);
         assert_eq!(code, 0, "{err}");
         assert!(err.contains("condition met: stage=staging"), "{err}");
         let (code, _, err) = wait(
             "stopped,approval=canary/before",
-            &["--keep-waiting", "--timeout=60s"],
+            &["--keep-waiting", "--timeout=10m"],
         );
         assert_eq!(code, 0, "{err}");
         assert!(
@@ -383,7 +358,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
             &scene.name,
         );
         scene.approve(&format!("{}-before-canary", scene.name), "True", true);
-        let (code, out, err) = end(child, scene.hub.patience());
+        let Ran { code, out, err } = child.end();
         assert_eq!(code, 0, "{err}");
         let kind = if scene.namespaced { "" } else { "cluster" };
         let group = "placement.kubernetes-fleet.io";
@@ -438,7 +413,7 @@ fn several_runs_are_waited_for_together() {
             )
         };
         // All have met it.
-        let (code, out, err) = wait(&both, &["--for=initialized", "--timeout=60s"]);
+        let (code, out, err) = wait(&both, &["--for=initialized", "--timeout=10m"]);
         assert_eq!(code, 0, "{err}");
         let lines: Vec<_> = out.lines().collect();
         assert_eq!(lines.len(), 2, "{out}");
@@ -509,11 +484,15 @@ fn one_of_several_runs_is_deleted() {
             &["wait", &b, "--for=succeeded", "--keep-waiting"],
         ]
         .map(|words| start(&scene, words, &a));
-        std::thread::sleep(Duration::from_secs(3));
+        documents.until_answers(&format!("{b:?}"));
+        lines.until_answers(&format!("{b}: NotStarted: "));
+        waits.until_says(&format!("{b}: NotStarted: "));
         scene.hub.delete(&scene.run_path(&b));
-        std::thread::sleep(Duration::from_secs(2));
+        for follows in [&documents, &lines, &waits] {
+            follows.until_says(&format!("{b} was deleted"));
+        }
         scene.approve(&format!("{a}-before-canary"), "True", true);
-        let (code, out, err) = end(waits, scene.hub.patience());
+        let Ran { code, out, err } = waits.end();
         assert_eq!(code, 6, "{err}");
         assert!(err.contains(&format!("{b} was deleted")), "{err}");
         assert!(err.contains(&format!(" {a}: stage prod: done")), "{err}");
@@ -521,7 +500,7 @@ fn one_of_several_runs_is_deleted() {
             out.starts_with("Succeeded: ") && out.lines().count() == 1,
             "{out}"
         );
-        let (code, out, err) = end(lines, scene.hub.patience());
+        let Ran { code, out, err } = lines.end();
         assert_eq!(code, 6, "{err}");
         assert!(err.contains(&format!("{b} was deleted")), "{err}");
         assert!(out.contains(&format!("  {b}: NotStarted: ")), "{out}");
@@ -532,7 +511,7 @@ fn one_of_several_runs_is_deleted() {
                 .unwrap()
                 .contains(&format!("  {a}: Succeeded: "))
         );
-        let (code, out, err) = end(documents, scene.hub.patience());
+        let Ran { code, out, err } = documents.end();
         assert_eq!(code, 6, "{err}");
         let documents = out
             .lines()
@@ -589,12 +568,9 @@ fn a_terminal_is_left_clean() {
             return;
         };
         let drawn = || std::fs::read_to_string(&log).unwrap_or_default();
-        let begun = Instant::now();
         // Drawn again: the cursor goes up over what stands there.
-        while drawn().matches("A\u{1b}[1m").count() + drawn().matches("\u{1b}[J").count() < 3 {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{}", drawn());
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        let times = |what: &str| drawn().matches(what).count();
+        waiting::until_so(drawn, || times("A\u{1b}[1m") + times("\u{1b}[J") >= 3);
         child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
         let code = child.wait().unwrap().code();
         let text = drawn();

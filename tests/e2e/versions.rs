@@ -112,7 +112,7 @@ fn live(scene: &Scene) {
 fn gate(scene: &Scene, run: &str) {
     does(
         scene,
-        &["wait", run, "--for=approval=canary", "--timeout=2m"],
+        &["wait", run, "--for=approval=canary", "--timeout=10m"],
         0,
     );
     let gates = does(scene, &["approvals", run, "--pending", "-o", "name"], 0);
@@ -127,7 +127,7 @@ fn gate(scene: &Scene, run: &str) {
 fn approve(scene: &Scene, run: &str) {
     does(
         scene,
-        &["approve", run, "--yes", "--wait", "--timeout=2m"],
+        &["approve", run, "--yes", "--wait", "--timeout=10m"],
         0,
     );
     does(scene, &["status", run], 0);

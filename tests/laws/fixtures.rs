@@ -1,13 +1,10 @@
 //! The bundles that laws are held against, and their documents as they stand in the files.
 
-#[path = "../files/mod.rs"]
-mod files;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-pub use files::below;
+pub use crate::files::below;
 
 /// The YAML files below folders of the repository.
 pub fn yaml_files(folders: &[&str]) -> Vec<PathBuf> {

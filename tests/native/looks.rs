@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use test_hub::Ran;
 use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
+use test_hub::{Ran, waiting};
 use unicode_width::UnicodeWidthStr;
 
-use crate::setting::{BINARY, PATIENCE, ROOT, Setting};
+use crate::setting::{BINARY, ROOT, Setting};
 
 /// Every command that can do without a hub, with something to show; one that fails, one that is
 /// wrong, and help.
@@ -91,7 +91,7 @@ fn piped(line: &str, variables: &[(&str, &str)], flag: &str) -> String {
 }
 
 fn on_terminal(line: &str, variables: &[(&str, &str)], flag: &str) -> String {
-    let terminal = Terminal::start(&command(line, variables, flag), 80, PATIENCE);
+    let terminal = Terminal::start(&command(line, variables, flag), 80);
     let (_, shown) = terminal.end();
     shown.replace("\r\n", "\n")
 }
@@ -268,9 +268,11 @@ fn plain_text_is_never_drawn_over() {
         let mut command = Command::new(Path::new(BINARY));
         setting.equip(&mut command);
         command.args(words).envs(variables.iter().copied());
-        let mut terminal = Terminal::start(&command, 80, PATIENCE);
+        let mut terminal = Terminal::start(&command, 80);
         terminal.until(until);
-        std::thread::sleep(Duration::from_millis(1500));
+        // It looks once more by then.
+        waiting::pass(Duration::from_millis(1500));
+        terminal.until_idle();
         terminal.types(CONTROL_C);
         terminal.end().1
     };

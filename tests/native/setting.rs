@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use test_hub::playground::fill;
 use test_hub::standin::StandIn;
 use test_hub::{Crds, Error, Ran, TestHub, or_skip};
 use tokio::runtime::Runtime;
 
-/// How long anything may take that is not slow on purpose.
-pub const PATIENCE: Duration = Duration::from_mins(1);
-
 /// Makes a missing shell or manual viewer an error instead of a reason to skip.
 const REQUIRE: &str = "FLEET_STAGE_REQUIRE_SHELLS";
+
+/// How long TAB waits for a hub.
+pub const COMPLETE_TIMEOUT: &str = "FLEET_STAGE_COMPLETE_TIMEOUT";
 
 /// The binary under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-fleet-stage");
@@ -117,6 +116,8 @@ impl Setting {
             .env("KUBECONFIG", &self.kubeconfig)
             .env("LANG", "C.UTF-8")
             .env("TERM", "xterm")
+            // As long as it takes.
+            .env(COMPLETE_TIMEOUT, "10m")
             .current_dir(&self.home);
     }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use test_hub::terminal::Terminal;
 
-use crate::setting::{ODD, PATIENCE, Setting};
+use crate::setting::{ODD, Setting};
 
 /// So wide that no shell breaks its lines.
 const COLUMNS: u16 = 1000;
@@ -29,7 +29,7 @@ impl Typist {
         command.args(&shell[1..]);
         setting.equip(&mut command);
         let mut this = Self {
-            terminal: Terminal::start(&command, COLUMNS, PATIENCE * 2),
+            terminal: Terminal::start(&command, COLUMNS),
             all,
             lines: 0,
         };

@@ -12,7 +12,7 @@ use kubectl_fleet_stage::rollout::{
 use kubectl_fleet_stage::words::CommandLine;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{look, plain, verbose};
+use super::{look, plain, verbose};
 
 fn clusters(prefix: &str, states: &[(ClusterState, usize)]) -> Vec<ClusterProgress> {
     let states = states

@@ -309,7 +309,8 @@ fn environment() -> String {
      | `XDG_CONFIG_HOME` | the directory of the settings file, `kubectl-fleet-stage/settings.yaml` in it; by default `~/.config`; ignored if it is not absolute |\n\
      | `COLUMNS` | the text width, from 40 to 160, instead of the terminal's |\n\
      | `_` | the command that the shell ran: if it was kubectl, commands are printed as `kubectl fleet stage …`; otherwise the program's own path decides |\n\
-     | `FLEET_STAGE_COMPLETE` | set by the completion scripts: the shell |\n\n\
+     | `FLEET_STAGE_COMPLETE` | set by the completion scripts: the shell |\n\
+     | `FLEET_STAGE_COMPLETE_TIMEOUT` | how long TAB waits for names from the hub, such as `5s`; by default `1200ms` |\n\n\
      `--color` takes precedence over all of them.\n"
         .to_owned()
 }

@@ -72,6 +72,8 @@ pub(super) enum CandidateRuns {
 pub(super) struct Words {
     /// When the candidates are to be there at the latest.
     pub until: Instant,
+    /// How long one request may take.
+    pub limit: Duration,
     /// The flags that lead to a hub.
     pub global: Global,
     /// The run, request or placement that the command is about.
@@ -82,8 +84,10 @@ pub(super) struct Words {
 impl Words {
     /// Nothing is typed yet; the time runs from now on.
     pub fn begin() -> Self {
+        let patience = patience(std::env::var(TIMEOUT).ok().as_deref());
         Self {
-            until: Instant::now() + PATIENCE,
+            until: Instant::now() + patience,
+            limit: patience.saturating_sub(AROUND),
             global: Global::default(),
             target: None,
             placement: None,
@@ -125,8 +129,18 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
 
 /// How long someone waits for candidates: with all that a shell does around it, a second and a half.
 const PATIENCE: Duration = Duration::from_millis(1200);
-/// How long one request may take.
-const LIMIT: Duration = Duration::from_secs(1);
+/// What of it is not for a request.
+const AROUND: Duration = Duration::from_millis(200);
+/// Instead of that, where a hub is far away.
+pub(super) const TIMEOUT: &str = "FLEET_STAGE_COMPLETE_TIMEOUT";
+/// Nobody waits longer.
+const LONGEST: Duration = Duration::from_hours(1);
+
+fn patience(said: Option<&str>) -> Duration {
+    let said = said.and_then(duration::parse);
+    let said = said.and_then(|time| Duration::try_from(time).ok());
+    said.map_or(PATIENCE, |time| time.min(LONGEST))
+}
 
 /// The candidates that begin with what is typed. A hub that is slow or away has none.
 pub(super) fn candidates(hint: Argument, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
@@ -238,11 +252,12 @@ impl<'t> Asked<'t> {
     fn connect(typed: &'t Words) -> Option<Self> {
         let flags = Flags {
             quiet: true,
-            plugin_limit: Some(LIMIT),
+            plugin_limit: Some(typed.limit),
             ..typed.global.connection(false)
         };
         let variable = |name: &str| std::env::var_os(name);
-        let hub = Hub::connect(&flags, Some(LIMIT), None, &variable, Arc::new(|_| {})).ok()?;
+        let hub =
+            Hub::connect(&flags, Some(typed.limit), None, &variable, Arc::new(|_| {})).ok()?;
         let scope = Scope::of_namespace(typed.global.namespace.as_deref().unwrap_or_default());
         Some(Self { hub, scope, typed })
     }

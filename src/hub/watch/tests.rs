@@ -51,7 +51,7 @@ const PACE: Pace = Pace {
     silence: Duration::from_millis(300),
     first_pause: Duration::from_millis(10),
     longest_pause: Duration::from_millis(50),
-    give_up: Duration::from_millis(400),
+    give_up: test_hub::waiting::HANGS,
 };
 
 struct FakeHub {
@@ -73,12 +73,16 @@ impl FakeHub {
     }
 
     fn watch(&self, queries: &[HubQuery]) -> Watch {
+        self.watch_at(PACE, queries)
+    }
+
+    fn watch_at(&self, pace: Pace, queries: &[HubQuery]) -> Watch {
         let _inside = self.runtime.enter();
         let connection = self.server.connection();
         let mut served = Served::default();
         served.unknown = true;
         let handle = self.runtime.handle().clone();
-        let mut watch = Watch::new(handle, connection, Arc::new(served), PACE);
+        let mut watch = Watch::new(handle, connection, Arc::new(served), pace);
         for query in queries {
             watch.add(query.clone());
         }
@@ -94,7 +98,7 @@ fn all() -> HubQuery {
 fn told(watch: &mut Watch, count: usize) -> Vec<String> {
     let mut told = Vec::new();
     for _ in 0..count {
-        let Next::Event(WatchEvent { what, .. }) = watch.next(Duration::from_secs(10)) else {
+        let Next::Event(WatchEvent { what, .. }) = watch.next(test_hub::waiting::HANGS) else {
             break;
         };
         let named = |object: &crate::kubefleet::object::Object| {
@@ -268,7 +272,8 @@ fn a_hub_that_is_away_is_told_and_waited_for() {
     let broken = vec![Reply::Whole(500, "", String::new()); 100];
     let first = [list(10, &[run("a", "1", 5)])];
     let hub = FakeHub::new(first.into_iter().chain(broken).collect());
-    let mut watch = hub.watch(&[all()]);
+    let give_up = Duration::from_millis(400);
+    let mut watch = hub.watch_at(Pace { give_up, ..PACE }, &[all()]);
     let ended = "ended: the hub answered 500: Internal Server Error";
     assert_eq!(told(&mut watch, 3), ["=a@5", away, ended]);
     assert!(quiet(&mut watch));
@@ -364,7 +369,7 @@ fn several_queries_are_one_stream() {
     let mut watch = hub.watch(&[all(), other.clone(), all()]);
     let mut queries = Vec::new();
     for _ in 0..2 {
-        let Next::Event(event) = watch.next(Duration::from_secs(10)) else {
+        let Next::Event(event) = watch.next(test_hub::waiting::HANGS) else {
             panic!("too few events");
         };
         queries.push(event.query);
@@ -398,7 +403,7 @@ fn a_mirror_answers_with_what_is_true_now() {
         if names == ["b"] {
             break;
         }
-        assert_eq!(mirror.wait(Duration::from_secs(10)), News::Changed);
+        assert_eq!(mirror.wait(test_hub::waiting::HANGS), News::Changed);
     }
     assert_eq!(names, ["b"]);
     mirror.keep(|_| false);
@@ -418,7 +423,7 @@ fn a_mirror_knows_what_it_cannot_know() {
     let hub = FakeHub::new(vec![list(10, &[run("a", "1", 5)]), refused(401)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     assert_eq!(mirror.answer(&[all()])[0].objects.len(), 1);
-    assert_eq!(mirror.wait(Duration::from_secs(10)), News::Changed);
+    assert_eq!(mirror.wait(test_hub::waiting::HANGS), News::Changed);
     assert!(mirror.answer(&[all()])[0].objects.is_empty());
     assert!(mirror.lost().is_some());
 }

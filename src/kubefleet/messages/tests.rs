@@ -1047,7 +1047,7 @@ fn deep_nesting_ends() {
 }
 
 #[test]
-fn the_longest_message_is_read_in_reasonable_time() {
+fn the_longest_message_is_read_to_its_end() {
     // A condition message holds at most 32768 characters.
     for piece in [
         ", policy snapshot `",
@@ -1057,14 +1057,10 @@ fn the_longest_message_is_read_in_reasonable_time() {
         "{ is invalid: , ",
     ] {
         let text = piece.repeat(32_768 / piece.len());
-        let begin = std::time::Instant::now();
-        let _ = everything(&format!("[{text}"));
-        let _ = everything(&text);
-        assert!(
-            begin.elapsed().as_secs() < 20,
-            "{piece}: {:?}",
-            begin.elapsed()
-        );
+        test_hub::waiting::ends(piece, move || {
+            let _ = everything(&format!("[{text}"));
+            let _ = everything(&text);
+        });
     }
 }
 

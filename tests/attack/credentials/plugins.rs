@@ -4,17 +4,16 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
+use test_hub::waiting;
 
 use super::server::{Asked, Papers, Server, forbid};
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server, and a kubeconfig whose user is a plugin.
 struct Scene {
@@ -68,18 +67,17 @@ impl Scene {
 
     /// The processes of a plugin that hangs, once it does.
     fn hanging(&self) -> Vec<Pid> {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let text = fs::read_to_string(self.ids()).unwrap_or_default();
-            if text.ends_with('\n') {
-                let ids = text.split_whitespace();
-                return ids
-                    .map(|id| Pid::from_raw(id.parse().unwrap()).unwrap())
-                    .collect();
-            }
-            assert!(Instant::now() < until, "the plugin does not start");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let text = waiting::until(
+            || "the plugin starts".to_owned(),
+            || {
+                fs::read_to_string(self.ids())
+                    .ok()
+                    .filter(|text| text.ends_with('\n'))
+            },
+        );
+        let ids = text.split_whitespace();
+        ids.map(|id| Pid::from_raw(id.parse().unwrap()).unwrap())
+            .collect()
     }
 }
 
@@ -93,24 +91,13 @@ fn is_there(id: Pid) -> bool {
 }
 
 fn none_is_left(ids: &[Pid]) {
-    let until = Instant::now() + PATIENCE;
     for id in ids {
-        while is_there(*id) {
-            assert!(Instant::now() < until, "{id:?} was left behind");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        waiting::until_so(|| format!("{id:?} is not left behind"), || !is_there(*id));
     }
 }
 
 fn ended(child: &mut Child) -> std::process::ExitStatus {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        assert!(Instant::now() < until, "the command does not end");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    waiting::ended(child, || "after a signal".to_owned())
 }
 
 #[test]
@@ -175,18 +162,14 @@ fn a_plugin_that_hangs_later_ends_too() {
 fn after_a_plugin_a_signal_ends_the_command_as_ever() {
     use std::os::unix::process::ExitStatusExt;
     fn never(_: &Asked) -> (u16, String) {
-        std::thread::sleep(PATIENCE);
+        waiting::pass(waiting::HANGS);
         (200, String::new())
     }
     let credential = CREDENTIAL.replace("UNTIL", "2999-01-01T00:00:00Z");
     let scene = Scene::new(&format!("echo '{credential}'; touch ids"), never);
     let mut child = scene.command(&["list", "-A"]).spawn().unwrap();
-    let until = Instant::now() + PATIENCE;
-    while !scene.ids().exists() {
-        assert!(Instant::now() < until);
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    std::thread::sleep(Duration::from_millis(300));
+    waiting::until_so(|| "the plugin starts".to_owned(), || scene.ids().exists());
+    waiting::until_idle(child.id());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(ended(&mut child).signal(), Some(Signal::INT.as_raw()));
 }
@@ -237,7 +220,7 @@ fn a_plugin_may_ask_at_a_terminal() {
         .replace("UNTIL", "2999-01-01T00:00:00Z");
     let script = format!("printf 'Password: ' >&2; read word; echo '{credential}'");
     let scene = Scene::new(&script, forbid);
-    let mut terminal = Terminal::start(&scene.command(&["list", "-A"]), 80, PATIENCE);
+    let mut terminal = Terminal::start(&scene.command(&["list", "-A"]), 80);
     terminal.until("Password: ");
     terminal.types("typed\r");
     terminal.end();
@@ -247,7 +230,7 @@ fn a_plugin_may_ask_at_a_terminal() {
     // An interrupt reaches it like us.
     let script = format!("echo $$ > ids; printf 'Password: ' >&2; read word; {HANG}");
     let scene = Scene::new(&script, forbid);
-    let mut terminal = Terminal::start(&scene.command(&["list", "-A"]), 80, PATIENCE);
+    let mut terminal = Terminal::start(&scene.command(&["list", "-A"]), 80);
     terminal.until("Password: ");
     let ids = scene.hanging();
     terminal.types(CONTROL_C);

@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -62,7 +61,7 @@ impl Server {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (tls, told) = (tls.clone(), Arc::clone(&told));
                 std::thread::spawn(move || {
-                    let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
+                    let _ = stream.set_read_timeout(Some(test_hub::waiting::HANGS));
                     match tls {
                         None => serve(stream, &told, answer, |_| None, false),
                         Some(tls) => {

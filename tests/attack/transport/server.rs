@@ -3,11 +3,16 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kubectl_fleet_stage::kubefleet::Kind;
 use serde_json::{Value, json};
+use test_hub::waiting;
+
+/// How much is written at once.
+const PART: usize = 64 << 10;
 
 /// What is answered to a request: the head's further lines, and what is written behind it.
 pub struct Reply {
@@ -59,6 +64,7 @@ type Lie = dyn Fn(&Asked, &dyn Fn() -> Value) -> Option<Reply> + Send + Sync;
 pub struct Server {
     pub url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    sent: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -73,17 +79,25 @@ impl Server {
         let objects = Arc::new(objects());
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let seen = Arc::clone(&asked);
+        let sent = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&sent);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (lie, objects, seen) =
                     (Arc::clone(&lie), Arc::clone(&objects), Arc::clone(&seen));
+                let counted = Arc::clone(&counted);
                 std::thread::spawn(move || {
                     // Whoever has had enough hangs up.
-                    let _ = serve(stream, &*lie, &objects, &seen);
+                    let _ = serve(stream, &*lie, &objects, &seen, &counted);
                 });
             }
         });
-        Self { url, asked }
+        Self { url, asked, sent }
+    }
+
+    /// How many bytes of bodies were sent.
+    pub fn sent(&self) -> usize {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// How often something was asked that this holds for.
@@ -102,6 +116,7 @@ fn serve(
     lie: &Lie,
     objects: &[Value],
     seen: &Mutex<Vec<Asked>>,
+    sent: &AtomicUsize,
 ) -> std::io::Result<()> {
     // A head and its body are two writes: nothing waits for the other.
     stream.set_nodelay(true)?;
@@ -137,7 +152,7 @@ fn serve(
         let reply = reply.unwrap_or_else(|| {
             if watches {
                 return Reply::pieces(|| {
-                    std::thread::sleep(Duration::from_secs(1));
+                    waiting::pass(Duration::from_secs(1));
                     Some(Vec::new())
                 });
             }
@@ -149,16 +164,21 @@ fn serve(
             }
         });
         seen.lock().unwrap().push(asked);
-        write(&mut stream, reply)?;
+        write(&mut stream, reply, sent)?;
     }
 }
 
-fn write(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
+/// Writes an answer, and counts what goes out of its body.
+fn write(stream: &mut TcpStream, reply: Reply, sent: &AtomicUsize) -> std::io::Result<()> {
     write!(stream, "HTTP/1.1 {}\r\n{}", reply.status, reply.headers)?;
     match reply.body {
         Body::Whole(body) => {
             write!(stream, "Content-Length: {}\r\n\r\n", body.len())?;
-            stream.write_all(&body)
+            for part in body.chunks(PART) {
+                stream.write_all(part)?;
+                sent.fetch_add(part.len(), Ordering::Relaxed);
+            }
+            Ok(())
         }
         Body::Pieces(mut next) => {
             write!(stream, "Transfer-Encoding: chunked\r\n\r\n")?;
@@ -167,6 +187,7 @@ fn write(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
                     write!(stream, "{:x}\r\n", piece.len())?;
                     stream.write_all(&piece)?;
                     write!(stream, "\r\n")?;
+                    sent.fetch_add(piece.len(), Ordering::Relaxed);
                 }
                 stream.flush()?;
             }

@@ -115,7 +115,7 @@ fn a_stuck_run_is_replaced() {
         act(scene, &["diagnose", &super::placement(scene)])
             .ends(5)
             .says("Deployment");
-        act(scene, &["stop", first, "--timeout=60s"])
+        act(scene, &["stop", first, "--timeout=10m"])
             .ends(5)
             .says("delete");
         let (_, findings) = diagnosed(scene, first);

@@ -284,13 +284,6 @@ fn clean_up() {
 impl Scene {
     /// Waits until an object is gone.
     fn gone(&self, path: &str) {
-        let begun = std::time::Instant::now();
-        while self.hub.read(path).is_some() {
-            assert!(
-                begun.elapsed() < self.hub.patience(),
-                "{path} is still there"
-            );
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
+        self.until_gone(path, &serde_json::Value::Null);
     }
 }

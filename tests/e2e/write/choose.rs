@@ -13,7 +13,7 @@ const DOWN: &str = "\u{1b}[B";
 fn press(terminal: &mut Terminal, keys: &[&str]) {
     for key in keys {
         terminal.types(key);
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        terminal.until_idle();
     }
 }
 
@@ -73,9 +73,7 @@ fn gates_and_runs_are_chosen() {
             }
             terminal.until(&request);
             press(&mut terminal, &[CONTROL_C]);
-            while !terminal.has_ended() {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-            }
+            terminal.until_ended();
             assert!(terminal.reads_lines());
             terminal.end().0
         });

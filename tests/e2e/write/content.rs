@@ -1,7 +1,5 @@
 //! The right content: a run means what the placement selects now.
 
-use std::time::Duration;
-
 use super::{ALL, play};
 use crate::scene::three_stages;
 
@@ -17,8 +15,7 @@ fn a_run_gets_the_content_as_it_is_now() {
         let index =
             |run: &str| scene.seen_run(run).unwrap()["status"]["resourceSnapshotIndexUsed"].clone();
         assert_eq!(index(&first), "0");
-        // Times have whole seconds.
-        std::thread::sleep(Duration::from_secs(3));
+        scene.pass_a_look();
         scene.content("2");
         // Whoever does not wait long enough gets no run that starts with the old content.
         let make = |verb: &'static str, run: &str, more: &[&str]| {
@@ -50,7 +47,7 @@ fn a_run_gets_the_content_as_it_is_now() {
         assert_eq!(seen["spec"]["resourceSnapshotIndex"], "0");
         // The new content, as soon as there is a snapshot of it.
         scene.content("3");
-        make("run", &fourth, &["--wait", "--timeout=4m"])
+        make("run", &fourth, &["--wait", "--timeout=10m"])
             .ends(0)
             .answers("Succeeded");
         assert_eq!(index(&fourth), "1");
@@ -65,7 +62,7 @@ fn a_run_is_made_again_for_its_content() {
         let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
-        std::thread::sleep(Duration::from_secs(3));
+        scene.pass_a_look();
         scene.content("2");
         let init = [&["init", &second], &scene.of()[..]].concat();
         scene

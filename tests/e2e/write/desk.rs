@@ -1,21 +1,14 @@
 //! A command that is under way behind a proxy, while something happens on the hub.
 
-use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use http::Method;
 use test_hub::terminal::Terminal;
-use test_hub::{Fault, FaultProxy, Rule, Seen};
+use test_hub::{Fault, FaultProxy, Rule, Seen, waiting};
 
 use super::Did;
-use crate::harness::Ran;
 use crate::scene::Scene;
-
-/// How long a command may take that is not slow on purpose.
-pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A scene, and a proxy of its own in front of its hub.
 pub struct Desk<'s> {
@@ -26,9 +19,7 @@ pub struct Desk<'s> {
 /// A command that is under way.
 pub struct Running {
     command: String,
-    child: Child,
-    streams: [JoinHandle<String>; 2],
-    begun: Instant,
+    running: test_hub::Running,
 }
 
 impl<'s> Desk<'s> {
@@ -47,7 +38,7 @@ impl<'s> Desk<'s> {
 
     /// Starts a command in a terminal of its own.
     pub fn terminal(&self, words: &[&str]) -> Terminal {
-        Terminal::start(&self.command(words), 80, PATIENCE)
+        Terminal::start(&self.command(words), 80)
     }
 
     /// Adds the arguments and the environment.
@@ -64,20 +55,9 @@ impl<'s> Desk<'s> {
 
     /// Starts a command, where nobody can be asked.
     pub fn start(&self, words: &[&str]) -> Running {
-        let mut child = self
-            .command(words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let out = listen(child.stdout.take().unwrap());
-        let err = listen(child.stderr.take().unwrap());
         Running {
             command: words.join(" "),
-            child,
-            streams: [out, err],
-            begun: Instant::now(),
+            running: test_hub::Running::of(&mut self.command(words)),
         }
     }
 
@@ -106,11 +86,8 @@ impl<'s> Desk<'s> {
 
     /// Waits until such a request came by.
     pub fn until(&self, what: &str, is: impl Fn(&Seen) -> bool) {
-        let begun = Instant::now();
-        while !self.proxy.requests().iter().any(&is) {
-            assert!(begun.elapsed() < PATIENCE, "not seen: {what}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let seen = || self.proxy.requests().iter().any(&is);
+        waiting::until_so(|| what.to_owned(), seen);
     }
 
     /// The writes that came by, whatever became of them.
@@ -145,40 +122,22 @@ pub fn is_write(seen: &Seen) -> bool {
     seen.method != Method::GET && !question
 }
 
-fn listen(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut text = Vec::new();
-        stream.read_to_end(&mut text).unwrap();
-        String::from_utf8_lossy(&text).into_owned()
-    })
-}
-
 impl Running {
     /// Its process.
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.running.id()
     }
 
-    /// How it ends, within the time that it may take.
+    /// Waits until it has done all that it can do by itself.
+    pub fn until_idle(&self) {
+        self.running.until_idle();
+    }
+
+    /// How it ends.
     pub fn end(self) -> Did {
-        self.end_within(PATIENCE)
-    }
-
-    /// How it ends, within this time.
-    pub fn end_within(mut self, limit: Duration) -> Did {
-        while self.child.try_wait().unwrap().is_none() {
-            if self.begun.elapsed() > limit {
-                self.child.kill().unwrap();
-                let [out, err] = self.streams.map(|stream| stream.join().unwrap());
-                panic!("{} hangs:\n{out}{err}", self.command);
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let code = self.child.wait().unwrap().code().unwrap_or(-1);
-        let [out, err] = self.streams.map(|stream| stream.join().unwrap());
         Did {
             command: self.command,
-            ran: Ran { code, out, err },
+            ran: self.running.end(),
         }
     }
 }

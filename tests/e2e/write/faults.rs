@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
@@ -25,9 +24,6 @@ use super::desk::{Desk, interrupt};
 use super::{ALL, BEFORE, Did, condition, gated};
 use crate::scene::{Scene, both};
 
-/// How long a command may take: its time limit for one request, the read behind it, and a busy
-/// machine.
-const LIMIT: Duration = Duration::from_secs(45);
 /// How many commands are under way at once.
 const AT_ONCE: usize = 4;
 /// Asks for the table to be written.
@@ -300,18 +296,18 @@ fn attempt(deed: Deed, mishap: Mishap, desk: &Desk<'_>, subject: &Subject) -> (D
             desk.until_held();
             interrupt(running.id());
             // The command has time to be wrong.
-            std::thread::sleep(Duration::from_millis(500));
+            running.until_idle();
             desk.proxy.release();
         }
         Mishap::Late => {
             desk.until_held();
-            let did = running.end_within(LIMIT);
+            let did = running.end();
             desk.proxy.release();
             return (did, None);
         }
         _ => {}
     }
-    (running.end_within(LIMIT), other)
+    (running.end(), other)
 }
 
 /// What others do meanwhile; the object as they leave it.

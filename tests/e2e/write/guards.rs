@@ -100,11 +100,10 @@ fn keys_typed_before_the_question_are_no_answer() {
         let mut terminal = desk.terminal(&["approve", &request, "--wait=false"]);
         desk.until_held();
         terminal.types("y\ny\n");
-        std::thread::sleep(std::time::Duration::from_millis(300));
         desk.proxy.release();
         until_asked(&terminal, 1);
         // It has had the time to take them for an answer.
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        terminal.until_idle();
         assert!(desk.writes().is_empty(), "{}", terminal.shown());
         terminal.types("n\n");
         let (code, shown) = terminal.end();

@@ -75,9 +75,7 @@ fn only_yes_is_yes() {
                 }
             }
             if !closed {
-                while !terminal.has_ended() {
-                    std::thread::sleep(std::time::Duration::from_millis(10));
-                }
+                terminal.until_ended();
                 assert!(terminal.reads_lines(), "{words:?}");
             }
             let (code, shown) = terminal.end();
@@ -227,7 +225,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         for which in SIGNALS {
             let running = held(&desk, &["stop", name], Method::PATCH);
             signal(running.id(), which);
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            running.until_idle();
             desk.proxy.release();
             running
                 .end()
@@ -243,7 +241,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         let running = held(&desk, &["stop", name], Method::PATCH);
         for _ in 0..2 {
             signal(running.id(), Signal::INT);
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            running.until_idle();
         }
         running
             .end()
@@ -289,7 +287,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         let running = desk.start(&words);
         desk.until_held();
         signal(running.id(), Signal::INT);
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        running.until_idle();
         desk.proxy.release();
         running
             .end()
@@ -313,7 +311,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
             let mut terminal = desk.terminal(&["approve", &request, "--yes"]);
             desk.until_held();
             terminal.close();
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            terminal.until_idle();
             desk.proxy.release();
             let (code, shown) = terminal.end();
             assert_eq!(code, 130, "{shown}");

@@ -109,7 +109,7 @@ fn a_rollout_by_commands_alone() {
             "--wait",
             "--name",
             &third,
-            "--timeout=60s",
+            "--timeout=10m",
         ]);
         back.ends(4).says("snapshot 0");
         for place in ["before", "after"] {

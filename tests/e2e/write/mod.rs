@@ -18,8 +18,6 @@ mod steer;
 
 pub use desk::interrupt;
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use test_hub::terminal::Terminal;
 
@@ -139,12 +137,7 @@ impl Did {
 
 /// Waits until a command has asked so many times.
 fn until_asked(terminal: &Terminal, times: usize) {
-    let begun = Instant::now();
-    while terminal.shown().matches("[y/N] ").count() < times {
-        let shown = terminal.shown();
-        assert!(begun.elapsed() < desk::PATIENCE, "not asked:\n{shown}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    terminal.until_shown("[y/N] ", times);
 }
 
 /// What a terminal showed, without the line ends that its width made.

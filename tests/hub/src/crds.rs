@@ -9,7 +9,7 @@ use futures::future;
 use kube::Client;
 use serde_json::Value;
 
-use crate::{Error, TestHub, context};
+use crate::{Error, TestHub, context, waiting};
 use own::Like;
 
 /// Names the folder that holds KubeFleet's published CRDs, one folder for each version.
@@ -17,9 +17,6 @@ pub const FOLDER: &str = "FLEET_STAGE_CRDS_DIR";
 /// Names the version whose published CRDs a hub gets instead of our own, or `old` or `alpha`
 /// for ours of that time.
 pub const VERSION: &str = "FLEET_STAGE_CRDS";
-
-/// How long the server may take to serve new kinds.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Which CRDs a hub has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +99,7 @@ async fn served(client: &Client, manifest: &Value) -> Result<(), Error> {
         let request = request.map_err(context(format!("asking for {path}")))?;
         match client.request::<Value>(request).await {
             Ok(_) => return Ok(()),
-            Err(error) if begun.elapsed() > PATIENCE => {
+            Err(error) if begun.elapsed() > waiting::HANGS => {
                 return Err(Error::Failed(format!("{path} is not served: {error}")));
             }
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,

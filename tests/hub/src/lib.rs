@@ -15,12 +15,13 @@ pub mod standin;
 mod store;
 #[cfg(unix)]
 pub mod terminal;
+pub mod waiting;
 
 pub use components::{CACHE, Components, REQUIRE, kubectl};
 pub use crds::{Crds, FOLDER, VERSION, install, published_folder};
 pub use objects::path_of;
 pub use proxy::{Fault, FaultProxy, Rule, Seen};
-pub use ran::{Ran, or_skip};
+pub use ran::{Ran, Running, or_skip};
 pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
 /// Why there is no hub.

@@ -11,7 +11,7 @@ use crate::fleet::{
 use crate::standin::{Scope, StandIn, TROUBLE, Timing, Trouble};
 
 /// A step of the preparation takes no longer, not even on a busy machine.
-const LIMIT: Duration = Duration::from_mins(2);
+const LIMIT: Duration = crate::waiting::HANGS;
 /// The label that says for what a cluster is used.
 const ENVIRONMENT: &str = "environment";
 
@@ -145,7 +145,7 @@ async fn start(fleet: &Fleet, scope: &Scope, name: &str, number: u32) -> Done<St
     if number == 1 {
         // Moments are whole seconds: a run of the second in which its placement was created may
         // belong to an earlier placement of that name.
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        crate::waiting::pass_async(std::time::Duration::from_secs(1)).await;
     }
     let run = format!("{name}-{number}");
     fleet

@@ -13,7 +13,6 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 
 use kube::Config;
 use serde_json::{Value, json};
@@ -28,7 +27,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use crate::certificates::Certificates;
 use crate::servers::config;
-use crate::{ADMIN, Error, TestHub, context};
+use crate::{ADMIN, Error, TestHub, context, waiting};
 use exchange::{Door, Front, Upstream};
 pub use record::Seen;
 pub use rules::{Fault, Rule};
@@ -37,8 +36,6 @@ pub use rules::{Fault, Rule};
 const HUB: &str = "hub";
 /// The file of the authority in the proxy's folder.
 const AUTHORITY: &str = "ca.crt";
-/// How long it may take to stop listening.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running proxy; it ends when it is dropped.
 pub struct FaultProxy {
@@ -143,10 +140,8 @@ impl FaultProxy {
 
     /// The listener is closed on another thread.
     fn wait_until_closed(&self) {
-        let begun = std::time::Instant::now();
-        while *self.front.door.borrow() != Door::Closed && begun.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let is_closed = || *self.front.door.borrow() == Door::Closed;
+        waiting::until_so(|| "the proxy is closed".to_owned(), is_closed);
     }
 
     fn listen(&self, listener: TcpListener) -> Result<(), Error> {

@@ -13,15 +13,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::certificates::Certificates;
-use crate::{Components, Error, context};
+use crate::{Components, Error, context, waiting};
 
 /// The user who may do everything.
 pub const ADMIN: &str = "admin";
 /// How many users there are beside the admin, `user-000` and so on, who may do nothing yet.
 pub const USERS: usize = 512;
 
-/// How long the servers may take to start on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
 /// How often a start is tried: another program may take a port between our look and the server's.
 const TRIES: usize = 3;
 /// What the log of a server says whose port was taken.
@@ -162,7 +160,7 @@ impl TestHub {
             };
             let culprit = if self.etcd.has_ended() {
                 Some("etcd")
-            } else if self.servers[number].program.has_ended() || begun.elapsed() > PATIENCE {
+            } else if self.servers[number].program.has_ended() || begun.elapsed() > waiting::HANGS {
                 Some(name.as_str())
             } else {
                 None

@@ -9,11 +9,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::waiting;
 
 /// What Ctrl-C types.
 pub const CONTROL_C: &str = "\u{3}";
@@ -28,8 +30,6 @@ pub struct Terminal {
     reader: Option<JoinHandle<()>>,
     seen: Arc<Mutex<State>>,
     child: Child,
-    begun: Instant,
-    patience: Duration,
 }
 
 #[derive(Default)]
@@ -49,8 +49,8 @@ pub fn has_terminals() -> bool {
 
 impl Terminal {
     /// Starts a command in a terminal of so many columns, with the variables that were set for it
-    /// and no others. Whatever is waited for may take so long.
-    pub fn start(wanted: &Command, columns: u16, patience: Duration) -> Self {
+    /// and no others.
+    pub fn start(wanted: &Command, columns: u16) -> Self {
         let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&end).unwrap();
         unlockpt(&end).unwrap();
@@ -100,8 +100,6 @@ impl Terminal {
             reader: Some(reader),
             seen,
             child,
-            begun: Instant::now(),
-            patience,
         }
     }
 
@@ -117,11 +115,20 @@ impl Terminal {
 
     /// Waits until this is shown.
     pub fn until(&self, words: &str) {
-        while !self.shown().contains(words) {
-            let late = self.begun.elapsed() > self.patience;
-            assert!(!late, "{words:?} is not shown:\n{}", self.shown());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        self.until_shown(words, 1);
+    }
+
+    /// Waits until this is shown so many times.
+    pub fn until_shown(&self, words: &str, times: usize) {
+        waiting::until_so(
+            || format!("{words:?} is not shown:\n{}", self.shown()),
+            || self.shown().matches(words).count() >= times,
+        );
+    }
+
+    /// Waits until everything that was typed has been acted upon.
+    pub fn until_idle(&self) {
+        waiting::until_idle(self.child.id());
     }
 
     /// Types something.
@@ -146,6 +153,11 @@ impl Terminal {
             .contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
 
+    /// Waits until the process has ended.
+    pub fn until_ended(&mut self) {
+        waiting::until_so(|| "it ends".to_owned(), || self.has_ended());
+    }
+
     /// Whether the process has ended.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
@@ -153,15 +165,10 @@ impl Terminal {
 
     /// The exit code, and everything that was shown.
     pub fn end(mut self) -> (i32, String) {
-        let begun = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            if begun.elapsed() > self.patience {
-                self.child.kill().unwrap();
-                panic!("it hangs:\n{}", self.shown());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let status = self.child.wait().unwrap();
+        let seen = Arc::clone(&self.seen);
+        let status = waiting::ended(&mut self.child, || {
+            String::from_utf8_lossy(&seen.lock().unwrap().text).into_owned()
+        });
         if let Some(reader) = self.reader.take() {
             // It ends when nobody has the other end any more.
             reader.join().unwrap();
@@ -181,7 +188,7 @@ fn listen(mut end: File, seen: Arc<Mutex<State>>) -> JoinHandle<()> {
                 Ok(0) => return,
                 Ok(length) => seen.lock().unwrap().text.extend(&buffer[..length]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    std::thread::sleep(Duration::from_millis(10));
+                    waiting::pass(Duration::from_millis(10));
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // Nobody has the other end any more.

@@ -7,8 +7,6 @@
     clippy::print_stderr
 )] // a test
 
-use std::time::Instant;
-
 use serde_json::Value;
 use test_hub::fleet::Fleet;
 use test_hub::standin::{Kind, Scope};
@@ -33,9 +31,7 @@ async fn a_large_fleet_is_written_with_its_statuses() {
     };
     hub.install(&Crds::from_environment()).await.unwrap();
     let fleet = Fleet::new(hub.client().await.unwrap());
-    let begun = Instant::now();
     let big = fleet.big(clusters, 4).await.unwrap();
-    eprintln!("{clusters} clusters in {:?}", begun.elapsed());
     assert_eq!(big.stuck.len(), 4);
     let run = fleet
         .get(Kind::ClusterStagedUpdateRun, &Scope::Cluster, &big.run)

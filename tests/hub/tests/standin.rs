@@ -14,10 +14,10 @@ use test_hub::fleet::{
     Done, Fleet, Placement, Run, Stage, config_map, deployment, member, namespace, strategy,
 };
 use test_hub::standin::{Kind, Scope, SnapshotDelay, StandIn, Timing, Trouble};
-use test_hub::{Crds, Error, Options, TestHub};
+use test_hub::{Crds, Error, Options, TestHub, waiting};
 
-/// Nothing here takes longer, not even on a busy machine.
-const LIMIT: Duration = Duration::from_secs(30);
+/// Nothing here takes longer.
+const LIMIT: Duration = waiting::HANGS;
 /// What should not happen has this long to happen.
 const MOMENT: Duration = Duration::from_millis(1500);
 
@@ -220,7 +220,7 @@ async fn life(fleet: Fleet, scope: Scope, name: &'static str) -> Done<()> {
     fleet
         .approve_for_generation(&corner.scope, &request, 7)
         .await?;
-    tokio::time::sleep(MOMENT).await;
+    waiting::pass_async(MOMENT).await;
     let ignored = corner.request(&request).await?;
     assert_eq!(
         ignored["status"]["conditions"].as_array().map(Vec::len),
@@ -365,12 +365,12 @@ async fn stuck(fleet: Fleet, standin: &StandIn) -> Done<()> {
     fleet
         .set_data("stuck", "settings", &[("version", "2")])
         .await?;
-    tokio::time::sleep(DELAY.interval).await;
+    waiting::pass_async(DELAY.interval).await;
     corner
         .create(corner.run("stuck-probe").state("Initialize"))
         .await?;
     corner.reaches("stuck-probe", INITIALIZED).await?;
-    tokio::time::sleep(DELAY.collect).await;
+    waiting::pass_async(DELAY.collect).await;
     corner.create(corner.run("stuck-again")).await?;
     let object = corner.reaches("stuck-again", STUCK).await?;
     assert_eq!(object["status"]["resourceSnapshotIndexUsed"], "1");
@@ -403,7 +403,7 @@ async fn preempted(fleet: Fleet, standin: &StandIn) -> Done<()> {
         .create(corner.run("taken-probe").state("Initialize"))
         .await?;
     corner.reaches("taken-probe", INITIALIZED).await?;
-    tokio::time::sleep(DELAY.interval + DELAY.collect).await;
+    waiting::pass_async(DELAY.interval + DELAY.collect).await;
     corner.create(corner.run("taken-two")).await?;
     let lost = corner.reaches("taken-one", FAILED).await?;
     let text = message(&lost, "Succeeded");
@@ -441,7 +441,7 @@ async fn delayed(fleet: Fleet) -> Done<()> {
     corner.strategy(two_stages()).await?;
     corner.create(corner.run("late-one")).await?;
     corner.reaches("late-one", SUCCEEDED).await?;
-    tokio::time::sleep(DELAY.interval).await;
+    waiting::pass_async(DELAY.interval).await;
     fleet
         .set_data("late", "settings", &[("version", "2")])
         .await?;
@@ -452,7 +452,7 @@ async fn delayed(fleet: Fleet) -> Done<()> {
     let detected = "kubernetes-fleet.io/next-resource-snapshot-candidate-detection-time";
     let snapshot = fleet.get(kind, &Scope::Cluster, "late-0-snapshot").await?;
     assert!(snapshot["metadata"]["annotations"][detected].is_string());
-    tokio::time::sleep(DELAY.collect).await;
+    waiting::pass_async(DELAY.collect).await;
     corner.create(corner.run("late-three")).await?;
     let new = corner.reaches("late-three", SUCCEEDED).await?;
     assert_eq!(new["status"]["resourceSnapshotIndexUsed"], "1");
@@ -661,11 +661,8 @@ async fn removal(fleet: Fleet) -> Done<()> {
 }
 
 async fn gone(fleet: &Fleet, kind: Kind, name: &str) {
-    let until = tokio::time::Instant::now() + LIMIT;
-    while fleet.get(kind, &Scope::Cluster, name).await.is_ok() {
-        assert!(tokio::time::Instant::now() < until, "{name} is still there");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let look = async || fleet.get(kind, &Scope::Cluster, name).await.err();
+    waiting::until_async(|| format!("{name} is gone"), look).await;
 }
 
 /// Changes of content are held back this long.

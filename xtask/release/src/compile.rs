@@ -27,6 +27,9 @@ pub fn host(root: &Path) -> Result<String> {
         .to_owned())
 }
 
+/// The profile in Cargo.toml of what ships, after which cargo names its folder.
+pub const PROFILE: &str = "dist";
+
 /// Builds the program and gives its path.
 pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf> {
     let places = Places::find(root)?;
@@ -34,7 +37,15 @@ pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf> {
         && crate::output(root, &cargo(), &["zigbuild", "--version"]).is_ok();
     let status = Command::new(cargo())
         .arg(if zig { "zigbuild" } else { "build" })
-        .args(["--release", "--locked", "--package", NAME, "--bin", NAME])
+        .args([
+            "--profile",
+            PROFILE,
+            "--locked",
+            "--package",
+            NAME,
+            "--bin",
+            NAME,
+        ])
         .args(["--target", target.triple])
         .current_dir(root)
         .env("CARGO_ENCODED_RUSTFLAGS", places.flags(target).join("\x1f"))
@@ -48,7 +59,7 @@ pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf> {
     let program = places
         .target
         .join(target.triple)
-        .join("release")
+        .join(PROFILE)
         .join(target.binary());
     places.forgotten_by(&crate::read(&program)?)?;
     Ok(program)

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
 
+use crate::compile::PROFILE;
 use crate::contents::LICENCE;
 use crate::notices;
 use crate::product::{LINKS, LONG, MAINTAINER, NAME};
@@ -56,13 +57,13 @@ fn table() -> String {
 }
 
 /// Where the files go. cargo-deb puts the folder in which it builds in the place of
-/// `target/release`. Elvish and PowerShell have no folder for what packages bring.
+/// `target/dist`. Elvish and PowerShell have no folder for what packages bring.
 fn files() -> Vec<(String, String, &'static str)> {
     let share = |from: String, to: &str| (from, format!("usr/share/{to}"), "644");
     let completion = |file: &str| format!("completions/{file}");
     vec![
         (
-            format!("target/release/{NAME}"),
+            format!("target/{PROFILE}/{NAME}"),
             "usr/bin/".to_owned(),
             "755",
         ),

@@ -101,6 +101,7 @@ fn package_for_debian(
     write(&folder.join(notices::FILE), others.as_bytes())?;
     let status = Command::new(compile::cargo())
         .args(["deb", "--no-build", "--no-strip", "--locked"])
+        .args(["--profile", compile::PROFILE])
         .args(["--target", target.triple, "--output"])
         .arg(out)
         .current_dir(root)

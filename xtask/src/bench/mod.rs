@@ -40,17 +40,17 @@ pub struct BenchArgs {
     beside: Option<PathBuf>,
 }
 
-/// Builds the release binary, writes bundles, fills a hub, measures, prints the tables.
+/// Builds the program that ships, writes bundles, fills a hub, measures, prints the tables.
 #[allow(clippy::print_stdout)] // the tables are the answer
 pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--locked"])
+        .args(["build", "--profile", "dist", "--quiet", "--locked"])
         .current_dir(root)
         .status()?;
     if !built.success() {
-        bail!("the release build failed");
+        bail!("the build failed");
     }
-    let binary = root.join("target/release/kubectl-fleet-stage");
+    let binary = root.join("target/dist/kubectl-fleet-stage");
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder)?;
     let all = !(args.live || args.start || args.runs || args.hub || args.hubs);

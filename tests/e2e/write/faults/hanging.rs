@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use test_hub::waiting;
 
 use super::{DEEDS, Deed, Subject, is_done};
 use crate::scene::Scene;
-use crate::write::desk::{PATIENCE, interrupt};
+use crate::write::desk::interrupt;
 use crate::write::{ALL, BEFORE, gated};
 
 /// More often than a command asks.
@@ -94,16 +94,17 @@ fn interrupted(plugin: &Plugin, words: &[&str], what: &str) -> (Option<i32>, Str
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
     let mut is_interrupted = false;
-    while child.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < PATIENCE, "{what}: it does not end");
-        if !is_interrupted && !plugin.hanging().is_empty() {
-            interrupt(child.id());
-            is_interrupted = true;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    waiting::until_so(
+        || format!("{what}: it ends"),
+        || {
+            if !is_interrupted && !plugin.hanging().is_empty() {
+                interrupt(child.id());
+                is_interrupted = true;
+            }
+            child.try_wait().unwrap().is_some()
+        },
+    );
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code(), err)
@@ -112,12 +113,11 @@ fn interrupted(plugin: &Plugin, words: &[&str], what: &str) -> (Option<i32>, Str
 /// Fails where one of these processes is left behind.
 fn none_is_left(ids: &[String], what: &str) {
     for id in ids {
-        let until = Instant::now() + PATIENCE;
-        let stat = format!("/proc/{id}/stat");
-        while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
-            assert!(Instant::now() < until, "{what}: {id} was left behind");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        let stat = || fs::read_to_string(format!("/proc/{id}/stat"));
+        waiting::until_so(
+            || format!("{what}: {id} is not left behind"),
+            || stat().map_or(true, |stat| stat.contains(") Z ")),
+        );
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use test_hub::terminal::Terminal;
+use test_hub::waiting;
 
 use super::super::{ALL, BEFORE, flat, gated};
 use crate::scene::Scene;
@@ -141,13 +142,11 @@ fn answer(
     terminal.until("[y/N] ");
     let undo = happens(event, scene, busy, idle);
     terminal.types("y\n");
-    let begun = std::time::Instant::now();
     let asked = |terminal: &Terminal| terminal.shown().matches("[y/N] ").count() > 1;
-    while !asked(&terminal) && !terminal.has_ended() {
-        let late = begun.elapsed() > super::LIMIT;
-        assert!(!late, "{what}:\n{}", terminal.shown());
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    waiting::until_so(
+        || format!("{what}: it asks again or ends"),
+        || asked(&terminal) || terminal.has_ended(),
+    );
     let again = asked(&terminal);
     if again {
         terminal.types("n\n");

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use http::Method;
 use kubectl_fleet_stage::change::guard::{self, Guard};
 use kubectl_fleet_stage::kubefleet::{Concept, Scope as PluginScope};
 use test_hub::{Fault, Rule};
 
-use super::{DEEDS, Deed, LIMIT, Subject};
+use super::{DEEDS, Deed, Subject};
 use crate::scene::Scene;
 use crate::write::desk::Desk;
 use crate::write::{ALL, BEFORE, Did, gated};
@@ -183,7 +182,7 @@ pub(super) fn tried(deed: Deed, scene: &Scene) -> BTreeMap<Read, Cell> {
                             if *fault == Fault::Hang { &patient } else { &[] };
                         desk.proxy.clear().unwrap();
                         desk.proxy.rules(vec![read.rule(fault.clone())]);
-                        let did = desk.start(&call(more)).end_within(LIMIT);
+                        let did = desk.start(&call(more)).end();
                         let cell = judge(&what, read, &did, &desk);
                         let is_needed = needed.contains(read.plural.as_str()) && read.list;
                         assert!(
@@ -229,7 +228,7 @@ fn takes_it_on(deed: Deed, what: &str, read: &Read, desk: &Desk<'_>, words: &[&s
     }
     desk.proxy.clear().unwrap();
     desk.proxy.rules(vec![read.rule(Fault::Forbidden)]);
-    let did = desk.start(words).end_within(LIMIT);
+    let did = desk.start(words).end();
     let said = format!("{}{}", did.ran.out, did.ran.err);
     assert_eq!(did.ran.code, 0, "{what}, taken on:\n{said}");
     assert!(!desk.arrived().is_empty(), "{what}, taken on:\n{said}");
@@ -309,6 +308,3 @@ pub(super) fn page(table: &Table) -> String {
     }
     text
 }
-
-/// How long nothing may hang that waits for one read.
-const _: () = assert!(LIMIT.as_secs() > Duration::from_secs(4).as_secs());
