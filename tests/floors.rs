@@ -20,6 +20,7 @@ const FLOORS: &[&[&str]] = &[
     &["problems"],
     &["report"],
     &["manifests"],
+    &["controller"],
     &["rollout"],
     &["inventory"],
     &["member", "contents"],

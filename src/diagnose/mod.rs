@@ -35,6 +35,7 @@ mod verdict;
 
 use jiff::Timestamp;
 
+use crate::controller;
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
@@ -94,5 +95,6 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
     report.progress = cx.rollout.as_ref().map(Rollout::progress);
+    report.expected = controller::expected(inventory);
     report
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::gaps;
+use crate::controller::{self, ExpectedWrite};
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
@@ -52,6 +53,9 @@ pub struct Status {
     /// For a placement: its clusters by name, with what they have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Vec<PlacedCluster>>,
+    /// What the update run controller is expected to do next; absent if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<ExpectedWrite>,
     /// What could not be read, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which this is true: now, or the time of the bundle.
@@ -219,6 +223,7 @@ impl Status {
             progress: cx.rollout.as_ref().map(Rollout::progress),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
+            expected: controller::expected(inventory),
             not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }

@@ -48,12 +48,16 @@ pub const NUMBER_OF_CLUSTERS: &str = "kubernetes-fleet.io/number-of-clusters";
 
 /// Finalizer of an update run that the controller has seen. Source: updaterun/controller.go.
 pub const RUN_FINALIZER: &str = "kubernetes-fleet.io/stagedupdaterun-finalizer";
+/// Finalizer of a binding that the work generator has seen. Source: workgenerator/controller.go.
+pub const WORK_FINALIZER: &str = "kubernetes-fleet.io/work-cleanup";
 /// Name of the deletion stage.
 pub const DELETE_STAGE: &str = "kubernetes-fleet.io/deleteStage";
 /// What the properties of a member cluster that are capacities begin with.
 pub const RESOURCE_PROPERTY: &str = "resources.kubernetes-fleet.io/";
 /// Property of a member cluster: how many nodes it has.
 pub const NODE_COUNT: &str = "kubernetes-fleet.io/node-count";
+/// Label of member clusters, since KubeFleet 0.3: the cluster's own name.
+pub const MEMBER_NAME: &str = "kubernetes-fleet.io/member-name";
 /// The names under which KubeFleet's hub agent writes, after its program.
 pub const HUB_AGENTS: [&str; 2] = ["hubagent", "hub-agent"];
 /// The namespace of a member cluster on the hub is this and the cluster's name.

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::controller::ExpectedWrite;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::rollout::Progress;
 use crate::words::worded;
@@ -56,6 +57,9 @@ pub struct Report {
     /// The stages and clusters of the run; absent for a placement without a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// What the update run controller is expected to do next; absent if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<ExpectedWrite>,
 }
 
 impl Report {
@@ -74,6 +78,7 @@ impl Report {
             as_of: None,
             left_out: None,
             progress: None,
+            expected: None,
         }
     }
 

@@ -484,7 +484,7 @@ fn old_controller(run: &UpdateRun) -> bool {
 /// only KubeFleet 0.1 knew while its controller, not a later one, initialized the run, or the run
 /// has no state at all and moves. The schema is asked where it matters and nowhere else, so that a
 /// run means the same alone and among others.
-fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
+pub fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
     if inventory.hub.run_states.is_some() && depends_on_schema(run) {
         return inventory.hub.ignores_state();
     }

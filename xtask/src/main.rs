@@ -4,6 +4,7 @@ mod accuracy;
 mod bench;
 mod book;
 mod compare;
+mod conform;
 mod faults;
 mod generate;
 mod new_finding;
@@ -49,6 +50,12 @@ enum Task {
     Bench(bench::BenchArgs),
     /// Ask two builds of the program the same about every bundle, and report what differs
     Compare(compare::CompareArgs),
+    /// Hold the model of the update run controller against recordings of the real one
+    Conform {
+        /// Recordings: JSON lines, packed with gzip
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
     /// Measure what becomes of each write when it goes wrong, and write the reference page
     Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
@@ -69,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
         Task::Bench(args) => bench::run(&root, &args),
         Task::Compare(args) => compare::run(&root, &args),
+        Task::Conform { files } => conform::run(&files),
         Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
         Task::Release(args) => release::task::run(&root, &args),

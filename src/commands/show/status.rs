@@ -11,6 +11,7 @@ use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output;
+use crate::controller;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -100,7 +101,15 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
         let targets = reading.targets(&args.targets, namespace, ui)?;
         let seen = reading.overviews(&targets)?;
-        Ok(seen.iter().map(Status::new).collect::<Vec<_>>())
+        let mut states: Vec<_> = seen.iter().map(Status::new).collect();
+        if matches!(args.output, StatusFormat::Json | StatusFormat::Yaml) {
+            // What comes next hangs on more than the state does.
+            for (status, target) in states.iter_mut().zip(&targets) {
+                let inventory = reading.inventory(target).ok();
+                status.expected = inventory.and_then(|it| controller::expected(&it));
+            }
+        }
+        Ok(states)
     })?;
     let (answers, found) = answers.take();
     let states = found.into_iter().flat_map(|HubAnswer { hub, found }| {

@@ -18,7 +18,11 @@ pub const PAGE: &str = "docs/accuracy.md";
 
 /// What the page says: one section for each thing that is counted.
 pub fn page(root: &Path) -> Result<String> {
-    let sections = [diagnoses::section(root)?, masking::section(root)?];
+    let sections = [
+        diagnoses::section(root)?,
+        crate::conform::section(root)?,
+        masking::section(root)?,
+    ];
     Ok(format!(
         "# Accuracy\n\nCounted by `cargo xtask gen`; CI counts again.\n\n{}",
         sections.join("\n")

@@ -1,0 +1,229 @@
+//! An executable model of KubeFleet's update run controller, cut and named like its source
+//! (`pkg/controllers/updaterun`): `reconcile` is controller.go, and validation, initialization,
+//! execution and stop have files of their own. Each function names the one that it mirrors, and what
+//! differs between versions. The model is pure: it changes a copy of the objects ([`State`]).
+//!
+//! [`next`] says what the controller writes at its next look at a run, by when, and what it waits
+//! for. Where the objects that were read do not decide, it says what is missing; it never guesses.
+
+mod execution;
+mod expected;
+mod failure;
+mod initialization;
+mod pace;
+mod reconcile;
+mod state;
+mod stop;
+mod validation;
+mod version;
+mod wait;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use expected::{ExpectedCondition, ExpectedWrite, changes};
+pub use failure::RunFailure;
+pub use reconcile::ControllerStep;
+use reconcile::{LookResult, Reconciler};
+pub use state::State;
+pub use version::AgentVersion;
+pub use wait::AwaitedEvent;
+
+use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::duration::whole_seconds;
+use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::{Conditions, reasons};
+use pace::Requeue;
+
+/// What the controller does next.
+#[derive(Debug, Clone)]
+pub struct Prediction {
+    pub step: ControllerStep,
+    /// By when it has written; `None` where it writes nothing.
+    pub by: Option<Timestamp>,
+    /// What its next write adds or changes.
+    pub conditions: Vec<ExpectedCondition>,
+    /// What it waits for.
+    pub waits: Vec<AwaitedEvent>,
+    /// Why the run fails: at the next look, or at the one that follows a start.
+    pub failure: Option<RunFailure>,
+    /// The objects as they stand then.
+    pub after: State,
+}
+
+impl Prediction {
+    /// As documents have it.
+    pub fn expected(&self) -> ExpectedWrite {
+        let waits: Vec<_> = self.waits.iter().map(ToString::to_string).collect();
+        ExpectedWrite {
+            by: self.by.map(whole_seconds),
+            step: self.step,
+            conditions: self.conditions.clone(),
+            waits_for: (!waits.is_empty()).then(|| waits.join(", ")),
+            fails: self.failure.as_ref().map(|it| it.code.to_owned()),
+        }
+    }
+}
+
+/// What the controller does next about the run of an inventory, or what would have to be known.
+pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
+    match &inventory.run {
+        Sight::Present(run) => predict(State::new(inventory, run)),
+        Sight::Absent => Err("there is no run".to_owned()),
+        Sight::Unknown(why) => Err(format!("the run: {why}")),
+    }
+}
+
+/// The same as a part of a report; absent where it is not known.
+pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
+    next(inventory).ok().map(|prediction| prediction.expected())
+}
+
+/// What the controller does next about a run.
+pub fn predict(state: State) -> Result<Prediction, String> {
+    if rests(&state) {
+        return resting(state);
+    }
+    let now = state.now;
+    let (look, after) = look_at(&state, now)?;
+    let conditions = changes(&state.run.status, &after.state.run.status);
+    if !conditions.is_empty() || look.failure.is_some() {
+        let by = due(&state);
+        return Ok(prediction(look, conditions, after, Some(by)));
+    }
+    // An error that the next look does not meet again.
+    if look.requeue == Requeue::Backoff && !state.retried {
+        return predict(State {
+            retried: true,
+            ..state
+        });
+    }
+    // Nothing changes before a time has passed.
+    let times = after.waits.iter().filter_map(AwaitedEvent::until);
+    let later = times.filter(|time| *time > now).min();
+    let later = later.and_then(|time| time.checked_add(SignedDuration::from_secs(1)).ok());
+    if let Some(later) = later {
+        let (then, then_after) = look_at(&state, later)?;
+        let conditions = changes(&state.run.status, &then_after.state.run.status);
+        if !conditions.is_empty() {
+            let pace = match look.requeue {
+                Requeue::After(wait) if wait > pace::STAGE_EVERY => SignedDuration::ZERO,
+                requeue => pace::within(requeue, pace::last_write(&state.run), now),
+            };
+            let by = later.checked_add(pace).unwrap_or(later);
+            let mut found = prediction(then, conditions, then_after, Some(by));
+            found.waits = after.waits;
+            return Ok(found);
+        }
+    }
+    Ok(prediction(look, Vec::new(), after, None))
+}
+
+fn prediction(
+    look: LookResult,
+    conditions: Vec<ExpectedCondition>,
+    after: Reconciler,
+    by: Option<Timestamp>,
+) -> Prediction {
+    // What a write begins to wait for is not what it waits for.
+    let waits = if conditions.is_empty() {
+        after.waits
+    } else {
+        Vec::new()
+    };
+    Prediction {
+        step: look.step,
+        by,
+        conditions,
+        waits,
+        failure: look.failure,
+        after: after.state,
+    }
+}
+
+fn look_at(state: &State, now: Timestamp) -> Result<(LookResult, Reconciler), String> {
+    let mut reconciler = Reconciler::new(State {
+        now,
+        ..state.clone()
+    });
+    let look = reconciler.reconcile()?;
+    Ok((look, reconciler))
+}
+
+/// Whether the controller does not look at the run until somebody starts or resumes it.
+fn rests(state: &State) -> bool {
+    let run = &state.run;
+    let waits = state.version > AgentVersion::V01
+        && !run.meta.is_deleting()
+        && run.spec.wants() == RunState::Initialize
+        && run.status.conditions.is_true(reasons::INITIALIZED)
+        && run
+            .status
+            .conditions
+            .condition(reasons::SUCCEEDED)
+            .is_none()
+        && pace::is_observed(run);
+    waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
+}
+
+/// A run that rests waits for somebody; what comes of a start is known already.
+fn resting(state: State) -> Result<Prediction, String> {
+    let started = state.clone().started();
+    let failure = look_at(&started, state.now)?.0.failure;
+    Ok(Prediction {
+        step: ControllerStep::None,
+        by: None,
+        conditions: Vec::new(),
+        waits: vec![AwaitedEvent::Start],
+        failure,
+        after: state,
+    })
+}
+
+/// By when a look that is due has come: the last change that matters, and how long the controller
+/// takes to see it.
+fn due(state: &State) -> Timestamp {
+    let run = &state.run;
+    let approved = state
+        .approvals
+        .iter()
+        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted());
+    let approved = approved.filter_map(|it| it.approved()?.since).max();
+    let initialized = run
+        .status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .is_some();
+    let (since, pace) = if !initialized {
+        (run.meta.created.max(run.meta.spec_edited()), pace::PROMPT)
+    } else if !pace::is_observed(run) {
+        (run.meta.spec_edited(), pace::PROMPT)
+    } else if approved.is_some() {
+        (approved, pace::PROMPT)
+    } else {
+        let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+        let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
+        let requeue = if waits {
+            pace::STAGE_EVERY
+        } else {
+            pace::LOOK_EVERY
+        };
+        let changed = bindings_changed(state, run);
+        let since = pace::last_write(run).max(changed);
+        (
+            since,
+            pace::within(Requeue::After(requeue), since, state.now),
+        )
+    };
+    let since = since.unwrap_or(state.now);
+    since.checked_add(pace).unwrap_or(since)
+}
+
+/// When the bindings of clusters in flight changed last, as far as their conditions tell.
+fn bindings_changed(state: &State, run: &UpdateRun) -> Option<Timestamp> {
+    let clusters: Vec<_> = run.in_flight().map(|it| it.name.as_str()).collect();
+    let bindings = state.bindings.iter();
+    let own = bindings.filter(|it| clusters.contains(&it.spec.cluster.as_str()));
+    own.flat_map(|it| &it.status.conditions)
+        .filter_map(|condition| condition.since)
+        .max()
+}

@@ -1,0 +1,74 @@
+//! How often the controller looks at a run, and what makes it look at once.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::version::AgentVersion;
+use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::{Conditions, reasons};
+pub use crate::rollout::{LOOK_EVERY, STUCK_AFTER};
+
+/// How often it looks at a stage that waits for its tasks.
+/// Source: updaterun/execution.go:stageUpdatingWaitTime.
+pub const STAGE_EVERY: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long a look takes that something started which the controller watches: the run's spec, and
+/// the `Approved` condition or the deletion of an approval request.
+/// Source: updaterun/controller.go:SetupWithManagerForClusterStagedUpdateRun.
+pub const PROMPT: SignedDuration = SignedDuration::from_secs(5);
+
+/// After an error it looks ever more rarely, up to this.
+/// Source: k8s.io/client-go/util/workqueue/default_rate_limiters.go.
+pub const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
+
+/// When a look is followed by the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Requeue {
+    /// Only something that is watched makes it look again.
+    Never,
+    After(SignedDuration),
+    /// At once, and then ever more rarely as long as the error lasts.
+    Backoff,
+}
+
+/// The time after which the next look has come for certain, where something has lasted since.
+pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> SignedDuration {
+    match requeue {
+        Requeue::Never => PROMPT,
+        Requeue::After(wait) => wait.saturating_add(PROMPT),
+        // The waits double, so the next is as long as all before.
+        Requeue::Backoff => since
+            .map_or(LONGEST, |since| now.duration_since(since))
+            .clamp(LOOK_EVERY, LONGEST),
+    }
+}
+
+/// When the controller last wrote the run's status, as far as its conditions tell.
+pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
+    let stages = run.all_stages().flat_map(|stage| {
+        let tasks = stage.tasks().flat_map(|task| &task.conditions);
+        let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
+        stage.conditions.iter().chain(tasks).chain(clusters)
+    });
+    let all = run.status.conditions.iter().chain(stages);
+    all.filter_map(|condition| condition.since).max()
+}
+
+/// Whether the controller is done with a run until something that it watches changes: it stopped the
+/// run as the spec is now.
+pub fn is_at_rest(run: &UpdateRun, version: AgentVersion) -> bool {
+    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    version > AgentVersion::V01
+        && run.spec.wants() == RunState::Stop
+        && progressing.is_some_and(|progressing| {
+            progressing.reason == reasons::RUN_STOPPED && progressing.observes(run.meta.generation)
+        })
+}
+
+/// Whether the controller has looked at the run's spec as it is now.
+pub fn is_observed(run: &UpdateRun) -> bool {
+    let conditions = &run.status.conditions;
+    let of = |kind| conditions.condition(kind);
+    of(reasons::PROGRESSING)
+        .or_else(|| of(reasons::INITIALIZED))
+        .is_some_and(|condition| condition.observes(run.meta.generation))
+}

@@ -1,0 +1,328 @@
+//! One look of the controller at one run. Mirrors updaterun/controller.go.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::failure::{self, Halt, RunFailure};
+use super::pace::Requeue;
+use super::state::{State, Written, is_false, is_true, set_condition};
+use super::version::AgentVersion;
+use super::wait::AwaitedEvent;
+use crate::kubefleet::run::{RunState, RunStatus, StageStatus, UpdateRun};
+use crate::kubefleet::{Condition, ConditionStatus, reasons};
+use crate::words::worded;
+
+/// The controller during one look: the objects, which it changes, and what it found missing.
+/// Source: updaterun/controller.go:Reconciler.
+#[derive(Debug, Clone)]
+pub struct Reconciler {
+    pub state: State,
+    /// What keeps the run from going on.
+    pub waits: Vec<AwaitedEvent>,
+}
+
+/// The bindings of a run by their place in the list: those that it updates, and those that it
+/// deletes.
+#[derive(Debug, Default)]
+pub struct Bindings {
+    pub updated: Vec<usize>,
+    pub deleted: Vec<usize>,
+}
+
+worded! {
+    /// What the controller does about a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    pub enum ControllerStep {
+        /// It computes the stages and pins the content.
+        Initialize = "initialize",
+        /// It carries the run out.
+        Execute = "execute",
+        /// It lets what has begun end.
+        Stop = "stop",
+        /// It deletes the run.
+        Delete = "delete",
+        /// Nothing: the run is over, or was not started.
+        None = "none",
+    }
+}
+
+/// How a look ended.
+#[derive(Debug)]
+pub struct LookResult {
+    pub step: ControllerStep,
+    pub requeue: Requeue,
+    /// Why it gave the run up.
+    pub failure: Option<RunFailure>,
+}
+
+impl LookResult {
+    const fn done(step: ControllerStep) -> Self {
+        Self {
+            step,
+            requeue: Requeue::Never,
+            failure: None,
+        }
+    }
+}
+
+impl Reconciler {
+    pub const fn new(state: State) -> Self {
+        Self {
+            state,
+            waits: Vec::new(),
+        }
+    }
+
+    /// Looks once, up to the first write of the run's status. An initialization that succeeds is
+    /// written first; the same look goes on then, as another one here.
+    /// Source: updaterun/controller.go:Reconcile.
+    pub fn reconcile(&mut self) -> Result<LookResult, String> {
+        let generation = self.generation();
+        let read = self.state.run.status.clone();
+        if self.state.version > AgentVersion::V01 {
+            update_all_status_conditions_generation(&mut self.state.run);
+        }
+        if self.state.run.meta.is_deleting() {
+            return Ok(LookResult::done(ControllerStep::Delete));
+        }
+        let initialized = |test: fn(&[Condition], &str, Option<i64>) -> bool| {
+            test(
+                &self.state.run.status.conditions,
+                reasons::INITIALIZED,
+                generation,
+            )
+        };
+        if initialized(is_false) {
+            return Ok(LookResult::done(ControllerStep::None));
+        }
+        if !initialized(is_true) {
+            return self.initialize_run(read);
+        }
+        let conditions = &self.state.run.status.conditions;
+        let over = |test: fn(&[Condition], &str, Option<i64>) -> bool| {
+            test(conditions, reasons::SUCCEEDED, generation)
+        };
+        if over(is_true) || over(is_false) {
+            return Ok(LookResult::done(ControllerStep::None));
+        }
+        let step = self.step();
+        match self.validate() {
+            Ok((None, _)) => {
+                self.record_update_run_succeeded();
+                Ok(LookResult::done(step))
+            }
+            Ok((Some(stage), bindings)) => self.proceed(step, stage, &bindings),
+            Err(halt) => {
+                if matches!(halt, Halt::Retried(_)) {
+                    self.state.run.status = read;
+                }
+                self.halted(step, halt)
+            }
+        }
+    }
+
+    /// What the run asks for. Source: updaterun/controller.go:Reconcile; 0.1 executes every run.
+    fn step(&self) -> ControllerStep {
+        if self.state.version == AgentVersion::V01 {
+            return ControllerStep::Execute;
+        }
+        match self.state.run.spec.wants() {
+            RunState::Initialize => ControllerStep::None,
+            RunState::Run | RunState::Other => ControllerStep::Execute,
+            RunState::Stop => ControllerStep::Stop,
+        }
+    }
+
+    fn initialize_run(&mut self, read: RunStatus) -> Result<LookResult, String> {
+        match self.initialize() {
+            Ok(()) => Ok(LookResult {
+                step: ControllerStep::Initialize,
+                requeue: Requeue::Backoff,
+                failure: None,
+            }),
+            Err(Halt::Aborted(failure)) => {
+                self.record_initialization_failed(&failure.message);
+                Ok(LookResult {
+                    failure: Some(failure),
+                    ..LookResult::done(ControllerStep::Initialize)
+                })
+            }
+            Err(Halt::Retried(why)) => {
+                self.state.run.status = read;
+                self.waits.push(AwaitedEvent::Retry(why));
+                Ok(LookResult {
+                    requeue: Requeue::Backoff,
+                    ..LookResult::done(ControllerStep::Initialize)
+                })
+            }
+            Err(Halt::Unknown(why)) => Err(why),
+        }
+    }
+
+    /// Executes or stops, and records how that ended.
+    fn proceed(
+        &mut self,
+        step: ControllerStep,
+        stage: usize,
+        bindings: &Bindings,
+    ) -> Result<LookResult, String> {
+        let ended = match step {
+            ControllerStep::Execute if !self.is_unsupported() => self.execute(stage, bindings),
+            ControllerStep::Stop => self.stop(stage, bindings),
+            ControllerStep::Execute => Err(Halt::Aborted(self.unsupported_state())),
+            _ => return Ok(LookResult::done(step)),
+        };
+        match ended {
+            Ok((true, _)) => {
+                if step == ControllerStep::Stop {
+                    self.record_update_run_stopped();
+                } else {
+                    self.record_update_run_succeeded();
+                }
+                Ok(LookResult::done(step))
+            }
+            Ok((false, requeue)) => Ok(LookResult {
+                requeue,
+                ..LookResult::done(step)
+            }),
+            // Unlike one of a check, an error here is returned after the status is written.
+            Err(halt) => self.halted(step, halt),
+        }
+    }
+
+    fn halted(&mut self, step: ControllerStep, halt: Halt) -> Result<LookResult, String> {
+        match halt {
+            Halt::Aborted(failure) => {
+                self.record_update_run_failed(&failure.message);
+                Ok(LookResult {
+                    failure: Some(failure),
+                    ..LookResult::done(step)
+                })
+            }
+            Halt::Retried(why) => {
+                if self.waits.is_empty() {
+                    self.waits.push(AwaitedEvent::Retry(why));
+                }
+                Ok(LookResult {
+                    requeue: Requeue::Backoff,
+                    ..LookResult::done(step)
+                })
+            }
+            Halt::Unknown(why) => Err(why),
+        }
+    }
+
+    fn is_unsupported(&self) -> bool {
+        self.state.version > AgentVersion::V01 && self.state.run.spec.wants() == RunState::Other
+    }
+
+    fn unsupported_state(&self) -> RunFailure {
+        let state = self.state.run.spec.state.as_deref().unwrap_or_default();
+        RunFailure::plain(
+            "FS123",
+            format!(
+                "unexpected behavior which cannot be handled by the controller: found unsupported \
+                 updateRun state: {state}"
+            ),
+        )
+    }
+
+    /// An error of a check.
+    pub fn refused(&self, code: &'static str, text: &str) -> Halt {
+        failure::refused(self.state.version, code, text)
+    }
+
+    pub const fn generation(&self) -> Option<i64> {
+        self.state.run.meta.generation
+    }
+
+    /// Sets a condition of the run.
+    pub fn mark_run(&mut self, kind: &str, status: ConditionStatus, reason: &str, message: &str) {
+        let (generation, now) = (self.generation(), self.state.now);
+        let written = Written {
+            kind,
+            status,
+            reason,
+            message,
+        };
+        set_condition(
+            &mut self.state.run.status.conditions,
+            written,
+            generation,
+            now,
+        );
+    }
+
+    /// Source: updaterun/controller.go:recordUpdateRunSucceeded.
+    fn record_update_run_succeeded(&mut self) {
+        let reason = "UpdateRunSucceeded";
+        let (done, well) = (
+            "All stages are completed",
+            "All stages are completed successfully",
+        );
+        self.mark_run(reasons::PROGRESSING, ConditionStatus::False, reason, done);
+        self.mark_run(reasons::SUCCEEDED, ConditionStatus::True, reason, well);
+    }
+
+    /// Source: updaterun/controller.go:recordUpdateRunFailed.
+    fn record_update_run_failed(&mut self, message: &str) {
+        let reason = "UpdateRunFailed";
+        let aborted = "The stages are aborted due to a non-recoverable error";
+        self.mark_run(
+            reasons::PROGRESSING,
+            ConditionStatus::False,
+            reason,
+            aborted,
+        );
+        self.mark_run(reasons::SUCCEEDED, ConditionStatus::False, reason, message);
+    }
+
+    /// Source: updaterun/controller.go:recordUpdateRunStopped.
+    fn record_update_run_stopped(&mut self) {
+        self.mark_run(
+            reasons::PROGRESSING,
+            ConditionStatus::False,
+            reasons::RUN_STOPPED,
+            "The update run has been stopped",
+        );
+    }
+
+    /// Source: updaterun/initialization.go:recordInitializationFailed.
+    fn record_initialization_failed(&mut self, message: &str) {
+        let reason = "UpdateRunInitializedFailed";
+        self.mark_run(
+            reasons::INITIALIZED,
+            ConditionStatus::False,
+            reason,
+            message,
+        );
+    }
+}
+
+/// Source: updaterun/controller.go:updateAllStatusConditionsGeneration, since 0.2.
+fn update_all_status_conditions_generation(run: &mut UpdateRun) {
+    let generation = run.meta.generation;
+    let observe = |conditions: &mut Vec<Condition>| {
+        for condition in conditions {
+            condition.observed_generation = generation;
+        }
+    };
+    let status = &mut run.status;
+    observe(&mut status.conditions);
+    let deletion = status.deletion_stage.iter_mut().map(Box::as_mut);
+    for StageStatus {
+        conditions,
+        before,
+        after,
+        clusters,
+        ..
+    } in status.stages.iter_mut().chain(deletion)
+    {
+        observe(conditions);
+        let tasks = before.iter_mut().chain(after);
+        tasks.for_each(|task| observe(&mut task.conditions));
+        clusters
+            .iter_mut()
+            .for_each(|cluster| observe(&mut cluster.conditions));
+    }
+}

@@ -1,0 +1,136 @@
+//! What the controller reads and writes, as it stands at one moment.
+
+use jiff::Timestamp;
+
+use super::failure::Halt;
+use super::version::AgentVersion;
+use crate::inventory::source::NOT_COLLECTED;
+use crate::inventory::{Inventory, Listing, Sight};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
+use crate::kubefleet::strategy::Strategy;
+use crate::kubefleet::{Condition, ConditionStatus, Conditions, Scope};
+
+/// The objects around one run. A look of the controller changes them; what it does not change is
+/// shared with the inventory.
+#[derive(Debug, Clone)]
+pub struct State {
+    pub now: Timestamp,
+    pub version: AgentVersion,
+    pub scope: Scope,
+    pub run: UpdateRun,
+    pub placement: Sight<Placement>,
+    pub strategy: Sight<Strategy>,
+    pub policies: Listing<PolicySnapshot>,
+    pub bindings: Listing<Binding>,
+    pub members: Listing<MemberCluster>,
+    pub snapshots: Listing<ResourceSnapshot>,
+    pub overrides: Listing<OverrideSnapshot>,
+    pub approvals: Listing<ApprovalRequest>,
+    /// Whether a look has met a conflict already.
+    pub retried: bool,
+}
+
+impl State {
+    /// As one of the runs on the inventory's placement finds it.
+    pub fn new(inventory: &Inventory, run: &UpdateRun) -> Self {
+        Self {
+            now: inventory.now,
+            version: AgentVersion::of(inventory, run),
+            scope: inventory.scope.clone(),
+            run: run.clone(),
+            placement: inventory.placement.clone(),
+            strategy: inventory.strategy.clone(),
+            policies: inventory.policies.clone(),
+            bindings: inventory.bindings.clone(),
+            members: inventory.members.clone(),
+            snapshots: inventory.snapshots.clone(),
+            overrides: inventory.overrides.clone(),
+            approvals: inventory.approvals.clone(),
+            retried: false,
+        }
+    }
+
+    /// `NAMESPACE/NAME` of something in the run's scope, as KubeFleet prints keys.
+    pub fn key(&self, name: &str) -> String {
+        format!("{}/{name}", self.scope.namespace())
+    }
+}
+
+/// Whether a list may be taken as complete: objects that a person put into a file are those that
+/// matter.
+pub fn known<T>(listing: &Listing<T>, what: &str) -> Result<(), Halt> {
+    match listing.gap.as_deref() {
+        None => Ok(()),
+        Some(NOT_COLLECTED) if !listing.items.is_empty() => Ok(()),
+        Some(why) => Err(Halt::Unknown(format!("{what}: {why}"))),
+    }
+}
+
+/// What a condition becomes.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'w> {
+    pub kind: &'w str,
+    pub status: ConditionStatus,
+    pub reason: &'w str,
+    pub message: &'w str,
+}
+
+/// Sets a condition; its transition time changes with its status only.
+/// Source: k8s.io/apimachinery/pkg/api/meta/conditions.go:SetStatusCondition.
+pub fn set_condition(
+    conditions: &mut Vec<Condition>,
+    written: Written<'_>,
+    generation: Option<i64>,
+    now: Timestamp,
+) {
+    let at = conditions.iter().position(|it| it.kind == written.kind);
+    let at = at.unwrap_or_else(|| {
+        conditions.push(Condition {
+            kind: written.kind.to_owned(),
+            status: written.status,
+            since: Some(now),
+            ..Condition::default()
+        });
+        conditions.len().saturating_sub(1)
+    });
+    let Some(condition) = conditions.get_mut(at) else {
+        return;
+    };
+    if condition.status != written.status {
+        condition.status = written.status;
+        condition.since = Some(now);
+    }
+    written.reason.clone_into(&mut condition.reason);
+    written.message.clone_into(&mut condition.message);
+    condition.observed_generation = generation;
+}
+
+/// Whether a condition is `True` for this generation.
+/// Source: utils/condition/condition.go:IsConditionStatusTrue.
+pub fn is_true(conditions: &[Condition], kind: &str, generation: Option<i64>) -> bool {
+    let condition = conditions.condition(kind);
+    condition.is_some_and(|it| it.is_true() && it.observes(generation))
+}
+
+/// The same for `False`.
+pub fn is_false(conditions: &[Condition], kind: &str, generation: Option<i64>) -> bool {
+    let condition = conditions.condition(kind);
+    condition.is_some_and(|it| it.is_false() && it.observes(generation))
+}
+
+impl State {
+    /// As it stands once somebody has asked the run to run.
+    #[must_use]
+    pub fn started(mut self) -> Self {
+        let meta = &mut self.run.meta;
+        meta.generation = Some(meta.generation.unwrap_or(0).saturating_add(1));
+        self.run.spec.state = Some("Run".to_owned());
+        self
+    }
+}

@@ -1,0 +1,78 @@
+//! Which version of the controller a run has, as far as its objects tell.
+
+use crate::inventory::Inventory;
+use crate::kubefleet::run::{StageStatus, UpdateRun};
+use crate::kubefleet::{Conditions, names, reasons};
+use crate::rollout::ignores_state;
+
+/// The versions that do different things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AgentVersion {
+    /// 0.1: no `spec.state`, no stop; conditions keep the generation at which they were written.
+    V01,
+    /// 0.2: without an index a run takes the latest snapshot, and waits for one.
+    V02,
+    /// 0.3: without an index a run makes a snapshot.
+    V03,
+    /// After 0.3: stages without clusters are skipped, and a binding fails only for good.
+    Next,
+}
+
+impl AgentVersion {
+    /// What the hub serves, the form of the run, and what the same agent wrote on the placement tell
+    /// the version. Where nothing does, it is the newest.
+    pub fn of(inventory: &Inventory, run: &UpdateRun) -> Self {
+        let stateless = run.spec.state.is_none() && inventory.hub.run_states.is_none();
+        if stateless || ignores_state(inventory, run) {
+            return Self::V01;
+        }
+        if let Some(is_next) = is_next(inventory, run) {
+            return if is_next {
+                Self::Next
+            } else {
+                older(inventory)
+            };
+        }
+        match older(inventory) {
+            Self::V02 => Self::V02,
+            _ => Self::Next,
+        }
+    }
+}
+
+/// Whether the agent is newer than 0.3: it skips stages, and it spells a message of placements
+/// without the mistake that older ones have.
+fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
+    let runs = || std::iter::once(run).chain(inventory.other_runs());
+    let stages = || runs().flat_map(|run| &run.status.stages);
+    if stages().any(is_skipped) {
+        return Some(true);
+    }
+    let placement = inventory.placement.present()?;
+    let written = placement
+        .condition(reasons::WORK_SYNCHRONIZED)
+        .map(|condition| condition.message.as_str());
+    match written {
+        Some(message) if message.starts_with("Works(s) are succcesfully") => Some(false),
+        Some(message) if message.starts_with("Work(s) are successfully") => Some(true),
+        _ => stages()
+            .any(|stage| stage.clusters.is_empty() && stage.conditions.is_true(reasons::SUCCEEDED))
+            .then_some(false),
+    }
+}
+
+fn is_skipped(stage: &StageStatus) -> bool {
+    let succeeded = stage.conditions.condition(reasons::SUCCEEDED);
+    succeeded.is_some_and(|succeeded| succeeded.reason == reasons::STAGE_SKIPPED)
+}
+
+/// Since 0.3 every member cluster has a label with its own name.
+/// Source: membercluster/v1beta1/membercluster_controller.go:ensureMemberNameLabel.
+fn older(inventory: &Inventory) -> AgentVersion {
+    let mut members = inventory.members.iter();
+    if members.any(|member| member.meta.label(names::MEMBER_NAME).is_some()) {
+        AgentVersion::V03
+    } else {
+        AgentVersion::V02
+    }
+}
