@@ -90,8 +90,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             _ => format!("{which} could not be applied to the content for {clusters}."),
         };
         finding = pinned(first, finding);
+        let before = finding.message.len();
         finding = changed_since(cx, first, finding);
-        remedies(cx, problem, named, finding)
+        let changed = finding.message.len() > before;
+        remedies(cx, problem, (named, changed), finding)
     })
 }
 
@@ -225,7 +227,7 @@ fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Fi
 fn remedies(
     cx: &Context<'_>,
     problem: &BindingProblem,
-    named: bool,
+    (named, changed): (bool, bool),
     mut finding: Finding,
 ) -> Finding {
     let pinning = "this run keeps the override snapshots of its initialization";
@@ -252,12 +254,14 @@ fn remedies(
         }
         // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;
         // updaterun/execution.go:isBindingSyncedWithClusterStatus.
-        return finding.new_run(
-            cx,
-            "Change the override or the content as well, and start a new run. KubeFleet does not try \
-             again after this error, and a new run with the same override and content changes \
-             nothing.",
-        );
+        let step = if changed {
+            "Start a new run, which uses the changed override: KubeFleet does not try again after this \
+             error."
+        } else {
+            "Change the override as well, and start a new run. KubeFleet does not try again after this \
+             error, and a run with the same override and content changes nothing."
+        };
+        return finding.fix_with(step, cx.new_run_command());
     }
     let repair = match problem {
         BindingProblem::OverrideSnapshotNotFound { .. } => {
