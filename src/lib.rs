@@ -96,7 +96,12 @@ fn command(
     clock: fn() -> Timestamp,
 ) -> Exit {
     let global = &cli.global;
-    ui.configure(global.color, global.quiet, &global.repeated());
+    let repeated = global.repeated();
+    let repeated: Vec<_> = repeated
+        .iter()
+        .map(|(flag, value)| (*flag, value.as_deref()))
+        .collect();
+    ui.configure(global.color, global.quiet, &repeated);
     let settings = if cli.command.asks_a_hub() {
         settings
     } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -102,7 +102,7 @@ pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unus
     };
     let bytes = match load(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => {
+        Err(error) if !is_named && is_nowhere(&path, error.kind()) => {
             return Ok(InForce {
                 path: Some(path),
                 ..InForce::default()
@@ -110,7 +110,7 @@ pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unus
         }
         Err(error) => {
             let why = match error.kind() {
-                std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+                ErrorKind::NotFound => "it does not exist".to_owned(),
                 _ => error.to_string(),
             };
             let hint = format!("set {VARIABLE} to a file that can be read, or to off");
@@ -119,7 +119,7 @@ pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unus
     };
     let Some(bytes) = bytes else {
         let hint = format!("run: chmod go-w {}", path.display());
-        return Err(unusable("every user may change it".to_owned(), hint));
+        return Err(unusable("other users may change it".to_owned(), hint));
     };
     match parse(&bytes) {
         Ok(settings) => Ok(InForce {
@@ -148,26 +148,57 @@ fn place(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(PathBuf, bool)>
     Some((folder.join("kubectl-fleet-stage/settings.yaml"), false))
 }
 
-/// The text of the file; `None` where every user may change it.
+/// Whether there is no file, as far as this user can get: a home may be another's.
+fn is_nowhere(path: &Path, kind: ErrorKind) -> bool {
+    match kind {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => true,
+        ErrorKind::PermissionDenied => path
+            .parent()
+            .is_none_or(|folder| folder.metadata().is_err()),
+        _ => false,
+    }
+}
+
+/// The text of the file; `None` where other users may change it.
 fn load(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
-    let mut file = File::open(path)?;
+    // A pipe has no end that is known, and a device may have none.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    let file = File::open(path)?;
     let meta = file.metadata()?;
     if meta.len() > MOST {
         let why = format!("it has {} bytes, more than {MOST}", meta.len());
         return Err(std::io::Error::other(why));
     }
-    if others_may_write(&meta) {
+    let folder = path.canonicalize()?;
+    let folder = folder.parent().map(std::fs::metadata).transpose()?;
+    if others_may_write(&meta) || folder.is_some_and(|folder| others_may_replace(&folder)) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    file.take(MOST).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
 
+/// Whether others than the owner may: a group of the owner's own number is the owner's alone.
 #[cfg(unix)]
 fn others_may_write(meta: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    meta.permissions().mode() & 0o002 != 0
+    use std::os::unix::fs::MetadataExt;
+    let mode = meta.mode();
+    mode & 0o002 != 0 || mode & 0o020 != 0 && meta.gid() != meta.uid()
+}
+
+/// The same of what a folder holds. In a sticky one each has only their own.
+#[cfg(unix)]
+fn others_may_replace(folder: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    folder.mode() & 0o1000 == 0 && others_may_write(folder)
+}
+
+#[cfg(not(unix))]
+fn others_may_replace(_: &Metadata) -> bool {
+    false
 }
 
 #[cfg(not(unix))]
@@ -297,9 +328,34 @@ hubGroups:
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.yaml");
         std::fs::write(&path, WHOLE).unwrap();
-        for (mode, fine) in [(0o600, true), (0o644, true), (0o664, true), (0o666, false)] {
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let own = std::os::unix::fs::MetadataExt::gid(&path.metadata().unwrap());
+        let is_own = own == std::os::unix::fs::MetadataExt::uid(&path.metadata().unwrap());
+        let set = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for (mode, fine) in [
+            (0o600, true),
+            (0o644, true),
+            (0o664, is_own),
+            (0o666, false),
+        ] {
+            set(&path, mode);
             assert_eq!(read_at(&path).is_ok(), fine, "{mode:o}");
         }
+        set(&path, 0o600);
+        for (mode, fine) in [(0o777, false), (0o1777, true), (0o755, true)] {
+            set(folder.path(), mode);
+            assert_eq!(read_at(&path).is_ok(), fine, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_end_is_no_file() {
+        for path in ["/dev/zero", "/dev/null", "/"] {
+            let error = read_at(Path::new(path)).unwrap_err().to_string();
+            assert!(error.contains("not a regular file"), "{error}");
+        }
+        let home = read(&|name| (name == "HOME").then(|| "/dev/null".into())).unwrap();
+        assert!(!home.exists);
     }
 }

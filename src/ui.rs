@@ -17,7 +17,7 @@ use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
-use crate::words::{Hint, HintLine};
+use crate::words::{self, Hint, HintLine};
 pub use choices::ChoiceList;
 pub use progress::{ProgressBars, TerminalSize};
 pub use questions::Attendant;
@@ -329,6 +329,15 @@ impl Ui {
 
     /// Writes the answer. A closed pipe is no error: whoever reads has read enough.
     pub fn answer(&mut self, text: &str) {
+        self.write(&words::unobeyed(text));
+    }
+
+    /// Writes an answer that is for the agent of a pipeline: its lines are commands of ours.
+    pub fn answer_agent(&mut self, text: &str) {
+        self.write(&words::unmarked_text(text));
+    }
+
+    fn write(&mut self, text: &str) {
         if self.closed {
             return;
         }
@@ -486,7 +495,7 @@ impl Ui {
         // Nobody is left to tell when standard error is gone too.
         let _ = self
             .err
-            .write_all(text.as_bytes())
+            .write_all(words::unobeyed(text).as_bytes())
             .and_then(|()| self.err.flush());
     }
 }

@@ -14,6 +14,7 @@ use crate::inventory::source::Outcome;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::mask;
+use crate::words::yaml;
 
 /// What a collector could see.
 #[derive(Debug, Clone)]
@@ -241,14 +242,6 @@ impl Contents {
     pub const fn masked(&self) -> usize {
         self.masked
     }
-}
-
-fn yaml<T: Serialize>(data: &T) -> anyhow::Result<String> {
-    let mut text = serde_saphyr::to_string(data)?;
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(text)
 }
 
 fn entry((kind, outcome): (&Kind, &Outcome)) -> KindEntry {

@@ -19,7 +19,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::tolerant::Unknown;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, is_harmful};
 
 /// One write.
 #[derive(Debug, Clone, PartialEq)]
@@ -405,6 +405,69 @@ impl Change {
         }
     }
 
+    /// What of the object that came back is not as it was sent: something on the way, or on the hub,
+    /// changed it or took no notice.
+    pub fn unlike(&self, answer: &Value) -> Vec<String> {
+        let mut found = Vec::new();
+        match &self.act {
+            Act::Create { .. } => {
+                let sent = self.document("");
+                differ("spec", &sent["spec"], &answer["spec"], &mut found);
+                let index = "resourceSnapshotIndex";
+                if sent["spec"][index].is_null() {
+                    // Without one the run is for the current content.
+                    let there = &answer["spec"][index];
+                    if !there.is_null() && there != "" {
+                        found.push(format!("spec.{index} is {there}, and was not set"));
+                    }
+                }
+            }
+            Act::SetState { uid, to, .. } => {
+                differ(
+                    "metadata.uid",
+                    &json!(uid),
+                    &answer["metadata"]["uid"],
+                    &mut found,
+                );
+                differ(
+                    "spec.state",
+                    &json!(to),
+                    &answer["spec"]["state"],
+                    &mut found,
+                );
+            }
+            Act::Approve { uid, .. } => {
+                differ(
+                    "metadata.uid",
+                    &json!(uid),
+                    &answer["metadata"]["uid"],
+                    &mut found,
+                );
+                let own = |conditions: &Value| {
+                    let mut all = conditions.as_array().into_iter().flatten();
+                    let own = all.find(|one| one["type"] == reasons::APPROVED);
+                    own.cloned().unwrap_or_default()
+                };
+                let sent = self.document("")["status"]["conditions"].take();
+                let there = own(&answer["status"]["conditions"]);
+                differ("the Approved condition", &own(&sent), &there, &mut found);
+            }
+            Act::Delete { uid, .. } if answer["kind"] != "Status" => {
+                differ(
+                    "metadata.uid",
+                    &json!(uid),
+                    &answer["metadata"]["uid"],
+                    &mut found,
+                );
+                if answer["metadata"]["deletionTimestamp"].is_null() {
+                    found.push("metadata.deletionTimestamp is not set".to_owned());
+                }
+            }
+            Act::Delete { .. } => {}
+        }
+        found
+    }
+
     /// The command that looks at the object of this change.
     pub fn look(&self) -> CommandLine {
         match self.object.kind.concept() {
@@ -414,10 +477,38 @@ impl Change {
     }
 }
 
+/// A name in which everything can be seen: it stays in the object, and others show it.
+fn visible(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        if is_harmful(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Where what is there lacks something of what was sent, or has it otherwise. What is there beside
+/// it does not matter.
+fn differ(path: &str, sent: &Value, there: &Value, found: &mut Vec<String>) {
+    match sent {
+        Value::Object(fields) if there.is_object() => {
+            for (key, sent) in fields {
+                differ(&format!("{path}.{key}"), sent, &there[key], found);
+            }
+        }
+        sent if sent == there => {}
+        sent if there.is_null() => found.push(format!("{path} is not set, but was sent as {sent}")),
+        sent => found.push(format!("{path} is {there}, not {sent}")),
+    }
+}
+
 /// The text of an approval: who gave it by the hub's word, and why.
 pub fn approval_message(who: Option<&str>, reason: Option<&str>) -> String {
     let by = match who {
-        Some(who) => format!("approved by {who}"),
+        Some(who) => format!("approved by {}", visible(who)),
         None => "approved".to_owned(),
     };
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {

@@ -11,6 +11,7 @@ use crate::kubefleet::{ObjectRef, duration};
 use crate::render;
 use crate::render::table::{Sheet, Table};
 use crate::ui::Ui;
+use crate::words;
 
 /// How a list is printed.
 #[derive(Debug, Clone, Default, Args)]
@@ -153,12 +154,17 @@ pub fn document<T: Serialize>(data: &T, format: Format) -> Result<String, Error>
 
 /// A JSON document.
 pub fn json<T: Serialize>(data: &T) -> Result<String, Error> {
-    Ok(render::json(data)?)
+    Ok(words::json(data)?)
+}
+
+/// A JSON document in one line.
+pub fn json_line<T: Serialize>(data: &T) -> Result<String, Error> {
+    Ok(words::json_line(data)?)
 }
 
 /// A YAML document.
 pub fn yaml<T: Serialize>(data: &T) -> Result<String, Error> {
-    Ok(render::yaml(data)?)
+    Ok(words::yaml(data)?)
 }
 
 /// Objects as kubectl names them, one a line.

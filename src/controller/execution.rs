@@ -264,7 +264,7 @@ impl Reconciler {
         };
         let is_bound = binding.spec.state == "Bound";
         let rolled_out = binding.current(reasons::ROLLOUT_STARTED);
-        if in_sync && is_bound && rolled_out.is_some_and(|it| it.is_true()) {
+        if in_sync && is_bound && rolled_out.is_some_and(Condition::is_true) {
             let fresh = rolled_out.is_some_and(|it| it.message == message && is_fresh(it, now));
             if fresh {
                 return Ok(ClusterResult::Updating);
@@ -278,7 +278,7 @@ impl Reconciler {
         }
         let binding = Arc::make_mut(binding);
         if !in_sync || !is_bound {
-            binding.spec.state = "Bound".to_owned();
+            "Bound".clone_into(&mut binding.spec.state);
             binding.spec.snapshot = snapshot;
             binding.spec.overrides.clone_from(&cluster.overrides);
             binding
@@ -311,7 +311,7 @@ impl Reconciler {
         };
         let rolled_out = binding.current(reasons::ROLLOUT_STARTED);
         self.is_binding_synced_with_cluster_status(at, cluster)
-            && rolled_out.is_some_and(|it| it.is_true())
+            && rolled_out.is_some_and(Condition::is_true)
             && binding.spec.state == "Bound"
     }
 
@@ -779,6 +779,7 @@ impl Reconciler {
         }
     }
 
+    #[allow(clippy::too_many_arguments)] // a condition has four parts
     pub(super) fn mark_stage(
         &mut self,
         at: usize,
@@ -799,6 +800,7 @@ impl Reconciler {
         }
     }
 
+    #[allow(clippy::too_many_arguments)] // a condition has four parts
     fn mark_cluster(
         &mut self,
         (at, nth): (usize, usize),

@@ -321,7 +321,7 @@ impl Reconciler {
     fn record_override_snapshots(&mut self, placement: &Placement) -> Result<(), Halt> {
         let index = self.resource_snapshot_index(placement)?;
         self.state.run.status.snapshot_index.clone_from(&index);
-        known_or_empty(&self.state.overrides.gap)?;
+        known_or_empty(self.state.overrides.gap.as_deref())?;
         let overrides: Vec<_> = self.state.overrides.items.clone();
         let overrides: Vec<_> = overrides.iter().filter(|it| it.is_latest()).collect();
         if overrides.is_empty() {
@@ -449,8 +449,8 @@ fn parts<'s>(snapshots: &'s [Arc<ResourceSnapshot>], index: &str) -> Vec<&'s Res
 }
 
 /// Overrides that nobody put into a file do not exist.
-fn known_or_empty(gap: &Option<String>) -> Result<(), Halt> {
-    match gap.as_deref() {
+fn known_or_empty(gap: Option<&str>) -> Result<(), Halt> {
+    match gap {
         None
         | Some(crate::inventory::source::NOT_COLLECTED | crate::inventory::source::NOT_SERVED) => {
             Ok(())

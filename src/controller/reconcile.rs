@@ -320,9 +320,11 @@ fn update_all_status_conditions_generation(run: &mut UpdateRun) {
     {
         observe(conditions);
         let tasks = before.iter_mut().chain(after);
-        tasks.for_each(|task| observe(&mut task.conditions));
-        clusters
-            .iter_mut()
-            .for_each(|cluster| observe(&mut cluster.conditions));
+        for task in tasks {
+            observe(&mut task.conditions);
+        }
+        for cluster in clusters {
+            observe(&mut cluster.conditions);
+        }
     }
 }

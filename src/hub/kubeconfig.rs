@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
+use super::files::{self, unreadable};
+
 /// What the files say together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kubeconfig {
@@ -102,14 +104,6 @@ pub(super) enum Unread {
     Field { path: String, kind: &'static str },
 }
 
-/// Why a file cannot be read.
-pub(super) fn unreadable(kind: std::io::ErrorKind) -> String {
-    match kind {
-        std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
-        other => other.to_string(),
-    }
-}
-
 impl std::fmt::Display for Unread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -127,7 +121,7 @@ impl std::fmt::Display for Unread {
 impl Kubeconfig {
     /// Reads a file. Paths in it count from its folder.
     pub(super) fn read(path: &Path) -> Result<Self, Unread> {
-        let bytes = std::fs::read(path).map_err(|error| Unread::File(error.kind()))?;
+        let bytes = files::read(path).map_err(|error| Unread::File(error.kind()))?;
         let mut this = Self::parse(&bytes)?;
         if let Some(folder) = path.parent() {
             this.resolve(folder);

@@ -9,11 +9,13 @@ mod answer;
 mod batch;
 mod bounds;
 mod client;
+mod clock;
 mod config;
 mod credentials;
 mod error;
 #[cfg(test)]
 mod fake_server;
+mod files;
 mod found;
 mod known;
 mod kubeconfig;
@@ -38,6 +40,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use jiff::Timestamp;
 use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -46,6 +49,7 @@ use tokio::task::JoinSet;
 pub use access::{Access, Clocks};
 pub use answer::Expected;
 pub use bounds::TimeLimit;
+pub use clock::Clock;
 pub use config::{Flags, HubPlace, contexts};
 pub use error::HubError;
 pub use members::{MemberTexts, Members, Variables, Ways};
@@ -190,6 +194,11 @@ impl Hub {
                 false
             }
         }
+    }
+
+    /// The hub's clock, as far as its answers tell it; else ours.
+    pub fn clock(&self, ours: fn() -> Timestamp) -> Clock {
+        Clock::new(ours, self.connection.clock.clone())
     }
 
     pub fn served(&self) -> &Served {

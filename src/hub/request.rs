@@ -7,12 +7,14 @@ use http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
+use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use tokio::time::{sleep_until, timeout_at};
 
 use super::answer::{self, Expected};
 use super::bounds::{ANSWER, Allowance, Deadline, REFUSAL, TimeLimit, after, too_large};
 use super::client::client;
+use super::clock::HubClock;
 use super::config::{ConnectionSettings, chain};
 use super::credentials::Credentials;
 use super::error::HubError;
@@ -26,6 +28,9 @@ const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause that a server may ask for and get.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A shorter secret is part of too many words.
+const SHORTEST: usize = 6;
 
 /// A connection to an API server.
 #[derive(Clone)]
@@ -44,6 +49,8 @@ pub(super) struct Connection {
     pub(super) budget: Allowance,
     /// What was asked and read so far.
     pub(super) traffic: Traffic,
+    /// What the answers tell of the server's clock.
+    pub(super) clock: HubClock,
 }
 
 /// What is read, and how.
@@ -80,6 +87,7 @@ impl Connection {
             chunk_size: None,
             budget: Allowance::default(),
             traffic: Traffic::default(),
+            clock: HubClock::default(),
         })
     }
 
@@ -143,15 +151,32 @@ impl Connection {
         self.send(request).await
     }
 
-    /// Sends any request once, within the time limit of a request.
-    pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Vec<u8>, HubError> {
+    /// Sends a write once, within the time limit of a request.
+    pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Written, HubError> {
         self.log_in().await?;
         let deadline = Deadline::new(self.limit, None);
-        match timeout_at(deadline.at, self.send(request)).await {
-            Ok(Ok(answer)) => Ok(answer.body),
-            Ok(Err((error, _))) => Err(error),
-            Err(_) => Err(deadline.passed(None)),
-        }
+        let path = request.uri().path().to_owned();
+        let answer = async {
+            let response = self.answered(request).await?;
+            let status = response.status();
+            let most = if status.is_success() { ANSWER } else { REFUSAL };
+            let body = whole(response.into_body(), &path, most).await;
+            if status.is_success() {
+                let body = body?;
+                self.came(body.len())?;
+                return Ok(Written::Answered(self.unquoted(body).await));
+            }
+            let body = self.unquoted(body.unwrap_or_default()).await;
+            let error = refusal(status, &body);
+            Ok(if is_refused_by_the_api(status, &body) {
+                Written::Refused(error)
+            } else {
+                Written::Unclear(error)
+            })
+        };
+        timeout_at(deadline.at, answer)
+            .await
+            .map_err(|_| deadline.passed(None))?
     }
 
     async fn send(&self, request: Request<Vec<u8>>) -> Result<HubResponse, ReadFailure> {
@@ -166,6 +191,7 @@ impl Connection {
             .await
             .map_err(plain)?;
         self.came(body.len()).map_err(plain)?;
+        let body = self.unquoted(body).await;
         Ok(HubResponse {
             body,
             is_page,
@@ -173,16 +199,27 @@ impl Connection {
         })
     }
 
-    /// Sends any request once, and takes the beginning of a successful answer.
-    async fn begun(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, ReadFailure> {
+    /// Sends any request once, and takes the beginning of the answer, whatever it is.
+    async fn answered(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, HubError> {
         let (mut parts, body) = request.into_parts();
         let agent = header::HeaderValue::from_static(USER_AGENT);
         parts.headers.insert(header::USER_AGENT, agent);
-        let path = parts.uri.path().to_owned();
         self.traffic.asked();
+        let asked = std::time::Instant::now();
         let request = Request::from_parts(parts, Body::from(body));
         let response = self.client.send(request).await;
-        let response = response.map_err(|error| plain(classify(&self.url, &error)))?;
+        let response = response.map_err(|error| classify(&self.url, &error))?;
+        // The clock of a proxy that answers in its place is not the hub's.
+        if response.status().is_success() && !is_page(&response) {
+            self.clock.see(response.headers(), asked);
+        }
+        Ok(response)
+    }
+
+    /// The same of a successful answer.
+    async fn begun(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, ReadFailure> {
+        let path = request.uri().path().to_owned();
+        let response = self.answered(request).await.map_err(plain)?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -190,7 +227,8 @@ impl Connection {
         let pause = asked_pause(&response);
         // What cannot be read of it is not needed: its code says what it is.
         let body = whole(response.into_body(), &path, REFUSAL).await;
-        Err((refusal(status, &body.unwrap_or_default()), pause))
+        let body = self.unquoted(body.unwrap_or_default()).await;
+        Err((refusal(status, &body), pause))
     }
 
     /// The same of a path; its body is read as it comes.
@@ -201,6 +239,24 @@ impl Connection {
             .body(Vec::new())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
         Ok(self.begun(request).await?.into_body())
+    }
+
+    /// An answer that may become the text of an error, without the secret that we showed: who answers
+    /// may quote it. What is larger is none.
+    async fn unquoted(&self, body: Vec<u8>) -> Vec<u8> {
+        if body.len() > REFUSAL {
+            return body;
+        }
+        let Some(secret) = self.credentials.shown().await else {
+            return body;
+        };
+        let secret = secret.expose_secret();
+        match std::str::from_utf8(&body) {
+            Ok(text) if secret.len() >= SHORTEST && text.contains(secret) => {
+                text.replace(secret, mask::MASK).into_bytes()
+            }
+            _ => body,
+        }
     }
 
     /// Takes into account that so many bytes came.
@@ -230,6 +286,16 @@ impl Connection {
         let body = body.map_or_else(|_| Vec::new(), Result::unwrap_or_default);
         Err(plain(answer::wrong(&Expected::kind("", "events"), &body)))
     }
+}
+
+/// What came back after a write.
+pub(super) enum Written {
+    /// A success.
+    Answered(Vec<u8>),
+    /// The API server's own word that it did not do it.
+    Refused(HubError),
+    /// It came from something in between, or says nothing of what was done.
+    Unclear(HubError),
 }
 
 /// What went wrong, and the pause that the server asks for.
@@ -399,8 +465,10 @@ pub(super) const JSON: &str = "application/json";
 #[serde(default)]
 struct ApiStatus {
     kind: String,
+    status: String,
     message: String,
     reason: String,
+    code: u16,
     details: Details,
 }
 
@@ -408,6 +476,17 @@ struct ApiStatus {
 #[serde(default)]
 struct Details {
     name: String,
+}
+
+/// Whether the API server itself says that it refused a write, so that nothing was done: only its
+/// `Status` does. What failed or took too long within it may have been done.
+fn is_refused_by_the_api(status: StatusCode, body: &[u8]) -> bool {
+    let said: ApiStatus = serde_json::from_slice(body).unwrap_or_default();
+    status.is_client_error()
+        && status != StatusCode::REQUEST_TIMEOUT
+        && said.kind == "Status"
+        && said.status == "Failure"
+        && (said.code == 0 || said.code == status.as_u16())
 }
 
 /// What an answer that is no success means.

@@ -7,6 +7,7 @@
 mod words;
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,6 +16,7 @@ use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
+use rustls::time_provider::TimeProvider;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore,
     SignatureScheme,
@@ -105,7 +107,7 @@ pub(super) fn config(
 ) -> Result<ClientConfig, &'static str> {
     let provider = Arc::new(provider());
     let verifier = Verifier::new(trust, &provider)?;
-    let builder = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_details(provider, Arc::new(OurTime))
         .with_safe_default_protocol_versions()
         .map_err(|_| "no version of TLS is available")?
         .dangerous()
@@ -115,6 +117,18 @@ pub(super) fn config(
         Some(identity) => builder
             .with_client_auth_cert(identity.chain.clone(), identity.key.clone_key())
             .map_err(|_| "the client certificate and its key cannot be used"),
+    }
+}
+
+/// What this machine's clock says. One that stands before 1970 is taken for 1970: every certificate
+/// says then when it becomes valid.
+#[derive(Debug)]
+struct OurTime;
+
+impl TimeProvider for OurTime {
+    fn current_time(&self) -> Option<UnixTime> {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Some(UnixTime::since_unix_epoch(since.unwrap_or_default()))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::answer;
 use super::error::HubError;
 use super::found::wanted_object;
-use super::request::Connection;
+use super::request::{Connection, Written};
 use super::signals::more_than;
 use super::{Hub, wait};
 use crate::change::Change;
@@ -118,7 +118,13 @@ impl Connection {
             Ok(request) => request,
             Err(error) => return Sent::Unsent(HubError::Broken(error)),
         };
-        let answer = self.exchange(request).await.and_then(|body| {
+        let body = match self.exchange(request).await {
+            Ok(Written::Answered(body)) => Ok(body),
+            Ok(Written::Refused(error)) => return Sent::Refused(error),
+            Ok(Written::Unclear(error)) => return Sent::Doubtful(error),
+            Err(error) => Err(error),
+        };
+        let answer = body.and_then(|body| {
             let wanted = wanted_object(object.kind, &object.namespace, &object.name);
             if change.method == "DELETE" {
                 answer::confirms_deletion(&wanted, &body)
@@ -134,17 +140,7 @@ impl Connection {
                 | HubError::Credentials(_)
                 | HubError::Interrupted),
             ) => Sent::Unsent(error),
-            Err(
-                error @ (HubError::Broken(_)
-                | HubError::TimedOut(_)
-                | HubError::WrongAnswer { .. }
-                | HubError::TooLarge(_)
-                | HubError::TooMuch(_)),
-            ) => Sent::Doubtful(error),
-            Err(error @ HubError::Refused { code, .. }) if (500..=599).contains(&code) => {
-                Sent::Doubtful(error)
-            }
-            Err(error) => Sent::Refused(error),
+            Err(error) => Sent::Doubtful(error),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Default for Invocation {
 
 impl Invocation {
     /// From the program's name, the command that the shell ran (`_` in its environment) and the
-    /// flags to repeat, each with its value.
+    /// flags to repeat, each with its value if it has one.
     ///
     /// kubectl starts the file `kubectl-fleet_stage` for `kubectl fleet-stage` and the file
     /// `kubectl-fleet-stage` for `kubectl fleet stage`. The second may have been called directly:
@@ -48,7 +48,7 @@ impl Invocation {
             match value {
                 Some(value) if value.starts_with('-') => repeated.push(format!("{flag}={value}")),
                 Some(value) => repeated.extend([(*flag).to_owned(), (*value).to_owned()]),
-                None => {}
+                None => repeated.push((*flag).to_owned()),
             }
         }
         Self {
@@ -147,11 +147,7 @@ mod tests {
 
     #[test]
     fn commands_lead_to_the_same_hub() {
-        let called = Invocation::new(
-            "kubectl-fleet_stage",
-            "",
-            &[("--context", Some("the hub")), ("--as", None)],
-        );
+        let called = Invocation::new("kubectl-fleet_stage", "", &[("--context", Some("the hub"))]);
         for (command, wanted) in [
             (
                 CommandLine::fleet("approve").arg("x").namespace("y"),

@@ -17,22 +17,5 @@ pub mod text;
 mod tree;
 pub mod wrap;
 
+pub use crate::words::{json, yaml};
 pub use look::Look;
-
-use serde::Serialize;
-
-/// Data as JSON, with a newline at the end.
-pub fn json<T: Serialize>(data: &T) -> anyhow::Result<String> {
-    let mut text = serde_json::to_string_pretty(data)?;
-    text.push('\n');
-    Ok(text)
-}
-
-/// Data as YAML, with a newline at the end.
-pub fn yaml<T: Serialize>(data: &T) -> anyhow::Result<String> {
-    let mut text = serde_saphyr::to_string(data)?;
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(text)
-}

@@ -33,6 +33,8 @@ pub enum ApprovalState {
     RunOver,
     /// Its run no longer exists.
     RunGone,
+    /// No gate of its run asks for it: nothing reads it.
+    NoGate,
     /// The request could not be read.
     Unknown,
 }
@@ -51,6 +53,7 @@ impl ApprovalState {
             Self::NotReached => "not reached",
             Self::RunOver => "run over",
             Self::RunGone => "run gone",
+            Self::NoGate => "no gate",
             Self::Unknown => "unknown",
         }
     }
@@ -162,7 +165,7 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
         None => ApprovalState::RunGone,
         Some(_) if request.is_accepted() => ApprovalState::Accepted,
         Some(rollout) if !rollout.is_live() => ApprovalState::RunOver,
-        Some(_) => answered(request),
+        Some(_) => ApprovalState::NoGate,
     };
     Approval {
         run: request.spec.run.clone(),
@@ -196,7 +199,9 @@ fn step(rollout: &Rollout<'_>, state: ApprovalState, removes: bool) -> ApprovalS
         // Somebody said no, or nobody can answer.
         S::Withheld | S::Missing | S::Foreign => ApprovalStep::Look,
         S::Approved if rests => ApprovalStep::Look,
-        S::Approved | S::Accepted | S::NotReached | S::RunOver | S::RunGone => ApprovalStep::Wait,
+        S::Approved | S::Accepted | S::NotReached | S::RunOver | S::RunGone | S::NoGate => {
+            ApprovalStep::Wait
+        }
     }
 }
 

@@ -18,9 +18,11 @@ const LEAST_ROWS: usize = 6;
 /// What stands before a candidate: a mark, and a box where several can be chosen.
 const MARGIN: usize = 8;
 
-/// What stands behind a question, and what once it is answered with yes.
+/// How long an answer may be.
+const LONGEST: usize = 8;
+
+/// What stands behind a question.
 const CHOICE: &str = " [y/N] ";
-const CHOSE_YES: &str = " [Y/n] ";
 
 /// Who minds the signals while a question is open.
 pub trait Attendant: Sized {
@@ -144,21 +146,46 @@ fn while_open<T: Send + 'static, A: Attendant>(
 /// Asks until Enter or Escape, and leaves the question with its answer.
 fn ask_yes(question: &str) -> io::Result<bool> {
     let term = Term::stderr();
-    let mut yes = false;
+    term.write_str(&format!("{question}{CHOICE}"))?;
+    let mut typed = String::new();
     let answer = loop {
-        let choice = if yes { CHOSE_YES } else { CHOICE };
-        term.write_str(&format!("\r\u{1b}[K{question}{choice}"))?;
-        match term.read_key()? {
-            Key::Char('y' | 'Y') => yes = true,
-            Key::Char('n' | 'N') => yes = false,
-            Key::Enter => break yes,
-            Key::Escape => break false,
-            _ => {}
+        let shown = typed.len();
+        match after(typed, &term.read_key()?) {
+            Typing::Goes(on) => typed = on,
+            Typing::Ends(typed) => break typed.is_some_and(|typed| says_yes(&typed)),
         }
+        let more = typed.get(shown..).unwrap_or_default();
+        let less = shown.saturating_sub(typed.len());
+        term.write_str(&format!("{}{more}", "\u{8} \u{8}".repeat(less)))?;
     };
     let said = if answer { "yes" } else { "no" };
     term.write_str(&format!("\r\u{1b}[K{question} {said}\n"))?;
     Ok(answer)
+}
+
+/// What a key makes of what was typed.
+#[derive(Debug, PartialEq, Eq)]
+enum Typing {
+    Goes(String),
+    Ends(Option<String>),
+}
+
+/// Only letters are added, and only Backspace takes one back: whoever presses anything else has to
+/// say it anew.
+fn after(mut typed: String, key: &Key) -> Typing {
+    match key {
+        Key::Enter => Typing::Ends(Some(typed)),
+        Key::Escape => Typing::Ends(None),
+        Key::Backspace => {
+            typed.pop();
+            Typing::Goes(typed)
+        }
+        Key::Char(c) if c.is_ascii_graphic() && typed.len() < LONGEST => {
+            typed.push(*c);
+            Typing::Goes(typed)
+        }
+        _ => Typing::Goes(String::new()),
+    }
 }
 
 /// A line from standard input.
@@ -209,7 +236,9 @@ impl Before {
 
 #[cfg(test)]
 mod tests {
-    use super::says_yes;
+    use console::Key;
+
+    use super::{Typing, after, says_yes};
 
     #[test]
     fn only_yes_is_yes() {
@@ -219,5 +248,45 @@ mod tests {
         for line in ["", "\n", "n\n", "yeah\n", "y es\n", "ja\n"] {
             assert!(!says_yes(line), "{line:?}");
         }
+    }
+
+    #[test]
+    fn what_was_taken_back_is_no_answer() {
+        let back = Key::Backspace;
+        let control = |c: char| Key::Char(char::from(c as u8 - b'a' + 1));
+        let letter = Key::Char;
+        let yes = |keys: &[Key]| {
+            let mut typed = String::new();
+            for key in keys.iter().chain([&Key::Enter]) {
+                match after(typed, key) {
+                    Typing::Goes(on) => typed = on,
+                    Typing::Ends(end) => return end.is_some_and(|typed| says_yes(&typed)),
+                }
+            }
+            false
+        };
+        assert!(yes(&[letter('y')]));
+        assert!(yes(&[letter('y'), letter('e'), letter('s')]));
+        assert!(yes(&[letter('n'), back.clone(), letter('Y')]));
+        for key in [
+            back.clone(),
+            Key::Del,
+            control('h'),
+            control('u'),
+            control('w'),
+            control('d'),
+            Key::ArrowLeft,
+            Key::Home,
+            Key::Unknown,
+            Key::Escape,
+            letter('n'),
+            letter('\u{9b}'),
+            letter('\u{301}'),
+        ] {
+            assert!(!yes(&[letter('y'), key.clone()]), "{key:?}");
+        }
+        assert!(!yes(&[]));
+        assert!(!yes(&[letter('n'), letter('y')]));
+        assert!(!yes(&vec![letter('y'); 20]));
     }
 }

@@ -8,6 +8,7 @@ mod command;
 mod hint;
 mod lists;
 mod quoting;
+mod shown;
 mod worded;
 
 pub use brief::{brief, without_place};
@@ -17,4 +18,5 @@ pub use command::{CommandLine, Spelling, as_next, line};
 pub use hint::{Hint, HintLine};
 pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};
+pub use shown::{json, json_line, unmarked_text, unobeyed, yaml};
 pub(crate) use worded::worded;

@@ -5,10 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 mod credentials;
+mod doubt;
 #[path = "../files/mod.rs"]
 mod files;
 mod input;
 mod output;
+mod pipelines;
 mod planted;
 mod secrets;
 mod transport;

@@ -1,7 +1,7 @@
 //! What answers in the place of a hub: pages of proxies and logins, other kinds, and more than
 //! anyone can read.
 
-mod server;
+pub mod server;
 
 use std::process::Output;
 use std::time::{Duration, Instant};

@@ -45,10 +45,13 @@ pub struct Miss {
     pub reason: String,
 }
 
+/// The versions of one object; none of one that is gone.
+type Versions = Vec<(u64, Option<Object>)>;
+
 /// The objects as they stood up to a version; each version of each object is kept.
 #[derive(Default)]
 struct History {
-    versions: BTreeMap<Kind, BTreeMap<(String, String), Vec<(u64, Option<Object>)>>>,
+    versions: BTreeMap<Kind, BTreeMap<(String, String), Versions>>,
     until: Rc<Cell<u64>>,
 }
 

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::commands::open::hubs::{FollowedHubs, FollowsHub, HubAnswer, HubNews};
 use crate::commands::open::names::label;
 use crate::commands::open::reading::Reading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Hub, HubError, Mirror, News, TimeLimit};
+use crate::hub::{Clock, Hub, HubError, Mirror, News, TimeLimit};
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
@@ -29,7 +27,7 @@ pub(in crate::commands) struct Following<'r> {
     /// The hub's context, where other hubs are followed too.
     context: Option<String>,
     absent: Vec<(String, Error)>,
-    clock: fn() -> Timestamp,
+    clock: Clock,
     has_begun: bool,
 }
 
@@ -115,7 +113,7 @@ impl<'r> Following<'r> {
         reading: &'r mut Reading,
         targets: impl IntoIterator<Item = ObjectRef>,
     ) -> Result<Self, Error> {
-        let clock = reading.clock;
+        let clock = reading.clock.clone();
         let absent = reading.take_absent();
         let context = reading.one_of_several.clone();
         let Some(hub) = reading.hub() else {
@@ -172,7 +170,7 @@ impl<'r> Following<'r> {
                 (Some(now), _) => now,
                 (None, context) => {
                     let facts = facts(self.hub, &walk);
-                    let inventory = Inventory::new(walk, (self.clock)(), facts);
+                    let inventory = Inventory::new(walk, self.clock.now(), facts);
                     let status = Status::new(&inventory);
                     RolloutNow::State(Box::new(match context {
                         Some(context) => status.on_hub(context),

@@ -113,13 +113,36 @@ pub struct Global {
 }
 
 impl Global {
-    /// The flags that commands in texts repeat, so that they lead to the same hub.
-    pub fn repeated(&self) -> [(&'static str, Option<&str>); 3] {
-        [
-            ("--context", self.context.as_deref()),
-            ("--kubeconfig", self.kubeconfig.as_deref()),
-            ("--as", self.impersonate.as_deref()),
-        ]
+    /// The flags that commands repeat, each with its value, so that they lead to the same hub as the
+    /// same user. A token is none of them, nor a login in the address: they are secrets.
+    pub fn repeated(&self) -> Vec<(&'static str, Option<String>)> {
+        let server = self
+            .server
+            .as_ref()
+            .map(|server| match server.find(['@', '?', '#']) {
+                Some(_) => address(server),
+                None => server.clone(),
+            });
+        let mut flags = Vec::new();
+        for (flag, value) in [
+            ("--context", &self.context),
+            ("--kubeconfig", &self.kubeconfig),
+            ("--server", &server),
+            ("--cluster", &self.cluster),
+            ("--user", &self.user),
+            ("--tls-server-name", &self.tls_server_name),
+            ("--as", &self.impersonate),
+            ("--as-uid", &self.impersonate_uid),
+        ] {
+            let value = value.clone().filter(|value| !value.is_empty());
+            flags.extend(value.map(|value| (flag, Some(value))));
+        }
+        let groups = self.impersonate_groups.iter();
+        flags.extend(groups.map(|group| ("--as-group", Some(group.clone()))));
+        if self.insecure_skip_tls_verify {
+            flags.push(("--insecure-skip-tls-verify", None));
+        }
+        flags
     }
 
     /// What the flags say about the connection.
@@ -158,4 +181,13 @@ impl Global {
     pub fn limit(&self) -> Option<Duration> {
         (!self.request_timeout.is_zero()).then_some(self.request_timeout)
     }
+}
+
+/// An address without what may be secret in it.
+pub(in crate::commands) fn address(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{}", path.trim_end_matches('/'))
 }

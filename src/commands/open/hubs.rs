@@ -434,7 +434,7 @@ impl Session<'_> {
         let asking = HubsAsking::new(self, input, of.timeout, command);
         asking.together.listen();
         let asked = at_once(&names, |name| asking.one(name, &ask));
-        let mut answers = Answers::none(asking.now, true);
+        let mut answers = Answers::none(asking.moment(), true);
         answers.gather(asked, of.contexts.all_contexts, self.ui)?;
         Ok(answers)
     }
@@ -525,7 +525,7 @@ struct HubsAsking {
     command: &'static str,
     remembers: bool,
     limit: Option<Duration>,
-    now: Timestamp,
+    now: Option<Timestamp>,
     clock: fn() -> Timestamp,
     together: Together,
     progress: ProgressBars,
@@ -561,17 +561,21 @@ impl HubsAsking {
         limit: Option<Duration>,
         command: &'static str,
     ) -> Self {
-        let now = input.and_then(|input| input.now);
         Self {
             global: session.global.clone(),
             command,
             remembers: input.is_some(),
             limit: limit.filter(|limit| !limit.is_zero()),
-            now: now.unwrap_or_else(session.clock),
+            now: input.and_then(|input| input.now),
             clock: session.clock,
             together: Together::default(),
             progress: session.ui.progress(),
         }
+    }
+
+    /// The moment for which everything is judged, where no hub has told its own.
+    fn moment(&self) -> Timestamp {
+        self.now.unwrap_or_else(self.clock)
     }
 
     fn one<T>(
@@ -604,7 +608,7 @@ impl HubsAsking {
         let on_wait = says_what(self.progress.clone(), &format!("{context}: "));
         let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
         let traffic = hub.traffic();
-        let mut reading = Reading::of_hub(hub, Some(self.now), self.command, self.clock);
+        let mut reading = Reading::of_hub(hub, self.now, self.command, self.clock);
         reading.one_of_several = Some(context.to_owned());
         Ok((reading, traffic))
     }

@@ -37,6 +37,7 @@ impl Reading {
                 .all(|query| matches!(query.which, Which::All { .. }));
         if is_streamed && let ReadingPlace::Hub(hub) = &mut self.place {
             let outcomes = hub.each(queries, take);
+            self.take_time();
             return outcomes.into_iter().map(Answer::none).collect();
         }
         let answers = self.answer(queries);

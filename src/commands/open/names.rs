@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use crate::words::{CommandLine, Hint, closest};
+use crate::words::{CommandLine, Hint, closest, enumerate};
 
 /// The runs and placements among which a name is looked for.
 pub(in crate::commands) struct KnownNames<'k> {
@@ -107,7 +107,12 @@ pub(in crate::commands) fn resolve(
         [one] => Ok(one.clone()),
         [] => Err(missing(word, &scope, known, known.concepts)),
         several => Err(Error::usage(format!(
-            "{word:?} is the name of an update run and of a placement"
+            "{word:?} is the name of {}",
+            enumerate(several.iter().map(|object| match object.kind.concept() {
+                Concept::UpdateRun => "an update run",
+                Concept::ApprovalRequest => "an approval request",
+                _ => "a placement",
+            }))
         ))
         .hint(commands(
             "use one of:",

@@ -18,7 +18,7 @@ use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
+use crate::hub::{Clock, Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
 use crate::inventory::Shared;
 use crate::inventory::source::{Answer, HubQuery, Outcome, Round, Source, Texts};
 use crate::kubefleet::ObjectRef;
@@ -34,9 +34,11 @@ pub struct Reading {
     /// The moment for which everything is judged.
     pub now: Timestamp,
     /// The clock, for what goes on.
-    pub clock: fn() -> Timestamp,
+    pub clock: Clock,
     /// Whether the user named the moment.
     is_dated: bool,
+    /// Whether `now` is the hub's time, or the one that was named.
+    is_timed: bool,
     /// The files from which the same objects are read again.
     pub(super) again: Vec<String>,
     /// The command that hints name.
@@ -103,10 +105,13 @@ impl Reading {
         command: &'static str,
         clock: fn() -> Timestamp,
     ) -> Self {
+        let clock = hub.clock(clock);
         let place = ReadingPlace::Hub(Box::new(hub));
+        let moment = now.unwrap_or_else(|| clock.now());
         Self {
             is_dated: now.is_some(),
-            ..Self::new(place, now.unwrap_or_else(clock), command, clock)
+            is_timed: now.is_some() || clock.is_the_hubs(),
+            ..Self::new(place, moment, command, clock)
         }
     }
 
@@ -128,21 +133,17 @@ impl Reading {
         let place = ReadingPlace::Files(Box::new(bundle));
         Self {
             again,
-            ..Self::new(place, now, command, clock)
+            ..Self::new(place, now, command, Clock::ours(clock))
         }
     }
 
-    fn new(
-        place: ReadingPlace,
-        now: Timestamp,
-        command: &'static str,
-        clock: fn() -> Timestamp,
-    ) -> Self {
+    fn new(place: ReadingPlace, now: Timestamp, command: &'static str, clock: Clock) -> Self {
         Self {
             place,
             now,
             clock,
             is_dated: true,
+            is_timed: true,
             again: Vec::new(),
             command,
             doubtful: Vec::new(),
@@ -202,10 +203,12 @@ impl Reading {
 
     /// The same for several questions at once.
     pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
-        match &mut self.place {
+        let answered = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_with_texts(queries),
             ReadingPlace::Files(bundle) => bundle.answer_with_texts(queries),
-        }
+        };
+        self.take_time();
+        answered
     }
 
     /// Whether the user wants the command to end.
@@ -250,6 +253,21 @@ impl Reading {
         Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(Told::All)
     }
 
+    /// The moment for which everything is judged, once something was read.
+    pub(super) fn moment(&self) -> impl FnMut() -> Timestamp + use<> {
+        let mut known = self.is_timed.then_some(self.now);
+        let clock = self.clock.clone();
+        move || *known.get_or_insert_with(|| clock.now())
+    }
+
+    /// Takes the hub's time once its first answer has told it.
+    pub(super) fn take_time(&mut self) {
+        if !self.is_timed && self.clock.is_the_hubs() {
+            self.is_timed = true;
+            self.now = self.clock.now();
+        }
+    }
+
     /// Forgets what was read from a hub, so that it is read again.
     pub fn forget(&mut self) {
         if let Some(hub) = self.hub() {
@@ -262,7 +280,7 @@ impl Reading {
         if self.hub().is_some() {
             self.forget();
             if !self.is_dated {
-                self.now = (self.clock)();
+                self.now = self.clock.now();
             }
         }
     }
@@ -290,7 +308,7 @@ impl Source for Reading {
         if let Some(mirror) = self.mirror(queries) {
             return mirror.answer(queries);
         }
-        match &mut self.place {
+        let answers = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_around(queries, placement),
             ReadingPlace::Files(bundle) => {
                 let answers = bundle.answer_around(queries, placement);
@@ -303,17 +321,21 @@ impl Source for Reading {
                 }
                 answers
             }
-        }
+        };
+        self.take_time();
+        answers
     }
 
     fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
-        match &mut self.place {
+        let answers = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_many(rounds),
             ReadingPlace::Files(_) => rounds
                 .iter()
                 .map(|round| self.answer_around(&round.queries, round.placement.as_deref()))
                 .collect(),
-        }
+        };
+        self.take_time();
+        answers
     }
 
     fn texts(&mut self, queries: &[HubQuery]) -> Texts {

@@ -148,7 +148,7 @@ pub(in crate::commands) fn rows<R>(
     if evidence == ReadDepth::Approvals {
         known.add_approvals(reading, reach)?;
     }
-    let now = reading.now;
+    let mut moment = reading.moment();
     let mut lists: Vec<(Vec<_>, Vec<Object>)> = Vec::new();
     lists.resize_with(queries.len(), Default::default);
     let answers = reading.each(&queries, |at, more| {
@@ -163,6 +163,7 @@ pub(in crate::commands) fn rows<R>(
                 return;
             }
         };
+        let now = moment();
         for object in objects {
             let Some(run) = object.get::<UpdateRun>().filter(|run| wanted(run)) else {
                 continue;

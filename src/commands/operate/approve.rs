@@ -180,7 +180,7 @@ fn of_target(
     };
     let who = who.as_ref().and_then(|who: &Who| who.name.as_deref());
     let message = approval_message(who, args.reason.as_deref());
-    let at = (op.reading.clock)();
+    let at = op.reading.clock.now();
     let changes = changes(&selection, &message, at, &inventory)?;
     approve(&changes, op)?;
     if op.args.is_dry() {

@@ -72,7 +72,12 @@ fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exi
             Err(error) if args.ignore_not_found && error.exit == Exit::NotFound => {
                 op.ui.status(&error.message);
             }
-            found => runs.push(found?),
+            found => {
+                let run = found?;
+                if !runs.contains(&run) {
+                    runs.push(run);
+                }
+            }
         }
     }
     if runs.is_empty() {

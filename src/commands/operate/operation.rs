@@ -4,11 +4,12 @@
 mod effect;
 mod prompt;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::change::guard::Accepted;
 use crate::change::record::Told;
-use crate::change::{Change, Happened};
+use crate::change::{Act, Change, Happened};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::refusal;
@@ -135,8 +136,13 @@ impl Operation<'_> {
             manager: &self.args.field_manager,
             dry_run: self.args.is_dry(),
         };
+        let before = self.reading.clock.now();
+        let Some(hub) = self.reading.hub() else {
+            return Err(unsent(self.reading));
+        };
         match hub.send(change, sending) {
             Sent::Done(answer) if self.args.is_dry() => {
+                unaltered(change, &answer, self.reading)?;
                 self.ui
                     .status(&format!("would {} (checked by the server)", change.would));
                 if let Some(format) = self.args.output {
@@ -145,12 +151,29 @@ impl Operation<'_> {
                 Ok(Done::Dry)
             }
             Sent::Done(answer) => {
+                let unlike = change.unlike(&answer);
+                if !unlike.is_empty() {
+                    return self.altered(change, &unlike);
+                }
                 self.reading.record.did(&change.did);
                 self.ui.status(&change.did);
                 let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
                 Ok(Done::Written {
                     uid: uid.to_owned(),
                 })
+            }
+            Sent::Refused(error) if !self.args.is_dry() && may_be_an_echo(&error) => {
+                if self.was_done(change, before) {
+                    self.ui.warning(&format!(
+                        "{error}, but {} shows that it was done: something in between may have \
+                         sent it twice",
+                        change.object
+                    ));
+                    self.reading.record.did(&change.did);
+                    self.ui.status(&change.did);
+                    return Ok(Done::Written { uid: String::new() });
+                }
+                Err(refusal::explain(change, &error, self.reading))
             }
             Sent::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
             Sent::Unsent(error) => Err(not_done(change, error.into(), self.reading)),
@@ -175,7 +198,7 @@ impl Operation<'_> {
             dry_run: true,
         };
         match hub.send(change, sending) {
-            Sent::Done(_) => Ok(()),
+            Sent::Done(answer) => unaltered(change, &answer, self.reading),
             Sent::Refused(HubError::Refused {
                 code: 409,
                 ref reason,
@@ -192,6 +215,56 @@ impl Operation<'_> {
                 Err(not_done(change, error.into(), self.reading))
             }
         }
+    }
+
+    /// Says what became of a change that the hub answered with something else than was sent.
+    fn altered(&mut self, change: &Change, unlike: &[String]) -> Result<Done, Error> {
+        let object = &change.object;
+        let unlike = unlike.join("; ");
+        let look = Hint::new("check it, and the hub's mutating webhooks, before you try again:")
+            .command(change.look());
+        if matches!(change.act, Act::Create { .. }) {
+            self.reading.record.did(&change.did);
+            return Err(
+                Error::failed(format!("{}, but not as it was sent: {unlike}", change.did))
+                    .telling(Told::Last)
+                    .hint(look),
+            );
+        }
+        let query = HubQuery::object(object);
+        let answer = self.reading.hub().map(|hub| hub.read_back(&query));
+        let found = answer.filter(|answer| answer.outcome == Outcome::Listed);
+        let what = match found.map(|answer| change.happened(answer.objects.first())) {
+            Some(Happened::Yes) => {
+                self.reading.record.did(&change.did);
+                self.ui.status(&change.did);
+                return Ok(Done::Written { uid: String::new() });
+            }
+            Some(Happened::No) => "shows that nothing was changed",
+            Some(Happened::Unclear) => "was changed in a different way",
+            None => "cannot be read: the outcome is unknown",
+        };
+        Err(Error::failed(format!(
+            "could not {}: the hub answered that it was done, but {unlike}; {object} {what}",
+            change.would
+        ))
+        .hint(look))
+    }
+
+    /// Whether the object shows that a change was done, of a new object not before this moment.
+    fn was_done(&mut self, change: &Change, before: Timestamp) -> bool {
+        let query = HubQuery::object(&change.object);
+        let Some(answer) = self.reading.hub().map(|hub| hub.read_back(&query)) else {
+            return false;
+        };
+        let now = answer.objects.first();
+        let is_new = || {
+            let created = now.and_then(|object| object.body.meta().created);
+            created.is_some_and(|created| before.duration_since(created) <= TICK)
+        };
+        answer.outcome == Outcome::Listed
+            && change.happened(now) == Happened::Yes
+            && (!matches!(change.act, Act::Create { .. }) || is_new())
     }
 
     /// Looks what became of a change whose answer was lost.
@@ -341,7 +414,7 @@ impl Operation<'_> {
             if at > 0 {
                 // Time has passed: nothing that was read before is shown again.
                 self.reading.forget();
-                self.reading.now = (self.reading.clock)();
+                self.reading.now = self.reading.clock.now();
             }
             let left = runs.len() - at - 1;
             let exit = match act(run, self) {
@@ -428,6 +501,36 @@ pub(in crate::commands) fn may_patch(run: &ObjectRef, reading: &mut Reading) -> 
         "operator",
         &run.scope(),
     )))
+}
+
+/// By how much a hub's clock may be behind what its answers told of it.
+const TICK: SignedDuration = SignedDuration::from_secs(2);
+
+/// Whether a refusal may be the answer to a second copy of the same write.
+const fn may_be_an_echo(error: &HubError) -> bool {
+    matches!(
+        error,
+        HubError::Refused {
+            code: 409 | 412 | 422,
+            ..
+        } | HubError::NotFound(_)
+    )
+}
+
+/// Fails where the server would make something else of a change. Of what is deleted it may show
+/// anything.
+fn unaltered(change: &Change, answer: &Value, reading: &Reading) -> Result<(), Error> {
+    let unlike = change.unlike(answer);
+    if unlike.is_empty() || matches!(change.act, Act::Delete { .. }) {
+        return Ok(());
+    }
+    Err(Error::failed(format!(
+        "the hub would make something else of it (would {}): {}; {}",
+        change.would,
+        unlike.join("; "),
+        reading.record.nothing("changed")
+    ))
+    .hint("check the hub's mutating webhooks"))
 }
 
 /// Says that something was not done.

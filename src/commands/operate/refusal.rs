@@ -26,9 +26,11 @@ pub(in crate::commands) fn explain(
         HubError::NotFound(words) if matches!(change.act, Act::Create { .. }) => {
             Error::not_found(format!("could not {would}: {words}; {nothing}"))
         }
-        HubError::NotFound(_) => {
-            Error::not_found(format!("could not {would}: it no longer exists; {nothing}"))
-        }
+        HubError::NotFound(_) => Error::not_found(if matches!(change.act, Act::Delete { .. }) {
+            format!("could not {would}: it no longer exists")
+        } else {
+            format!("could not {would}: it no longer exists; {nothing}")
+        }),
         HubError::Refused {
             code: 409, reason, ..
         } if reason == "AlreadyExists" => Error::failed(format!(

@@ -383,6 +383,9 @@ fn note(approval: &Approval) -> Option<String> {
         }
         ApprovalState::RunOver => format!("{run} has ended: approving changes nothing."),
         ApprovalState::RunGone => format!("{run} does not exist: approving changes nothing."),
+        ApprovalState::NoGate => {
+            format!("No gate of {run} asks for {name}: approving changes nothing.")
+        }
         ApprovalState::Unknown => format!("{name} could not be read."),
     })
 }

@@ -202,7 +202,11 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
         let texts: Result<Vec<_>, _> = reports.iter().map(|report| style.one(report)).collect();
         texts?.concat()
     };
-    session.ui.answer(&text);
+    if args.output == ReportFormat::Github {
+        session.ui.answer_agent(&text);
+    } else {
+        session.ui.answer(&text);
+    }
     answers.tell(session.ui);
     Ok(answers.exit(exit))
 }

@@ -366,11 +366,8 @@ impl<T: Serialize> FollowedList<'_, T> {
         Ok(match (format, event) {
             (Format::Yaml, Some(event)) => format!("---\n{}", output::yaml(&event)?),
             (Format::Yaml, None) => format!("---\n{}", output::yaml(&item.item)?),
-            (_, Some(event)) => {
-                let text = serde_json::to_string(&event).map_err(anyhow::Error::from)?;
-                text + "\n"
-            }
-            (_, None) => format!("{}\n", item.text),
+            (_, Some(event)) => output::json_line(&event)?,
+            (_, None) => output::json_line(&item.item)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! How a server is reached, and as whom: what a cluster and a user of a kubeconfig say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine;
@@ -16,7 +16,8 @@ use crate::hub::address::{Address, basic};
 use crate::hub::credentials::plugin::{Plugin, RunningPlugin};
 use crate::hub::credentials::{Credentials, Login, bearer, policy};
 use crate::hub::error::HubError;
-use crate::hub::kubeconfig::{Cluster, ConfigSource, Impersonation, KubeContext, User, unreadable};
+use crate::hub::files::{self, unreadable};
+use crate::hub::kubeconfig::{Cluster, ConfigSource, Impersonation, KubeContext, User};
 use crate::hub::tls::{ClientIdentity, Trust, authorities};
 use crate::kubefleet::path::encode;
 
@@ -194,7 +195,8 @@ fn load(source: &ConfigSource, what: &str) -> Result<Option<Vec<u8>>, HubError> 
     if source.file.is_empty() {
         return Ok(None);
     }
-    std::fs::read(&source.file).map(Some).map_err(|error| {
+    let bytes = files::read(Path::new(&source.file));
+    bytes.map(Some).map_err(|error| {
         config(format!(
             "{what} {} cannot be read: {}",
             source.file,

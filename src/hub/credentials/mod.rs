@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Mutex;
 
 use super::error::HubError;
-use super::kubeconfig::unreadable;
+use super::files::{self, unreadable};
 use super::tls::ClientIdentity;
 use plugin::{Plugin, PluginCredential};
 
@@ -131,6 +131,13 @@ impl Credentials {
         }
     }
 
+    /// The secret that was shown last.
+    pub(super) async fn shown(&self) -> Option<SecretString> {
+        let state = self.state.lock().await;
+        let header = state.current.as_ref()?.header.as_ref()?.to_str().ok()?;
+        Some(header.split_once(' ')?.1.to_owned().into())
+    }
+
     /// Forgets credentials that a server does not accept any more.
     pub(super) async fn forget(&self, refused: &Current) {
         if !self.may_change() {
@@ -215,7 +222,7 @@ pub(super) fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
 
 /// The header that shows the token in a file.
 fn from_file(path: &std::path::Path) -> Result<HeaderValue, String> {
-    let text = std::fs::read_to_string(path).map(SecretString::from);
+    let text = files::read_text(path).map(SecretString::from);
     let text = text.map_err(|error| {
         format!(
             "tokenFile {} cannot be read: {}",

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::hub::kubeconfig::{Node, Unread, first_document, unreadable};
+use crate::hub::files::{self, unreadable};
+use crate::hub::kubeconfig::{Node, Unread, first_document};
 
 /// Which plugins may run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(in crate::hub) fn read(variable: &(dyn Fn(&str) -> Option<OsString> + Sync))
         },
     };
     let unknown = |why: String| PluginPolicy::Unknown(format!("{}: {why}", path.display()));
-    match std::fs::read(&path) {
+    match files::read(&path) {
         Ok(bytes) => parse(&bytes).unwrap_or_else(unknown),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
             PluginPolicy::All

@@ -50,6 +50,7 @@ impl Reply {
 pub struct Asked {
     pub method: String,
     pub target: String,
+    pub body: Vec<u8>,
 }
 
 type Lie = dyn Fn(&Asked, &dyn Fn() -> Value) -> Option<Reply> + Send + Sync;
@@ -125,7 +126,11 @@ fn serve(
         });
         let mut body = vec![0; length.unwrap_or(0)];
         reader.read_exact(&mut body)?;
-        let asked = Asked { method, target };
+        let asked = Asked {
+            method,
+            target,
+            body,
+        };
         let right = || right(&asked, objects);
         let reply = lie(&asked, &right);
         let watches = asked.target.contains("watch=true");

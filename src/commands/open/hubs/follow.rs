@@ -210,7 +210,7 @@ impl Session<'_> {
             // Who listens no longer ends anyway.
             let _ = interrupted.send((0, HubMessage::News(HubNews::Interrupted)));
         });
-        let now = asking.now;
+        let now = asking.moment();
         let shared = Arc::new((asking, follow));
         for (at, name) in names.iter().cloned().enumerate() {
             let (shared, tell) = (Arc::clone(&shared), tell.clone());

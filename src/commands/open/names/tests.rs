@@ -78,7 +78,7 @@ fn what_is_not_clear_is_a_usage_error() {
         (
             "both",
             None,
-            "2: \"both\" is the name of an update run and of a placement | use one of: > csur/both \
+            "2: \"both\" is the name of an update run and a placement | use one of: > csur/both \
              -f x.yaml > crp/both -f x.yaml",
         ),
         (

@@ -28,7 +28,7 @@ impl Reading {
             return News::Quiet;
         };
         let news = mirror.wait(limit);
-        self.now = (self.clock)();
+        self.now = self.clock.now();
         if self.read_at.elapsed() >= FRESH {
             self.forget();
             self.read_at = Instant::now();

@@ -107,6 +107,7 @@ pub(super) fn see_to(
         state: Some("Initialize"),
         unknown: launch.unknown.clone(),
     };
+    op.ui.hint(super::making::completes(launch));
     let create = Change::create(run, wish);
     let change = Change::delete_untouched(rollout.run);
     // What could not be made again is not deleted.
@@ -160,7 +161,7 @@ pub(super) fn see_to(
 
 /// In how long the snapshot of a noticed change is due.
 fn due(old: &crate::rollout::content::OldContent<'_>, reading: &Reading) -> Duration {
-    let now = (reading.clock)().as_second();
+    let now = reading.clock.now().as_second();
     let collected = old.detected.as_second() + COLLECT;
     let created = old.snapshot.meta.created;
     let spaced = created.map_or(0, |created| created.as_second() + INTERVAL);

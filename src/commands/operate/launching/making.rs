@@ -36,6 +36,14 @@ pub(super) fn make(
     if !launch.first.is_empty() && !op.args.is_dry() {
         rehearse(launch, &change, starts, op)?;
     }
+    if !op.args.is_dry()
+        && launch
+            .first
+            .iter()
+            .any(|first| matches!(first, First::Delete(_)))
+    {
+        op.ui.hint(completes(launch));
+    }
     for first in &launch.first {
         prepare(first, op)?;
     }
@@ -152,6 +160,13 @@ pub(super) fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -
         })
         .command(launch.command()),
     )
+}
+
+/// What makes the run where this command is ended after it deleted another: nothing on the hub names
+/// the placement then.
+pub(super) fn completes(launch: &Launch) -> Hint {
+    Hint::new("if this command is ended before the new run exists, complete it with:")
+        .command(launch.command())
 }
 
 /// Does what comes before.

@@ -2,6 +2,7 @@
 
 use super::{Operation, unsent};
 use crate::change::preview::{Preview, Said};
+use crate::commands::open::global::address;
 use crate::commands::open::reading::Reading;
 use crate::error::Error;
 use crate::hub::{Hub, HubError};
@@ -49,7 +50,7 @@ impl Operation<'_> {
             for line in &differences {
                 self.ui.note(&format!("  {}\n", escape::line(line)));
             }
-            self.reading.now = (self.reading.clock)();
+            self.reading.now = self.reading.clock.now();
             shown = look(self.reading)?;
         }
     }
@@ -144,15 +145,6 @@ fn place(context: &str, url: &str) -> String {
 
 fn is_number(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_digit())
-}
-
-/// An address without what may be secret in it.
-fn address(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
-    let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{}", path.trim_end_matches('/'))
 }
 
 #[cfg(test)]

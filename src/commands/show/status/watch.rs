@@ -195,6 +195,5 @@ fn document(status: &Status, format: StatusFormat) -> Result<String, Error> {
         let text = output::yaml(status)?;
         return Ok(format!("---\n{text}"));
     }
-    let text = serde_json::to_string(status);
-    Ok(text.map_err(anyhow::Error::from)? + "\n")
+    output::json_line(status)
 }
