@@ -49,7 +49,7 @@ fn finding(
     let title = format!("{} {} ({name})", finding.code, finding.name);
     let mut lines = vec![data(&finding.message)];
     if finding.clusters.len() > 1 {
-        let clusters = list(&finding.clusters, Detail::ANNOTATION.clusters);
+        let clusters = list(finding.clusters, Detail::ANNOTATION.clusters);
         lines.push(data(&format!("clusters: {clusters}")));
     }
     if !finding.root_cause && !finding.role.is_empty() {

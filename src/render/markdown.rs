@@ -126,7 +126,7 @@ fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocat
             Some(stage) => format!(" (stage {stage})"),
             None => String::new(),
         };
-        let clusters = list(&finding.clusters, Detail::ISSUE.clusters);
+        let clusters = list(finding.clusters, Detail::ISSUE.clusters);
         let _ = writeln!(out, "\nClusters{}: {}", text(&stage), text(&clusters));
     }
     for (at, remedy) in finding.remedies.iter().enumerate() {

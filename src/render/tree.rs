@@ -278,7 +278,7 @@ impl Tree<'_> {
             self.gate(out, task, stage, trunk);
         }
         let mut cut = false;
-        for (state, members) in groups(stage).into_iter() {
+        for (state, members) in groups(stage) {
             // Those that began together are as old as each other: once is enough.
             let age = live.and_then(|live| common_age(&members, live.now));
             let names: Vec<_> = members

@@ -394,7 +394,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
         let server = hub(Effect::Taken, |now| Reply::json(now));
         let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
         command.env("TERM", "xterm");
-        let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
+        let mut terminal = Terminal::start(&command, 80);
         terminal.until("[y/N] ");
         terminal.types(keys);
         let (code, shown) = terminal.end();
@@ -405,7 +405,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
     let server = hub(Effect::Taken, |now| Reply::json(now));
     let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
     command.env("TERM", "xterm");
-    let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
+    let mut terminal = Terminal::start(&command, 80);
     terminal.until("[y/N] ");
     terminal.types("n\u{7f}y\r");
     let (code, shown) = terminal.end();

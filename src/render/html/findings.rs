@@ -48,7 +48,7 @@ fn finding(finding: &OutlinedFinding<'_>, place: ChainPlace, invocation: &Invoca
                         (count(finding.clusters.len(), "cluster")) ":"
                     }
                 }
-                @if finding.clusters.len() > 1 { (words::names(&finding.clusters)) }
+                @if finding.clusters.len() > 1 { (words::names(finding.clusters)) }
             }
             @if !finding.remedies.is_empty() {
                 (place.level.deeper().deeper().heading(None, &html! { "What to do" }))
