@@ -51,7 +51,7 @@ fn what_explains_the_verdict_keeps_its_first_step() {
             let Some(first) = finding.remedies.first() else {
                 continue;
             };
-            let command = first.command.as_ref().map(|it| it.to_string());
+            let command = first.command.as_ref().map(ToString::to_string);
             if command.is_some_and(|command| !shown.contains(&command)) {
                 wrong.push(format!("{about}: {}", finding.code));
             }

@@ -13,8 +13,6 @@ use test_hub::waiting;
 
 use super::server::{Asked, Papers, Server, forbid};
 
-/// How long anything may take on a busy machine.
-
 /// A server, and a kubeconfig whose user is a plugin.
 struct Scene {
     folder: tempfile::TempDir,
