@@ -151,7 +151,7 @@ impl Scene {
 
     /// Lets the seconds pass in which a run was initialized: it could not be told from one that came
     /// first after a change of the content.
-    pub fn pass_a_look(&self) {
+    pub fn pass_a_look() {
         waiting::pass(Duration::from_secs(3));
     }
 
@@ -314,7 +314,7 @@ impl Scene {
     /// Changes the content, and waits until the hub has a snapshot of it, which only a run makes it
     /// look for.
     pub fn new_content(&self, version: &str) {
-        self.pass_a_look();
+        Self::pass_a_look();
         let before = self.latest();
         self.content(version);
         if !self.hub.served().obeys_state {

@@ -15,7 +15,7 @@ fn a_run_gets_the_content_as_it_is_now() {
         let index =
             |run: &str| scene.seen_run(run).unwrap()["status"]["resourceSnapshotIndexUsed"].clone();
         assert_eq!(index(&first), "0");
-        scene.pass_a_look();
+        crate::scene::Scene::pass_a_look();
         scene.content("2");
         // Whoever does not wait long enough gets no run that starts with the old content.
         let make = |verb: &'static str, run: &str, more: &[&str]| {
@@ -62,7 +62,7 @@ fn a_run_is_made_again_for_its_content() {
         let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
-        scene.pass_a_look();
+        crate::scene::Scene::pass_a_look();
         scene.content("2");
         let init = [&["init", &second], &scene.of()[..]].concat();
         scene

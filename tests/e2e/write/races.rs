@@ -362,7 +362,7 @@ fn a_run_that_someone_starts_is_not_made_again() {
         let request = waiting(scene, &first);
         scene.approve(&request, "True", true);
         scene.until_run(&first, "Succeeded", "True", "");
-        scene.pass_a_look();
+        Scene::pass_a_look();
         scene.content("2");
         let path = scene.run_path(&second);
         let make = [&["init", &second], &scene.of()[..]].concat();
