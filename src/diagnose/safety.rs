@@ -14,8 +14,7 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
         for remedy in &mut finding.remedies {
             let what = remedy.command.as_ref().and_then(replacing);
             if let Some(what) = what {
-                let action = &mut remedy.action;
-                action.push_str(&format!(" `{what}` deletes this run first."));
+                remedy.action = format!("{} `{what}` deletes this run first.", remedy.action);
             }
         }
         let look = finding

@@ -37,7 +37,7 @@ struct OpenList {
 
 impl ChoiceList {
     /// Reads keys until something is chosen, or Escape. Nothing stays on the terminal.
-    pub(super) fn ask(self, paint: Paint) -> io::Result<Option<Vec<usize>>> {
+    pub(super) fn ask(self, paint: Paint) -> io::Result<Vec<usize>> {
         let term = Term::stderr();
         let mut open = OpenList::new(self);
         let mut drawn = 0;
@@ -84,17 +84,17 @@ impl OpenList {
         matching.map(|(at, _)| at).collect()
     }
 
-    /// Takes in a key: what is chosen with it, where it ends the question.
-    fn press(&mut self, key: &Key) -> Option<Option<Vec<usize>>> {
+    /// Takes in a key: what is chosen with it, where it ends the question; with Escape nothing.
+    fn press(&mut self, key: &Key) -> Option<Vec<usize>> {
         let matching = self.matching();
         let under = matching.get(self.at).copied();
         let count = matching.len().max(1);
         match key {
-            Key::Escape => return Some(None),
+            Key::Escape => return Some(Vec::new()),
             Key::Enter if !self.marked.is_empty() => {
-                return Some(Some(self.marked.iter().copied().collect()));
+                return Some(self.marked.iter().copied().collect());
             }
-            Key::Enter => return under.map(|line| Some(vec![line])),
+            Key::Enter => return under.map(|line| vec![line]),
             Key::ArrowUp => self.at = (self.at + count - 1) % count,
             Key::ArrowDown => self.at = (self.at + 1) % count,
             Key::Char(' ') if self.list.takes_several => {
@@ -160,7 +160,7 @@ mod tests {
         })
     }
 
-    fn chosen(open: &mut OpenList, keys: &[Key]) -> Option<Option<Vec<usize>>> {
+    fn chosen(open: &mut OpenList, keys: &[Key]) -> Option<Vec<usize>> {
         keys.iter().find_map(|key| open.press(key))
     }
 
@@ -173,9 +173,9 @@ mod tests {
         for takes_several in [false, true] {
             let mut list = open(takes_several);
             let keys = [Key::ArrowDown, Key::Enter];
-            assert_eq!(chosen(&mut list, &keys), Some(Some(vec![1])));
+            assert_eq!(chosen(&mut list, &keys), Some(vec![1]));
             let keys = [Key::ArrowUp, Key::Enter];
-            assert_eq!(chosen(&mut open(takes_several), &keys), Some(Some(vec![2])));
+            assert_eq!(chosen(&mut open(takes_several), &keys), Some(vec![2]));
         }
     }
 
@@ -185,10 +185,10 @@ mod tests {
         let keys = [typed("pay "), vec![Key::Backspace; 3], typed("  *")].concat();
         assert_eq!(chosen(&mut list, &keys), None);
         // The second space took the mark away again, and the star set all.
-        assert_eq!(chosen(&mut list, &[Key::Enter]), Some(Some(vec![0, 1, 2])));
+        assert_eq!(chosen(&mut list, &[Key::Enter]), Some(vec![0, 1, 2]));
         let mut list = open(true);
         let keys = [typed("pay "), vec![Key::Backspace; 3], vec![Key::Enter]].concat();
-        assert_eq!(chosen(&mut list, &keys), Some(Some(vec![2])));
+        assert_eq!(chosen(&mut list, &keys), Some(vec![2]));
     }
 
     #[test]
@@ -196,12 +196,12 @@ mod tests {
         for takes_several in [false, true] {
             let keys = [typed("a"), vec![Key::Enter]].concat();
             let pay = chosen(&mut open(takes_several), &keys);
-            assert_eq!(pay, Some(Some(vec![2])));
+            assert_eq!(pay, Some(vec![2]));
             let keys = [typed("STOP"), vec![Key::Enter]].concat();
             let stopped = chosen(&mut open(takes_several), &keys);
-            assert_eq!(stopped, Some(Some(vec![1])));
+            assert_eq!(stopped, Some(vec![1]));
             let keys = [typed("zzz"), vec![Key::Enter, Key::Escape]].concat();
-            assert_eq!(chosen(&mut open(takes_several), &keys), Some(None));
+            assert_eq!(chosen(&mut open(takes_several), &keys), Some(Vec::new()));
         }
     }
 

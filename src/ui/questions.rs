@@ -107,7 +107,7 @@ impl Ui {
     ) -> Result<Vec<usize>, A::Error> {
         self.clear();
         let paint = self.paint_err();
-        let chosen = while_open(attendant, true, move || list.ask(paint))?;
+        let chosen = while_open(attendant, true, move || list.ask(paint).map(Some))?;
         Ok(chosen.unwrap_or_default())
     }
 

@@ -108,14 +108,13 @@ fn act(
         return start(&this, accepted, None, op);
     };
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let run = match word {
-        Some(word) => names::of_one(word, Concept::UpdateRun, &scope)?,
-        None => {
-            let base = args.placement.as_deref().or(args.from.as_deref());
-            let base = base.unwrap_or("run");
-            let base = base.split_once('/').map_or(base, |(_, name)| name);
-            scope.object(Concept::UpdateRun, &generated::generate(base, &[&suffix]))
-        }
+    let run = if let Some(word) = word {
+        names::of_one(word, Concept::UpdateRun, &scope)?
+    } else {
+        let base = args.placement.as_deref().or(args.from.as_deref());
+        let base = base.unwrap_or("run");
+        let base = base.split_once('/').map_or(base, |(_, name)| name);
+        scope.object(Concept::UpdateRun, &generated::generate(base, &[&suffix]))
     };
     if let Some(from) = &args.from {
         let old =

@@ -48,7 +48,8 @@ impl<T> Candidates<T> {
         ui: &mut Ui,
     ) -> Result<T, Error> {
         let keys = "type to filter, Esc leaves";
-        let chosen = self.choose(what, keys, (at, false), reading, ui)?;
+        let prompt = prompt(what, keys, ui);
+        let chosen = self.choose(prompt, (at, false), reading, ui)?;
         chosen.into_iter().next().ok_or_else(nothing)
     }
 
@@ -60,13 +61,13 @@ impl<T> Candidates<T> {
         ui: &mut Ui,
     ) -> Result<Vec<T>, Error> {
         let keys = "type to filter, Space marks, * marks all";
-        self.choose(what, keys, (0, true), reading, ui)
+        let prompt = prompt(what, keys, ui);
+        self.choose(prompt, (0, true), reading, ui)
     }
 
     fn choose(
         self,
-        what: &str,
-        keys: &str,
+        prompt: String,
         (first, takes_several): (usize, bool),
         reading: &mut Reading,
         ui: &mut Ui,
@@ -78,7 +79,7 @@ impl<T> Candidates<T> {
         });
         let mut lines = text.lines().map(str::to_owned);
         let list = ChoiceList {
-            prompt: prompt(what, keys, ui),
+            prompt,
             titles: lines.next().unwrap_or_default(),
             lines: lines.collect(),
             first,

@@ -88,7 +88,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 cx.of_placement(Concept::Binding).flag("-o", "yaml"),
             )
             .look(if is_gone {
-                "Keep the manifests of the placement and of its content: nothing stops the removal."
+                "Save the manifests of the placement and of its content: nothing stops the removal."
             } else {
                 "Find out who deleted them, or what took the clusters off the placement: nothing \
                  stops the removal."
