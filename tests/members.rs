@@ -325,6 +325,7 @@ fn no_more_than_a_few_workloads_of_a_cluster_are_looked_at() {
         cluster: "member-1".to_owned(),
         work: "crp-work".to_owned(),
         wanted,
+        jobs: Vec::new(),
     };
     let round = Observation::default().next_round(&errand);
     assert_eq!(round.len(), 6, "five workloads and the agent's record");

@@ -1,5 +1,7 @@
 //! What is at fault on some member clusters, in words.
 
+use jiff::SignedDuration;
+
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use crate::kubefleet::binding::{Binding, FieldDifference};
@@ -10,6 +12,8 @@ use crate::words::{CommandLine, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
+/// What two reports of the same moment may be apart.
+const SLACK: SignedDuration = SignedDuration::from_secs(60);
 /// How many differing fields of one object are shown.
 const FIELDS: usize = 5;
 
@@ -23,7 +27,7 @@ pub enum Compared {
 
 impl Compared {
     /// The fields: from the binding, else from the Work, with the object and where they stand.
-    fn fields<'i>(
+    pub(super) fn fields<'i>(
         self,
         cx: &Context<'i>,
         failing: &FailingCluster<'i>,
@@ -145,9 +149,37 @@ impl<'a, 'i> Affected<'a, 'i> {
         enumerate(self.on.iter().map(|failing| failing.cluster))
     }
 
-    /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known.
+    /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known. What
+    /// was so before the rollout waited for the cluster counts too.
     pub fn lasting(&self) -> String {
-        duration::lasting(self.on.iter().filter_map(|failing| failing.lasting).max())
+        let now = self.cx.now();
+        let waited = self.on.iter().filter_map(|failing| failing.lasting).max();
+        let since = self
+            .all
+            .iter()
+            .filter_map(|(_, it)| it.condition.since)
+            .min();
+        let lasting = since.map(|since| now.duration_since(since)).max(waited);
+        let before = waited.is_some_and(|waited| lasting > waited.checked_add(SLACK));
+        match self.cx.run().filter(|_| before) {
+            Some(run) => {
+                let since = format!(", since before {} reached it", run.meta.name);
+                duration::lasting(lasting) + &since
+            }
+            None => duration::lasting(waited),
+        }
+    }
+
+    /// `member-1, then on member-2 and member-3`: where a command for the first is to be run, one
+    /// cluster after the other.
+    pub fn one_by_one(&self) -> String {
+        match self.on.as_slice() {
+            [] | [_] => self.clusters(),
+            [first, rest @ ..] => {
+                let rest = enumerate(rest.iter().map(|failing| failing.cluster));
+                format!("{}, then on {rest}", first.cluster)
+            }
+        }
     }
 
     /// Whether the object can be deleted without taking other objects or data with it.

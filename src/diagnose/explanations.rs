@@ -123,6 +123,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS920", include_str!("../../docs/findings/FS920.md")),
     ("FS921", include_str!("../../docs/findings/FS921.md")),
     ("FS922", include_str!("../../docs/findings/FS922.md")),
+    ("FS923", include_str!("../../docs/findings/FS923.md")),
 ];
 
 /// The explanation of a code, in markdown.

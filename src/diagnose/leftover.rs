@@ -4,15 +4,16 @@ use crate::report::{Compose, Finding};
 use jiff::SignedDuration;
 
 use super::context::Context;
-use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::work::Work;
+use crate::kubefleet::{ObjectRef, duration};
 use crate::problems::members::last_heard;
 use crate::problems::steps;
 use crate::words::count;
 
 /// What is left of a placement for one cluster.
 pub(super) struct Leftover<'i> {
+    placement: ObjectRef,
     cluster: &'i str,
     first: &'i Work,
     works: Vec<&'i Work>,
@@ -35,6 +36,7 @@ impl<'i> Leftover<'i> {
         let since = works.iter().filter_map(|work| work.meta.deleted).min()?;
         let member = inventory.member(cluster);
         Some(Self {
+            placement: cx.placement_object(),
             cluster,
             first: works.first()?,
             works,
@@ -93,7 +95,7 @@ impl<'i> Leftover<'i> {
         let cluster = self.cluster;
         let finding = finding.look_with(
             format!("List what is left for {cluster}."),
-            steps::works_for(cluster),
+            steps::works_for(&self.placement, cluster),
         );
         if self.waits_for_agent() {
             ask_agent(finding, cluster)

@@ -14,7 +14,9 @@ use super::members::needed;
 use super::objects::grouped;
 use super::ownership;
 use super::rule::Rule;
+use super::sent::SentManifest;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::kind::group_of;
 use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};
 use crate::member::pods::Terminated;
@@ -30,6 +32,13 @@ pub(super) const OF_OBJECTS: [&str; 21] = [
     "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909", "FS910",
     "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919", "FS920",
     "FS921",
+];
+
+/// The same, and that the cluster leaves the fleet.
+pub(super) const WHY_NOT_AVAILABLE: [&str; 22] = [
+    "FS518", "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909",
+    "FS910", "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919",
+    "FS920", "FS921",
 ];
 
 /// How many clusters of one finding are shown with what was read there.
@@ -52,6 +61,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
             cluster: failing.cluster.to_owned(),
             work: work(cx, failing.binding),
             wanted: Vec::new(),
+            jobs: jobs(cx, failing),
         });
         errand.wanted.extend(wanted);
         errand.wanted.sort();
@@ -68,10 +78,29 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
                 cluster: needed.name.to_owned(),
                 work: work(cx, binding),
                 wanted: Vec::new(),
+                jobs: Vec::new(),
             });
         }
     }
     errands.into_values().collect()
+}
+
+/// The Jobs that a cluster is sent: a few.
+pub(super) fn jobs(cx: &Context<'_>, failing: &FailingCluster<'_>) -> Vec<WantedWorkload> {
+    let sent = SentManifest::all(cx, failing).filter(|sent| {
+        let manifest = sent.manifest;
+        manifest.kind == "Job" && group_of(&manifest.api_version) == "batch"
+    });
+    let mut jobs: Vec<_> = sent
+        .map(|sent| WantedWorkload {
+            kind: MemberKind::Job,
+            namespace: sent.manifest.meta.namespace.clone(),
+            name: sent.manifest.meta.name.clone(),
+        })
+        .collect();
+    jobs.sort();
+    jobs.truncate(WORKLOADS_EACH);
+    jobs
 }
 
 /// The object that a rollout waits for, when a look at it may tell why.
@@ -439,8 +468,8 @@ pub(super) fn invite(cx: &Context<'_>, clusters: &[&str], finding: Finding) -> F
         _ => target.name.clone(),
     };
     finding.look_with(
-        "Or let diagnose read the member cluster, which shows what blocks it. For a context with \
-         another name, use --member-context CLUSTER=CONTEXT.",
+        "Diagnose with the member cluster, which shows what blocks it. For a context with another \
+         name, use --member-context CLUSTER=CONTEXT.",
         cx.command("diagnose")
             .arg(name)
             .switch("--member-contexts-from-kubeconfig"),

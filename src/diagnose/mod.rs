@@ -24,6 +24,7 @@ mod rule;
 pub mod rules;
 mod run_failure;
 mod safety;
+mod sent;
 mod size;
 mod state;
 pub mod status;

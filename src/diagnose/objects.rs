@@ -102,15 +102,17 @@ impl Repair for Finding {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
             return self;
         };
-        // Errors are retried at growing intervals. Source: updaterun/controller.go:Reconcile.
+        // Source: workapplier/backoff.go; updaterun/controller.go:Reconcile.
         let then = if rollout.phase == Phase::Stopping {
-            "Then wait up to 17 minutes: the run stops at the controller's next check. Nothing more \
-             is updated until it is resumed."
+            "Then wait: the run stops by itself, and updates nothing more until it is resumed. \
+             KubeFleet's agents check at growing intervals, each up to 17 minutes."
         } else if rollout.state_ignored {
-            "Then wait up to 17 minutes: the run continues by itself at the controller's next check."
+            "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
+             each up to 17 minutes."
         } else {
-            "Then wait up to 17 minutes: the run continues by itself at the controller's next check. \
-             To make it check at once, stop and resume the run."
+            "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
+             each up to 17 minutes. Once the cluster is healthy, stop and resume the run to make the \
+             controller check at once."
         };
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }

@@ -81,7 +81,10 @@ fn leaving(findings: &mut [Finding]) {
         if clusters.is_empty() || !clusters.iter().all(|cluster| left.contains(cluster)) {
             continue;
         }
-        finding.remedies.retain(|it| it.effect == Effect::ReadOnly);
+        // Nor does anything follow a repair.
+        finding
+            .remedies
+            .retain(|it| it.effect == Effect::ReadOnly && !it.action.starts_with("Then "));
         let first = Remedy {
             action: format!(
                 "Resolve FS205 first: the placement is to be removed from {}.",

@@ -10,7 +10,7 @@ use super::placement::{ClusterAffinity, Policy, PropertySorter, policy_type};
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
 use super::selector::{ClusterSelectorTerm, LabelSelector};
-use super::tolerant::{Prose, model};
+use super::tolerant::{Lenient, Prose, model};
 
 model! {
     /// A resource snapshot object: the whole content of a placement, or one part of it.
@@ -31,6 +31,42 @@ model! {
         pub api_version: String = "apiVersion",
         pub kind: String = "kind",
         pub meta: ManifestMeta = "metadata",
+        pub settings: SpecSettings = "spec",
+    }
+
+    /// What of a manifest's `spec` tells for what it waits, and what else it changes.
+    pub struct ManifestSettings {
+        /// `paused`: of a Deployment.
+        pub paused: bool = "paused",
+        /// `minReadySeconds`: for how long a pod must be ready to be available.
+        pub min_ready: Option<i64> = "minReadySeconds",
+        /// `progressDeadlineSeconds`: of a Deployment.
+        pub deadline: Option<i64> = "progressDeadlineSeconds",
+        /// `updateStrategy`: of a StatefulSet or DaemonSet.
+        pub update: UpdateStrategy = "updateStrategy",
+        /// `scaleTargetRef`: of an autoscaler.
+        pub scales: ScaleTarget = "scaleTargetRef",
+    }
+
+    /// How pods are replaced.
+    pub struct UpdateStrategy {
+        /// `RollingUpdate`, `Recreate`, or `OnDelete`.
+        pub kind: String = "type",
+        pub rolling: RollingUpdate = "rollingUpdate",
+    }
+
+    pub struct RollingUpdate {
+        /// `partition`: pods below it keep their revision.
+        pub partition: Option<i64> = "partition",
+        /// `maxUnavailable`: a number, or a share.
+        pub max_unavailable: String = "maxUnavailable",
+    }
+
+    /// What an autoscaler scales.
+    pub struct ScaleTarget {
+        /// Its kind; absent for a Deployment, where the autoscaler is KEDA's.
+        pub kind: String = "kind",
+        pub name: String = "name",
     }
 
     /// The name of a manifest's object.
@@ -66,6 +102,18 @@ model! {
         pub selected: bool = "selected",
         /// Why, or why not.
         pub reason: String = "reason" as Prose,
+    }
+}
+
+/// The settings of a manifest; `None` where it has none of them, as most have not.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SpecSettings(pub Option<Box<ManifestSettings>>);
+
+impl Lenient for SpecSettings {
+    fn from_map<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let settings = ManifestSettings::from_map(map)?;
+        let is_any = settings != ManifestSettings::default();
+        Ok(Self(is_any.then(|| Box::new(settings))))
     }
 }
 

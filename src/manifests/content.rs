@@ -112,6 +112,7 @@ fn item(
             name: manifest.identity.name.clone(),
             namespace: manifest.identity.namespace.clone(),
         },
+        ..ManifestIdentity::default()
     };
     Item {
         part,

@@ -20,6 +20,7 @@ pub fn is_available(object: &MemberObject) -> Option<bool> {
         }
         MemberBody::Budget(budget) => Some(budget_is_available(budget)),
         MemberBody::Pod(_)
+        | MemberBody::Job(_)
         | MemberBody::Claim(_)
         | MemberBody::Quota(_)
         | MemberBody::Event(_)

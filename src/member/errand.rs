@@ -24,6 +24,8 @@ pub struct Errand {
     pub work: String,
     /// The objects that a rollout waits for there.
     pub wanted: Vec<WantedWorkload>,
+    /// The Jobs that come with them: nothing waits for a Job, but pods may need what it does.
+    pub jobs: Vec<WantedWorkload>,
 }
 
 /// Whether a cluster is the one that it is taken for.
@@ -72,6 +74,7 @@ impl Observation {
             .looked_at()
             .iter()
             .flat_map(|wanted| self.needs(wanted))
+            .chain(errand.jobs.iter().map(WantedWorkload::query))
             .chain([errand.record().query()])
             .filter(|query| !self.reads.contains_key(query))
             .collect();

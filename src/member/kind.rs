@@ -48,6 +48,7 @@ kinds! {
     Service, "", "v1", "services", true;
     CustomResourceDefinition, "apiextensions.k8s.io", "v1", "customresourcedefinitions", false;
     PodDisruptionBudget, "policy", "v1", "poddisruptionbudgets", true;
+    Job, "batch", "v1", "jobs", true;
     ReplicaSet, "apps", "v1", "replicasets", true;
     Pod, "", "v1", "pods", true;
     PersistentVolumeClaim, "", "v1", "persistentvolumeclaims", true;
@@ -81,7 +82,7 @@ impl MemberKind {
 
     /// What is done to it, as a role names it: one object is read, or a list.
     pub const fn verb(self) -> &'static str {
-        if self.is_waited_for() || matches!(self, Self::AppliedWork) {
+        if self.is_waited_for() || matches!(self, Self::AppliedWork | Self::Job) {
             "get"
         } else {
             "list"

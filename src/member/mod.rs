@@ -20,6 +20,6 @@ pub use errand::{Counterpart, Errand, WORKLOADS_EACH};
 pub use kind::MemberKind;
 pub use look::{Closed, MemberQuery, Observation, Outcome, WantedWorkload, Which};
 pub use object::{MemberBody, MemberObject};
-pub use states::{ContainerPlace, PodState, PodTrouble, Probe};
+pub use states::{ContainerPlace, MULTI_ATTACH, PodState, PodTrouble, Probe};
 pub use troubles::{Held, PodRefusal};
 pub use view::{View, events_since};

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::kubefleet::Condition;
 use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::snapshot::UpdateStrategy;
 use crate::kubefleet::tolerant::{Lenient, Prose, model};
 
 model! {
@@ -55,18 +56,8 @@ model! {
         pub pod_management: String = "podManagementPolicy",
         /// `updateStrategy`: of a StatefulSet or DaemonSet.
         pub update: UpdateStrategy = "updateStrategy",
-    }
-
-    /// How pods are replaced.
-    pub struct UpdateStrategy {
-        /// `RollingUpdate` or `OnDelete`.
-        pub kind: String = "type",
-        pub rolling: RollingUpdate = "rollingUpdate",
-    }
-
-    pub struct RollingUpdate {
-        /// `partition`: pods below it keep their revision.
-        pub partition: Option<i64> = "partition",
+        /// `strategy`: of a Deployment.
+        pub strategy: UpdateStrategy = "strategy",
     }
 
     /// `status` of a workload; each kind has some of the fields.
@@ -123,6 +114,12 @@ model! {
 
     /// A CustomResourceDefinition.
     pub struct Definition {
+        pub meta: Meta = "metadata",
+        pub status: ConditionsOnly = "status",
+    }
+
+    /// A Job.
+    pub struct Job {
         pub meta: Meta = "metadata",
         pub status: ConditionsOnly = "status",
     }

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer};
 
 use super::kind::MemberKind;
 use super::model::{
-    Applied, Claim, Definition, DisruptionBudget, Event, Meta, Quota, Service, Workload,
+    Applied, Claim, Definition, DisruptionBudget, Event, Job, Meta, Quota, Service, Workload,
 };
 use super::pods::Pod;
 use crate::kubefleet::tolerant::Seed;
@@ -53,6 +53,7 @@ bodies! {
     Service(Service) = Service;
     Definition(Definition) = CustomResourceDefinition;
     Budget(DisruptionBudget) = PodDisruptionBudget;
+    Job(Job) = Job;
     Claim(Claim) = PersistentVolumeClaim;
     Quota(Quota) = ResourceQuota;
     Event(Event) = Event;

@@ -144,6 +144,9 @@ const SETUP: [&str; 6] = [
     "NetworkNotReady",
 ];
 
+/// A volume that only one node may have is on another one.
+pub const MULTI_ATTACH: &str = "Multi-Attach error";
+
 /// What is wrong with a pod; nothing when it is ready, or on its way.
 pub(super) fn of_pod<'l>(view: &View<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
     let whole = |state| PodTrouble {
@@ -369,10 +372,13 @@ fn setup<'l>(pod: &'l Pod, events: &[&'l Event]) -> Option<PodState<'l>> {
     if !first.is_none_or(waits) {
         return None;
     }
-    let event = events
+    let mut setup = events
         .iter()
         .copied()
-        .find(|event| SETUP.contains(&event.reason.as_str()))?;
+        .filter(|event| SETUP.contains(&event.reason.as_str()));
+    // Beside it, the kubelet only says that it waits for the volume.
+    let attach = setup.clone().find(|it| it.message.contains(MULTI_ATTACH));
+    let event = attach.or_else(|| setup.next())?;
     Some(if names_missing_config(&event.message) {
         PodState::ConfigMissing {
             message: &event.message,

@@ -5,6 +5,7 @@ use super::model::{Meta, Quota};
 use super::pods::Pod;
 use super::states::{self, PodTrouble};
 use super::view::View;
+use crate::kubefleet::snapshot::UpdateStrategy;
 use crate::kubefleet::{Condition, Conditions};
 
 /// Pods that the API server did not let a controller create.
@@ -35,6 +36,56 @@ pub enum Held {
     Partition(i64),
     /// Pods are replaced when somebody deletes them.
     OnDelete,
+}
+
+impl Held {
+    /// What a manifest, or an object, says of itself.
+    pub fn of_settings(kind: &str, paused: bool, update: &UpdateStrategy) -> Option<Self> {
+        match kind {
+            "Deployment" => paused.then_some(Self::Paused),
+            "StatefulSet" | "DaemonSet" if update.kind == "OnDelete" => Some(Self::OnDelete),
+            "StatefulSet" => {
+                let partition = update.rolling.partition;
+                partition.filter(|it| *it > 0).map(Self::Partition)
+            }
+            _ => None,
+        }
+    }
+
+    /// The field that says so.
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Paused => "spec.paused",
+            Self::Partition(_) => "spec.updateStrategy.rollingUpdate.partition",
+            Self::OnDelete => "spec.updateStrategy.type",
+        }
+    }
+
+    pub fn value(self) -> String {
+        match self {
+            Self::Paused => "true".to_owned(),
+            Self::Partition(partition) => partition.to_string(),
+            Self::OnDelete => "OnDelete".to_owned(),
+        }
+    }
+
+    /// What it means, as a clause.
+    pub fn why(self) -> String {
+        match self {
+            Self::Paused => {
+                "it is paused, but KubeFleet waits for pods with the newest template".to_owned()
+            }
+            Self::Partition(partition) => format!(
+                "its partition is {partition}, so pods with a smaller number keep the old template, \
+                 but KubeFleet waits for all of them"
+            ),
+            Self::OnDelete => {
+                "its update strategy is OnDelete, so its pods keep the old template until they are \
+                 deleted, and KubeFleet waits for that"
+                    .to_owned()
+            }
+        }
+    }
 }
 
 impl<'l> View<'l> {
@@ -98,19 +149,39 @@ impl<'l> View<'l> {
         if !workload.is_observed() || !behind {
             return None;
         }
-        let update = &workload.spec.update;
-        match self.kind {
-            MemberKind::Deployment => workload.spec.paused.then_some(Held::Paused),
-            MemberKind::StatefulSet | MemberKind::DaemonSet if update.kind == "OnDelete" => {
-                Some(Held::OnDelete)
-            }
-            MemberKind::StatefulSet => update
-                .rolling
-                .partition
-                .filter(|partition| *partition > 0)
-                .map(Held::Partition),
-            _ => None,
-        }
+        let spec = &workload.spec;
+        Held::of_settings(self.kind.name(), spec.paused, &spec.update)
+    }
+
+    /// A pod with an older template.
+    pub fn old_pod(&self) -> Option<&'l Pod> {
+        let newest: Vec<_> = self.pods();
+        let mut owners = self
+            .sets()
+            .map(|set| set.meta.uid.as_str())
+            .collect::<Vec<_>>();
+        owners.push(&self.workload.meta.uid);
+        let mut live = self.live();
+        live.find(|pod| {
+            owners.iter().any(|uid| pod.meta.belongs_to(uid))
+                && !newest.iter().any(|it| it.meta.name == pod.meta.name)
+        })
+    }
+
+    /// Whether a rolling update may not take a pod away before its replacement is ready.
+    /// Source: kubernetes, pkg/controller/deployment/util/deployment_util.go:ResolveFenceposts.
+    pub fn keeps_all_pods(&self) -> bool {
+        let spec = &self.workload.spec;
+        let wanted = self.workload.wanted(self.kind);
+        let given = spec.strategy.rolling.max_unavailable.as_str();
+        let most = match given.strip_suffix('%') {
+            Some(share) => share.parse::<i64>().map(|share| share * wanted / 100).ok(),
+            None if given.is_empty() => Some(wanted / 4),
+            None => given.parse().ok(),
+        };
+        self.kind == MemberKind::Deployment
+            && matches!(spec.strategy.kind.as_str(), "" | "RollingUpdate")
+            && most == Some(0)
     }
 
     /// A pod with an older template for which a StatefulSet waits before it replaces anything: in

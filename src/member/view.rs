@@ -46,7 +46,7 @@ impl<'l> View<'l> {
             .find(|set| revision.is_some() && set.meta.annotations.get(REVISION) == revision)
     }
 
-    fn sets(&self) -> impl Iterator<Item = &'l Workload> {
+    pub(super) fn sets(&self) -> impl Iterator<Item = &'l Workload> {
         let own = &self.workload.meta;
         self.look
             .workloads(MemberKind::ReplicaSet)

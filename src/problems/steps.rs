@@ -79,16 +79,26 @@ pub fn label(cluster: &str, entry: impl Into<String>) -> CommandLine {
     command.arg(cluster).arg(entry)
 }
 
-/// Lists the Works of all member clusters.
-pub fn works() -> CommandLine {
-    let command = CommandLine::kubectl("get").arg(Kind::Work.for_kubectl());
-    command.switch("-A")
+/// Lists the Works of a placement for all member clusters.
+pub fn works_of(placement: &ObjectRef) -> CommandLine {
+    works(placement).switch("-A")
 }
 
-/// Lists the Works that are sent to a member cluster.
-pub fn works_for(cluster: &str) -> CommandLine {
+/// Lists the Works of a placement for one member cluster.
+pub fn works_for(placement: &ObjectRef, cluster: &str) -> CommandLine {
+    works(placement).namespace(names::member_namespace(cluster))
+}
+
+fn works(placement: &ObjectRef) -> CommandLine {
     let command = CommandLine::kubectl("get").arg(Kind::Work.for_kubectl());
-    command.namespace(names::member_namespace(cluster))
+    let label = format!("{}={}", names::PARENT_PLACEMENT, placement.name);
+    command.flag(
+        "-l",
+        match placement.namespace.as_str() {
+            "" => label,
+            namespace => format!("{label},{}={namespace}", names::PARENT_NAMESPACE),
+        },
+    )
 }
 
 /// Shows a namespace of the hub, with what keeps it.

@@ -198,7 +198,7 @@ const fn health(cluster: &PlacedCluster) -> &'static str {
         (_, Some(Truth::True), Some(Truth::False)) => "applied, not available",
         (_, _, Some(Truth::False)) => "not available",
         (_, Some(Truth::True), _) => "applied, not available yet",
-        _ => "not applied yet",
+        _ => "not reported yet",
     }
 }
 

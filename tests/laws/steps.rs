@@ -122,6 +122,54 @@ fn the_first_step_is_safe() {
     assert!(unsafe_.is_empty(), "{}", unsafe_.join("\n"));
 }
 
+/// What is wrong with a step beside its sentence: what it is called, what it is put beside, or a
+/// command that shows more, or another thing, than what the sentence is about.
+fn misled(finding: &Finding) -> Option<String> {
+    let mut acts = false;
+    for remedy in &finding.remedies {
+        // A second way is beside a first one: a look is none.
+        let follows = ["Or ", "Then wait: the run"];
+        if follows.iter().any(|it| remedy.action.starts_with(it)) && !acts {
+            return Some(format!("only looked before: {}", remedy.action));
+        }
+        acts |= remedy.effect != Effect::ReadOnly;
+        let Some(command) = &remedy.command else {
+            continue;
+        };
+        if command.class() == Class::Looks && remedy.effect != Effect::ReadOnly {
+            return Some(format!("{command} is called {:?}", remedy.effect));
+        }
+        let words = command.argv();
+        let has = |word: &str| words.iter().any(|it| it == word);
+        if has("NAME") {
+            return Some(format!("names nothing: {command}"));
+        }
+        let of_works = command.verb() == "get"
+            && command
+                .operand(0)
+                .is_some_and(|it| it.starts_with("works."));
+        if of_works && command.operand(1).is_none() && !has("-l") {
+            return Some(format!("gets the Works of all placements: {command}"));
+        }
+        if remedy.action.contains(" log") && has("pods") && has("get") {
+            return Some(format!("no log: {}: {command}", remedy.action));
+        }
+    }
+    None
+}
+
+#[test]
+fn a_step_does_what_it_says() {
+    // Clusters and their members, for now.
+    let of_clusters = |code: &str| code.starts_with("FS5") || code.starts_with("FS9");
+    let wrong: Vec<_> = findings()
+        .iter()
+        .filter(|(.., finding)| of_clusters(&finding.code))
+        .filter_map(|(place, _, finding)| Some(format!("{place} {}", misled(finding)?)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// What may be somebody else's too: a step that destroys it names what else goes, or is no command.
 #[test]
 fn what_is_shared_is_not_deleted() {

@@ -322,7 +322,7 @@ fn one(
         envelope: work
             .envelope()
             .map(|it| Subject::new(&it.kind, &it.namespace, &it.name)),
-        state: state(work.status_of(at)),
+        state: state(work, work.status_of(at)),
         placement: Subject::from(&placement),
         snapshot: snapshot.map(str::to_owned),
         binding: binding.map(|binding| Subject::from(binding.object())),
@@ -340,11 +340,15 @@ fn subject(manifest: &ManifestIdentity) -> Subject {
     )
 }
 
-fn state(status: Option<&ManifestStatus>) -> String {
+fn state(work: &Work, status: Option<&ManifestStatus>) -> String {
     let Some(status) = status else {
         return "not reported by the member agent".to_owned();
     };
-    let condition = |kind| status.conditions.condition(kind);
+    // What was said of earlier content is not said of this.
+    let condition = |kind| {
+        let condition = status.conditions.condition(kind);
+        condition.filter(|it| it.observes(work.meta.generation))
+    };
     match (condition(reasons::APPLIED), condition(reasons::AVAILABLE)) {
         (Some(applied), _) if applied.is_false() => {
             format!("not applied: {}", crate::mask::prose(&applied.message))
@@ -357,7 +361,7 @@ fn state(status: Option<&ManifestStatus>) -> String {
             )
         }
         (Some(_), None) => "applied".to_owned(),
-        (None, _) => "not applied yet".to_owned(),
+        (None, _) => "not reported yet".to_owned(),
     }
 }
 

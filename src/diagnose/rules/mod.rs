@@ -199,6 +199,7 @@ rules! {
         load_balancer_refused,
         definition_not_accepted,
         member_not_reachable,
+        job_failed,
     }
 }
 

@@ -10,9 +10,11 @@ pub(super) enum ApiError {
     },
     AdmissionDenied {
         webhook: String,
+        said: String,
     },
     AdmissionPolicyDenied {
         policy: String,
+        said: String,
     },
     QuotaExceeded {
         quota: String,
@@ -90,11 +92,13 @@ pub(super) fn parse(text: &str) -> Option<ApiError> {
     if let Some(found) = capture_within("admission webhook \"{}\" denied the request", text) {
         return Some(ApiError::AdmissionDenied {
             webhook: found.text(0),
+            said: after(text, "denied the request: "),
         });
     }
     if let Some(found) = capture_within("ValidatingAdmissionPolicy '{}'", text) {
         return Some(ApiError::AdmissionPolicyDenied {
             policy: found.text(0),
+            said: after(text, "denied request: "),
         });
     }
     if let Some(found) = capture_within("exceeded quota: {}", text) {
@@ -161,6 +165,12 @@ pub(super) fn parse(text: &str) -> Option<ApiError> {
         .iter()
         .any(|needle| contains(text, needle))
         .then_some(ApiError::Unavailable)
+}
+
+/// What stands behind some words; empty where they are missing.
+fn after(text: &str, words: &str) -> String {
+    let rest = super::pattern::find(text, words).and_then(|at| text.get(at + words.len()..));
+    rest.unwrap_or_default().trim().to_owned()
 }
 
 fn missing_kind(text: &str) -> Option<ApiError> {

@@ -82,11 +82,15 @@ pub enum ManifestProblem {
     AdmissionDenied {
         /// Name of the webhook.
         webhook: String,
+        /// Its own words; empty where it said nothing.
+        said: String,
     },
     /// A ValidatingAdmissionPolicy refused.
     AdmissionPolicyDenied {
         /// Name of the policy.
         policy: String,
+        /// Its own words; empty where it said nothing.
+        said: String,
     },
     /// An admission webhook did not answer.
     WebhookUnreachable {
@@ -341,9 +345,11 @@ fn from_api(error: ApiError, text: &str) -> ManifestProblem {
     let detail = || text.to_owned();
     match error {
         ApiError::WebhookUnreachable { webhook } => ManifestProblem::WebhookUnreachable { webhook },
-        ApiError::AdmissionDenied { webhook } => ManifestProblem::AdmissionDenied { webhook },
-        ApiError::AdmissionPolicyDenied { policy } => {
-            ManifestProblem::AdmissionPolicyDenied { policy }
+        ApiError::AdmissionDenied { webhook, said } => {
+            ManifestProblem::AdmissionDenied { webhook, said }
+        }
+        ApiError::AdmissionPolicyDenied { policy, said } => {
+            ManifestProblem::AdmissionPolicyDenied { policy, said }
         }
         ApiError::QuotaExceeded { quota } => ManifestProblem::QuotaExceeded { quota },
         ApiError::PodSecurity { level } => ManifestProblem::PodSecurity { level },

@@ -1689,6 +1689,7 @@ fn manifest_problems() {
             failed("admission webhook \"guard.example.com\" denied the request: no"),
             P::AdmissionDenied {
                 webhook: owned("guard.example.com"),
+                said: owned("no"),
             },
         ),
         (
@@ -1698,6 +1699,7 @@ fn manifest_problems() {
             ),
             P::AdmissionPolicyDenied {
                 policy: owned("replicas"),
+                said: owned("too many"),
             },
         ),
         (

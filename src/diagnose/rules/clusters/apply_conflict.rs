@@ -10,6 +10,7 @@ use crate::kubefleet::messages::ManifestProblem;
 /// Source: workapplier/apply.go:serverSideApply.
 pub const RULE: Rule = Rule::error("FS524", "apply-conflict", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {

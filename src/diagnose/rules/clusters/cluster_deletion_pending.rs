@@ -79,10 +79,17 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         let namespace = names::member_namespace(name);
-        finding = finding.look_with(
-            "List the remaining Works and the finalizers of the binding.",
-            steps::works_for(name),
-        );
+        if let Some(binding) = cluster.binding.filter(|_| left == 0) {
+            finding = finding.look_with(
+                "Inspect the binding: its finalizers are all that is left.",
+                binding.object().kubectl("get").flag("-o", "yaml"),
+            );
+        } else {
+            finding = finding.look_with(
+                format!("List the remaining Works for {name}."),
+                steps::works_for(&cx.placement_object(), name),
+            );
+        }
         if held {
             let remove = format!("Ask the owner of {} to remove it.", enumerate(&foreign));
             finding = finding.fix(remove).then_continues(cx);

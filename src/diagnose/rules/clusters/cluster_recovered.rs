@@ -112,7 +112,8 @@ fn one(
     Some(
         finding
             .fix_with(
-                "Or stop the run to make the controller check now …",
+                "Stop the run to make the controller check now. It updates nothing new until it is \
+                 resumed.",
                 cx.command("stop").arg(run),
             )
             .fix_with("Then resume it.", cx.command("resume").arg(run)),

@@ -192,7 +192,7 @@ fn unknown(cx: &Context<'_>, binding: Option<&Binding>) -> &'static str {
             .all(|condition| !condition.observes(binding.meta.generation))
     {
         return "the conditions of its binding cover an older generation, so the hub agent has not \
-                processed it since the run wrote it";
+                processed it since its last change";
     }
     let failing = cx
         .troubles
@@ -242,10 +242,17 @@ fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
              (works.placement.kubernetes-fleet.io), or from a file that contains them."
         ));
     }
-    finding
-        .look_with(
-            "Inspect the Works in the namespaces of these clusters.",
-            steps::works(),
-        )
-        .look("Read the logs of the hub agent and of the agents on these clusters.")
+    let placement = cx.placement_object();
+    finding = match finding.clusters.as_slice() {
+        [one] => {
+            let works = steps::works_for(&placement, one).flag("-o", "yaml");
+            let action = format!("Inspect the placement's Works for {one}.");
+            finding.look_with(action, works)
+        }
+        _ => finding.look_with(
+            "List the placement's Works for all clusters.",
+            steps::works_of(&placement),
+        ),
+    };
+    finding.look("Read the logs of the hub agent and of the agents on these clusters.")
 }

@@ -13,6 +13,7 @@ use crate::problems::steps;
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
 pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -91,9 +92,16 @@ fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         );
         finding
             .look_with(
-                format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
-                steps::works().flag("-o", "yaml"),
+                format!(
+                    "Search the Works for {clusters} for a manifest without DiffReported=True."
+                ),
+                match on {
+                    [one] => steps::works_for(&cx.placement_object(), one.cluster),
+                    _ => steps::works_of(&cx.placement_object()),
+                }
+                .flag("-o", "yaml"),
             )
+            .fix(format!("Fix on {clusters} what its condition names."))
             .then_continues(cx)
     })
 }

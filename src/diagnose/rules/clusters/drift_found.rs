@@ -2,15 +2,18 @@
 
 use crate::diagnose::affected::{Affected, Compared};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::sent::SentManifest;
+use crate::kubefleet::describe_object;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
 pub const RULE: Rule = Rule::error("FS505", "drift-found", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .person();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
-    let clusters = affected.clusters();
+    let (clusters, object) = (affected.clusters(), affected.manifest.describe());
     finding.message = format!(
         "{} was changed on {clusters}. Because whenToApply is IfNotDrifted, Fleet does not \
          overwrite the change.",
@@ -23,8 +26,21 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     } else {
         "the object matches the hub again; the changed fields were not reported"
     };
+    if let Some(sent) = scaler(affected) {
+        return scaled(affected, &sent, finding);
+    }
     finding
-        .fix(format!("Undo the change on {clusters} until {fields}."))
+        .look_with(
+            format!("Check who changed {object} on {}.", affected.cluster()),
+            affected
+                .kubectl("get")
+                .flag("-o", "yaml")
+                .switch("--show-managed-fields"),
+        )
+        .fix(format!(
+            "Undo the change on {clusters} until {fields}. A controller that made it will make it \
+             again."
+        ))
         .then_continues(affected.cx)
         .new_run(
             affected.cx,
@@ -38,5 +54,77 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             affected.cx,
             "Or set whenToApply: Always in the placement's applyStrategy to overwrite changes \
              everywhere. This fails the current run, so start a new one.",
+        )
+}
+
+/// The field that autoscalers write.
+const REPLICAS: &str = "/spec/replicas";
+
+/// The autoscaler in the content that writes a drifted field again after anybody has undone it.
+fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<SentManifest<'i>> {
+    affected.all.iter().find_map(|(failing, manifest)| {
+        let (.., fields) = Compared::Drift.fields(affected.cx, failing, manifest)?;
+        fields.iter().find(|field| field.path == REPLICAS)?;
+        SentManifest::all(affected.cx, failing).find(|sent| {
+            let scales = sent.settings().map(|it| &it.scales);
+            scales.is_some_and(|it| {
+                let kind = if it.kind.is_empty() {
+                    "Deployment"
+                } else {
+                    &it.kind
+                };
+                kind == manifest.kind && it.name == manifest.name
+            }) && sent.manifest.meta.namespace == manifest.namespace
+        })
+    })
+}
+
+/// An autoscaler and the content both want to set the replicas: one of them lets go.
+fn scaled(affected: &Affected<'_, '_>, sent: &SentManifest<'_>, mut finding: Finding) -> Finding {
+    let (scaler, object) = (sent.manifest, affected.manifest.describe());
+    let name = describe_object(&scaler.kind, &scaler.meta.namespace, &scaler.meta.name);
+    finding.message = format!(
+        "{} The content also has {name}, which sets its replicas, so that undoing the change does \
+         not last.",
+        finding.message
+    );
+    finding = finding
+        .evidence(
+            sent.work.object(),
+            sent.path("spec.scaleTargetRef.name"),
+            affected.manifest.name,
+        )
+        .look_with(
+            format!("Check what {name} does on {}.", affected.cluster()),
+            affected
+                .on_member("describe")
+                .namespace(&scaler.meta.namespace)
+                .arg(scaler.kind.to_lowercase())
+                .arg(&scaler.meta.name),
+        );
+    let strategy = affected
+        .on
+        .first()
+        .and_then(|it| it.binding.spec.apply_strategy.as_deref());
+    let by_server = strategy.is_some_and(|it| it.kind == "ServerSideApply");
+    // Source: workapplier/apply.go:buildThreeWayMergePatch; a field that is gone falls to its default.
+    let gap = if by_server {
+        ""
+    } else {
+        " Client-side apply then sets 1 replica until the autoscaler acts."
+    };
+    finding
+        .disrupt_with(
+            format!(
+                "Remove {REPLICAS} from {object} with an override (op: remove), and start a new \
+                 run.{gap}"
+            ),
+            affected.cx.new_run_command(),
+        )
+        .new_run(
+            affected.cx,
+            format!(
+                "Or remove {name} from the content and start a new run, if the hub should scale."
+            ),
         )
 }

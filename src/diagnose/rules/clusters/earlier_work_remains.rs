@@ -12,7 +12,7 @@ use crate::problems::steps;
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
 pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
-    .caused_by(&["FS516"])
+    .caused_by(&["FS516", "FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -39,8 +39,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         match on.first() {
             Some(one) => leftover::ask_agent(
                 finding.look_with(
-                    format!("List the Works for {} and their finalizers.", one.cluster),
-                    steps::works_for(one.cluster),
+                    format!(
+                        "Inspect the Works for {} and their finalizers.",
+                        one.cluster
+                    ),
+                    steps::works_for(&cx.placement_object(), one.cluster).flag("-o", "yaml"),
                 ),
                 one.cluster,
             ),

@@ -10,6 +10,7 @@ use crate::problems::steps;
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
 pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
     .reads(&[Concept::Binding])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -59,10 +60,17 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 return finding
                     .look_with(
-                        "List the Works of envelopes by member namespace.",
-                        steps::works().flag("-l", "kubernetes-fleet.io/envelope-name"),
+                        "List the placement's Works and their labels, which name the envelopes.",
+                        match on {
+                            [one] => steps::works_for(&cx.placement_object(), one.cluster),
+                            _ => steps::works_of(&cx.placement_object()),
+                        }
+                        .switch("--show-labels"),
                     )
-                    .fix("Find in the hub agent's log what created the second one, and keep one.");
+                    .disrupt(
+                        "Find in the hub agent's log what created the second one, and delete that \
+                         one: this removes its objects from the cluster.",
+                    );
             }
             EnvelopeProblem::NotAnObject { .. } => (
                 format!("wraps {manifest}, which cannot be read as a Kubernetes object"),

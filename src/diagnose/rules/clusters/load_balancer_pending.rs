@@ -8,7 +8,7 @@ use crate::diagnose::rules::prelude::*;
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
 pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&member_findings::OF_OBJECTS)
+    .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
@@ -21,8 +21,8 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     );
     finding = finding.look_with(
         format!(
-            "Inspect the Service on {clusters}: its type and the events of the load balancer \
-             controller."
+            "Inspect the Service on {}: its type and the events of the load balancer controller.",
+            affected.cluster()
         ),
         affected.kubectl("describe"),
     );

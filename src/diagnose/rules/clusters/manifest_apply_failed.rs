@@ -10,6 +10,7 @@ use crate::kubefleet::messages::ManifestProblem;
 /// the cause. Source: workapplier/process.go, apply.go.
 pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
@@ -47,10 +48,13 @@ fn why(problem: &ManifestProblem) -> String {
     use ManifestProblem as P;
     match problem {
         P::QuotaExceeded { quota } => format!("the ResourceQuota {quota} there is used up"),
-        P::AdmissionDenied { webhook } => format!("the admission webhook {webhook} refused it"),
-        P::AdmissionPolicyDenied { policy } => {
-            format!("the ValidatingAdmissionPolicy {policy} refused it")
+        P::AdmissionDenied { webhook, said } => {
+            format!("the admission webhook {webhook} refused it{}", quoted(said))
         }
+        P::AdmissionPolicyDenied { policy, said } => format!(
+            "the ValidatingAdmissionPolicy {policy} refused it{}",
+            quoted(said)
+        ),
         P::WebhookUnreachable { webhook } => {
             format!("the admission webhook {webhook} did not answer")
         }
@@ -95,7 +99,16 @@ const fn fault(problem: &ManifestProblem) -> Blame {
     }
 }
 
-/// What to do, on the member or in the content: the likelier place first.
+/// The words of who refused, with a leading colon.
+fn quoted(said: &str) -> String {
+    match said.trim_end_matches(['.', ' ']) {
+        "" => String::new(),
+        said => format!(": {said}"),
+    }
+}
+
+/// What to do, on the member or in the content: the likelier place first. A rule of the cluster is
+/// there for a reason, so that the content is changed first.
 fn remedies(
     affected: &Affected<'_, '_>,
     problem: &ManifestProblem,
@@ -107,7 +120,10 @@ fn remedies(
     let on_hub = affected.on_hub();
     finding = match problem {
         P::QuotaExceeded { quota } => finding.look_with(
-            format!("Check what uses up the ResourceQuota {quota} on {clusters}."),
+            format!(
+                "Check what uses up the ResourceQuota {quota} on {}.",
+                affected.cluster()
+            ),
             affected
                 .on_member("describe")
                 .namespace(affected.manifest.namespace)
@@ -115,7 +131,10 @@ fn remedies(
                 .arg(quota),
         ),
         P::ObjectModified => finding.look_with(
-            format!("Find what keeps changing {object} on {clusters}."),
+            format!(
+                "Find what keeps changing {object} on {}.",
+                affected.cluster()
+            ),
             affected
                 .kubectl("get")
                 .flag("-o", "yaml")
@@ -132,41 +151,14 @@ fn remedies(
                 "Or lower the requests in {on_hub} on the hub and roll it out with a new run."
             )),
         ),
-        P::AdmissionDenied { webhook } => (
-            Some(format!(
-                "Change the rules of the webhook {webhook} on {clusters}, if it should allow \
-                 {object}."
-            )),
-            Some(format!(
-                "Or fix {on_hub} on the hub and roll it out with a new run, if the objection is \
-                 right."
-            )),
-        ),
-        P::AdmissionPolicyDenied { policy } => (
-            Some(format!(
-                "Change the policy {policy} or its binding on {clusters}, if it should allow \
-                 {object}."
-            )),
-            Some(format!(
-                "Or fix {on_hub} on the hub and roll it out with a new run, if the objection is \
-                 right."
-            )),
-        ),
+        P::AdmissionDenied { .. } | P::AdmissionPolicyDenied { .. } | P::PodSecurity { .. } => {
+            return by_rule(affected, problem, clusters, finding);
+        }
         P::WebhookUnreachable { webhook } => (
             Some(format!(
-                "Restore the service behind the webhook {webhook} on {clusters}. Setting its \
-                 failurePolicy to Ignore admits objects unchecked while it is down."
+                "Restore the service behind the webhook {webhook} on {clusters}."
             )),
             None,
-        ),
-        P::PodSecurity { .. } => (
-            Some(format!(
-                "Change the pod-security.kubernetes.io labels of the namespace on {clusters}, if \
-                 the workload may run with these privileges."
-            )),
-            Some(format!(
-                "Or reduce the privileges in {on_hub} on the hub and roll it out with a new run."
-            )),
         ),
         P::ImmutableField { .. } => (
             None,
@@ -223,12 +215,44 @@ fn remedies(
         finding = finding
             .disrupt_with(
                 format!(
-                    "Or delete {object} on {clusters}, if a short gap is acceptable: the agent \
-                     creates it again."
+                    "Or delete {object} on {}, if a short gap is acceptable: the agent creates it \
+                     again.",
+                    affected.one_by_one()
                 ),
                 affected.kubectl("delete"),
             )
             .then_continues(affected.cx);
     }
     finding
+}
+
+/// A rule of the member refused the object: the content follows it, or its owner changes it.
+fn by_rule(
+    affected: &Affected<'_, '_>,
+    problem: &ManifestProblem,
+    clusters: &str,
+    finding: Finding,
+) -> Finding {
+    use ManifestProblem as P;
+    let what = match problem {
+        P::PodSecurity { .. } => {
+            "the pod-security.kubernetes.io labels of the namespace".to_owned()
+        }
+        P::AdmissionPolicyDenied { policy, .. } => format!("the policy {policy}, or its binding,"),
+        P::AdmissionDenied { webhook, .. } => format!("the rules of the webhook {webhook}"),
+        _ => "the rule".to_owned(),
+    };
+    finding
+        .new_run(
+            affected.cx,
+            format!(
+                "Fix {} on the hub, or with an override for {clusters}, and roll it out with a new \
+                 run.",
+                affected.on_hub()
+            ),
+        )
+        .fix(format!(
+            "Or ask the owner of {clusters} to change {what} there, if the objection is wrong."
+        ))
+        .then_continues(affected.cx)
 }

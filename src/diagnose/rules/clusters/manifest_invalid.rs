@@ -8,6 +8,7 @@ use crate::kubefleet::messages::ManifestProblem;
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
 pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {

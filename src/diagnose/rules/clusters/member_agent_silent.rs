@@ -11,7 +11,7 @@ use crate::problems::steps;
 /// old. Seen on a real hub.
 pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
-    .caused_by(&["FS922"])
+    .caused_by(&["FS518", "FS922"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -65,7 +65,8 @@ fn one(
     let finding = finding
         .look_with(
             format!(
-                "Check the agent on {name} and its log. `Joined` on the hub stays True without it."
+                "Check whether the agent's pods run on {name}. `Joined` on the hub stays True without \
+                 them."
             ),
             steps::member_agent(name),
         )
@@ -109,7 +110,10 @@ fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
     }
     vec![
         finding
-            .look_with("Check the hub agent and its log.", steps::hub_agent())
+            .look_with(
+                "Check whether the hub agent's pods run.",
+                steps::hub_agent(),
+            )
             .look("Set the time of the reading with --now, if these objects come from a file."),
     ]
 }

@@ -15,7 +15,7 @@ use crate::words::CommandLine;
 /// told is in each object's condition. Source: workapplier/process.go, apply.go.
 pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS517", "FS922"])
+    .caused_by(&["FS517", "FS518", "FS922"])
     .environment();
 
 /// How many readings of one cluster are shown.

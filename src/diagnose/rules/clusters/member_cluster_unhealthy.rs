@@ -9,6 +9,7 @@ use crate::words::CommandLine;
 /// Source: internalmembercluster/v1beta1/member_controller.go:updateHealth.
 pub const RULE: Rule = Rule::warning("FS517", "member-cluster-unhealthy", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

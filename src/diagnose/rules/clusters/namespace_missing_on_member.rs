@@ -1,8 +1,11 @@
 //! The namespace of objects does not exist on a member cluster, or is being deleted there.
 
+use std::collections::BTreeSet;
+
 use crate::diagnose::affected::Affected;
 use crate::diagnose::objects::per_subject;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 
@@ -10,6 +13,7 @@ use crate::rollout::ManifestTrouble;
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
 pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -66,11 +70,16 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             );
         }
     }
-    if !all_missing {
+    if all_missing {
+        if let Some(finding) = brought(affected, &namespace, finding.clone()) {
+            return finding;
+        }
+    } else {
         finding = finding.look_with(
             format!(
-                "Check what delays its deletion on {clusters}: its status names the remaining \
-                 objects and finalizers."
+                "Check what delays its deletion on {}: its status names the remaining objects and \
+                 finalizers.",
+                affected.cluster()
             ),
             affected
                 .on_member("get")
@@ -79,8 +88,14 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 .flag("-o", "yaml"),
         );
     }
+    let on = affected.one_by_one();
+    let mut create = match all_missing {
+        true => format!("Create the namespace on {on}."),
+        false => format!("Create the namespace on {on}, once the old one is gone."),
+    };
     let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
+        create = create.replacen("Create", "Or create", 1);
         finding = finding.fix(format!(
             "Place the namespace first, because a ResourcePlacement does not: let a \
              ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
@@ -89,11 +104,60 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     }
     finding
         .fix_with(
-            format!("Create the namespace on {clusters}."),
+            create,
             affected
                 .on_member("create")
                 .arg("namespace")
                 .arg(&namespace),
         )
         .then_continues(affected.cx)
+}
+
+/// Where the same content brings the namespace, or somebody has created it since: nobody has to.
+fn brought(affected: &Affected<'_, '_>, namespace: &str, mut finding: Finding) -> Option<Finding> {
+    let is_it = |manifest: &ManifestTrouble<'_>| {
+        manifest.kind == "Namespace" && manifest.group.is_empty() && manifest.name == namespace
+    };
+    let refused: Option<BTreeSet<_>> = affected
+        .on
+        .iter()
+        .map(|failing| sent::refused(failing, is_it))
+        .collect();
+    if let Some(causes) = refused {
+        return Some(sent::caused_by(finding, causes));
+    }
+    let mut is_sent = false;
+    for failing in &affected.on {
+        let member = failing.member;
+        let is_there = member.filter(|it| it.status.namespaces.contains_key(namespace));
+        let sent = SentManifest::all(affected.cx, failing).find(|sent| {
+            let manifest = sent.manifest;
+            manifest.kind == "Namespace" && manifest.meta.name == namespace && sent.is_applied()
+        });
+        finding = match (sent, is_there) {
+            (Some(sent), _) => {
+                is_sent = true;
+                finding.evidence(sent.work.object(), sent.path("metadata.name"), namespace)
+            }
+            (None, Some(member)) => {
+                let path = format!("status.namespaces[{namespace}]");
+                finding.known(
+                    member.object(),
+                    path,
+                    member.status.namespaces.get(namespace),
+                )
+            }
+            (None, None) => return None,
+        };
+    }
+    let state = if is_sent {
+        "The content has the namespace itself, and the agent reports it as applied."
+    } else {
+        "The namespace exists now; the agent has not tried again yet."
+    };
+    finding.message = format!("{} {state}", finding.message);
+    Some(finding.look_with(
+        "Wait: the member agent tries again within 15 minutes.",
+        affected.on_member("get").arg("namespace").arg(namespace),
+    ))
 }

@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", Search::Wh
         Concept::OverrideSnapshot,
         Concept::MemberCluster,
     ])
+    .caused_by(&["FS518"])
     .content();
 
 /// How many parts of a snapshot are evidence that it does not have an object.

@@ -6,6 +6,7 @@ use crate::diagnose::affected::Affected;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::kubefleet::{Kind, ObjectRef, Scope, names};
 use crate::rollout::ManifestTrouble;
 
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
@@ -17,6 +18,7 @@ pub const RULE: Rule = Rule::error(
     Search::Object(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
+.caused_by(&["FS518"])
 .person();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
@@ -24,7 +26,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if affected
         .all
         .iter()
-        .all(|(failing, manifest)| is_own(failing, manifest))
+        .all(|(failing, manifest)| is_own(affected.cx, failing, manifest))
     {
         return earlier(affected, finding);
     }
@@ -33,27 +35,45 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         .iter()
         .flat_map(|(_, manifest)| owners(manifest))
         .collect();
-    // A Work is named after its placement, and so is the AppliedWork.
+    // An AppliedWork has the name of its Work.
     let by = if owners.is_empty() {
         String::new()
     } else {
         format!(" (AppliedWork {})", enumerate(&owners))
     };
+    let other = owners.first().and_then(|owner| placement(affected, owner));
+    let whose = other.as_ref().map_or_else(
+        || "another placement".to_owned(),
+        |other| Subject::from(other).to_string(),
+    );
     finding.message = format!(
-        "{} belongs to another placement{by} on {clusters}, so this one cannot apply it there.",
+        "{} belongs to {whose}{by} on {clusters}, so this one cannot apply it there.",
         affected.object()
     );
-    if owners.is_empty() {
-        finding = finding.look_with(
+    let namespace = names::member_namespace(affected.cluster());
+    finding = match owners.first() {
+        Some(_) if other.is_some() => finding,
+        Some(owner) => finding.look_with(
+            "Read on the hub which placement it is: the labels of the Work have its name and namespace.",
+            ObjectRef {
+                kind: Kind::Work,
+                namespace,
+                name: (*owner).to_owned(),
+            }
+            .kubectl("get")
+            .switch("--show-labels"),
+        ),
+        None => finding.look_with(
             format!(
-                "Check which placement owns it on {clusters}: the AppliedWork's name starts with \
-                 the placement's name."
+                "Check which AppliedWork owns it on {}: the Work of that name on the hub has the \
+                 placement in its labels.",
+                affected.cluster()
             ),
             affected
                 .kubectl("get")
                 .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
-        );
-    }
+        ),
+    };
     finding = finding.new_run(
         affected.cx,
         format!(
@@ -86,20 +106,45 @@ fn owners<'m>(manifest: &'m ManifestTrouble<'_>) -> impl Iterator<Item = &'m str
     owners.map(|owner| owner.name.as_str())
 }
 
-/// Whether the other owner has the name of the Work that may not apply the object: a name is given
-/// once on a cluster, so that it is an AppliedWork that was deleted and created again meanwhile.
-fn is_own(failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>) -> bool {
-    let work = failing.trouble.work.as_ref();
-    let own = work.and_then(|work| work.work.as_deref());
+/// Whether the other owner has the name of a Work of this placement: the AppliedWork was deleted and
+/// created again, or the object has moved from one Work of the placement to another.
+fn is_own(cx: &Context<'_>, failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>) -> bool {
+    let named = failing
+        .trouble
+        .work
+        .as_ref()
+        .and_then(|it| it.work.as_deref());
+    let works = cx.inventory.works_of(failing.binding);
+    let own: BTreeSet<_> = works
+        .map(|work| work.meta.name.as_str())
+        .chain(named)
+        .collect();
     let mut owners = owners(manifest).peekable();
-    owners.peek().is_some() && owners.all(|owner| Some(owner) == own)
+    owners.peek().is_some() && owners.all(|owner| own.contains(owner))
 }
 
-/// The object belongs to this placement, under an owner that is gone.
+/// The placement whose Work has the name of an owner, as far as Works were read.
+fn placement(affected: &Affected<'_, '_>, owner: &str) -> Option<ObjectRef> {
+    let mut works = affected.cx.inventory.works.iter();
+    let work =
+        works.find(|work| work.meta.name == owner && work.cluster() == Some(affected.cluster()))?;
+    let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
+    let name = work.meta.label(names::PARENT_PLACEMENT)?;
+    Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
+}
+
+/// The object belongs to this placement, under an owner that is gone, or that is to let go of it.
 fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let (object, clusters) = (affected.object(), affected.clusters());
+    let named = affected.on.first().and_then(|it| it.trouble.work.as_ref());
+    let named = named.and_then(|it| it.work.as_deref());
+    let which = if owners(affected.manifest).any(|owner| Some(owner) == named) {
+        "an earlier"
+    } else {
+        "another"
+    };
     finding.message = format!(
-        "{object} on {clusters} is still owned by an earlier AppliedWork of this placement, so the \
+        "{object} on {clusters} is still owned by {which} AppliedWork of this placement, so the \
          current AppliedWork cannot apply it."
     );
     finding
@@ -110,14 +155,14 @@ fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 .flag("-o", "jsonpath={.metadata.ownerReferences}"),
         )
         .look_with(
-            "Check that the cluster's garbage collector runs: it deletes the object when its owner \
-             no longer exists.",
+            "List the AppliedWorks. The cluster's garbage collector deletes an object when its owner no \
+             longer exists.",
             affected
                 .on_member("get")
                 .arg("appliedworks.placement.kubernetes-fleet.io"),
         )
         .fix(format!(
-            "Or remove that owner reference from {object}, if the garbage collector does not run."
+            "Remove that owner reference from {object}, if its owner is not in the list."
         ))
         .then_continues(affected.cx)
 }

@@ -11,6 +11,7 @@ use crate::kubefleet::messages::ManifestProblem;
 /// apply.go:validateOwnerReferences.
 pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
@@ -36,7 +37,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     );
     if owners.is_empty() {
         finding = finding.look_with(
-            format!("Check what owns it on {clusters}."),
+            format!("Check what owns it on {}.", affected.cluster()),
             affected
                 .kubectl("get")
                 .flag("-o", "jsonpath={.metadata.ownerReferences}"),

@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Search::W
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -89,8 +90,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             _ => format!("{which} could not be applied to the content for {clusters}."),
         };
         finding = pinned(first, finding);
+        let before = finding.message.len();
         finding = changed_since(cx, first, finding);
-        remedies(cx, problem, named, finding)
+        let changed = finding.message.len() > before;
+        remedies(cx, problem, (named, changed), finding)
     })
 }
 
@@ -224,7 +227,7 @@ fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Fi
 fn remedies(
     cx: &Context<'_>,
     problem: &BindingProblem,
-    named: bool,
+    (named, changed): (bool, bool),
     mut finding: Finding,
 ) -> Finding {
     let pinning = "this run keeps the override snapshots of its initialization";
@@ -235,13 +238,32 @@ fn remedies(
         );
     }
     if let BindingProblem::LabelKeyMissing { key, cluster } = problem {
-        finding = finding.fix_with(
-            format!("Add the label {key} to {cluster}, or fix the override."),
-            steps::label(cluster, format!("{key}=VALUE")),
-        );
+        let mut members = cx.inventory.members.iter();
+        let member = members.find(|it| it.meta.name == *cluster);
+        if let Some(member) = member.filter(|it| it.meta.labels.contains_key(key)) {
+            let path = format!("metadata.labels[{key}]");
+            finding = finding.known(member.object(), path, member.meta.labels.get(key));
+            finding.message = format!("{} It has the label now.", finding.message);
+        } else {
+            finding = finding.fix_with(
+                format!(
+                    "Add the label {key} to {cluster}, unless a stage or a policy selects by it."
+                ),
+                steps::label(cluster, format!("{key}=VALUE")),
+            );
+        }
+        // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;
+        // updaterun/execution.go:isBindingSyncedWithClusterStatus.
+        let step = if changed {
+            "Start a new run, which uses the changed override: KubeFleet does not try again after this \
+             error."
+        } else {
+            "Change the override as well, and start a new run. KubeFleet does not try again after this \
+             error, and a run with the same override and content changes nothing."
+        };
+        return finding.fix_with(step, cx.new_run_command());
     }
     let repair = match problem {
-        BindingProblem::LabelKeyMissing { .. } => format!("Then start a new run: {pinning}."),
         BindingProblem::OverrideSnapshotNotFound { .. } => {
             format!("Start a new run, which uses the current overrides: {pinning}.")
         }

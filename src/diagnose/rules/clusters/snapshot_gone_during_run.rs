@@ -12,6 +12,7 @@ use crate::words::existing_indexes;
 /// first. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::ResourceSnapshot])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -52,6 +53,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .map(u64::to_string)
             .collect();
+        let is_any = !indexes.is_empty();
         let subject = finding.subject.clone();
         if present {
             finding = finding.evidence(subject, "metadata.name", &name);
@@ -62,10 +64,18 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.computed(placement.object(), &["metadata.name"], others);
             }
         }
-        finding = finding.fix_with(
-            "Start a new run on an existing snapshot; latest is the newest.",
-            cx.fresh_run_command(Some("latest")),
-        );
+        // Where none is left, the placement's controller makes one of the current content.
+        finding = if present || is_any {
+            finding.fix_with(
+                "Start a new run on an existing snapshot; latest is the newest.",
+                cx.fresh_run_command(Some("latest")),
+            )
+        } else {
+            finding.fix_with(
+                "Start a new run on the current content.",
+                cx.fresh_run_command(None),
+            )
+        };
         if let Some(placement) = cx.inventory.placement.present()
             && !present
             && names::snapshot_index(&name).is_some()

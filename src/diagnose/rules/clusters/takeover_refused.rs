@@ -1,43 +1,84 @@
 //! An object existed on a member cluster before the placement, and is not taken over.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
+
 use crate::diagnose::affected::{Affected, Compared};
+use crate::diagnose::objects::per_subject;
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::rollout::ManifestTrouble;
 
 /// `FailedToTakeOver` with `whenToTakeOver: IfNoDiff`, `NotTakenOver` with `Never`.
 /// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
-pub const RULE: Rule = Rule::error("FS506", "takeover-refused", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS506", "takeover-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
-    let clusters = affected.clusters();
-    let object = affected.manifest.describe();
-    let why = match affected.manifest.problem {
-        ManifestProblem::DiffFound { .. } => {
-            "it differs from the hub's version, so Fleet does not take it over (whenToTakeOver: \
-             IfNoDiff)"
+/// One setting keeps all objects of a placement that exist already: what is refused alike, on the
+/// same clusters, is told once, under the first of the objects.
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let mut clusters: BTreeMap<Subject, (_, BTreeSet<&str>)> = BTreeMap::new();
+    for failing in &cx.troubles {
+        for manifest in &failing.trouble.manifests {
+            if ownership::of_manifest(manifest) == Some(rule.code) {
+                let why = discriminant(&manifest.problem);
+                let known = clusters
+                    .entry(manifest.into())
+                    .or_insert((why, BTreeSet::new()));
+                known.1.insert(failing.cluster);
+            }
         }
-        ManifestProblem::TakeoverNever => "Fleet does not take it over (whenToTakeOver: Never)",
-        _ => "the attempt to take it over failed",
+    }
+    let first = |manifest: &ManifestTrouble<'_>| {
+        let own = clusters.get(&manifest.into())?;
+        let refused = ownership::of_manifest(manifest) == Some(rule.code);
+        let mut alike = clusters.iter().filter(|(_, other)| *other == own);
+        alike
+            .next()
+            .filter(|_| refused)
+            .map(|(subject, _)| subject.clone())
     };
-    finding.message = format!(
-        "{} already existed on {clusters}, and {why}.",
-        affected.object()
-    );
+    per_subject(cx, rule, first, describe)
+}
+
+fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    let clusters = affected.clusters();
+    let names: BTreeSet<_> = affected.all.iter().map(|(_, it)| it.describe()).collect();
+    let (object, it, differs) = match names.len() {
+        0 | 1 => (affected.object(), "it", "differs"),
+        _ => (affected.objects(), "them", "differ"),
+    };
+    let why = match affected.manifest.problem {
+        ManifestProblem::DiffFound { .. } => format!(
+            "{differs} from the hub's version, so Fleet does not take {it} over (whenToTakeOver: \
+             IfNoDiff)"
+        ),
+        ManifestProblem::TakeoverNever => {
+            format!("Fleet does not take {it} over (whenToTakeOver: Never)")
+        }
+        _ => format!("the attempt to take {it} over failed"),
+    };
+    finding.message = format!("{object} already existed on {clusters}, and {why}.");
     finding = affected.compared(finding, Compared::Diff);
     match affected.manifest.problem {
         ManifestProblem::DiffFound { .. } => {
             finding = finding
                 .fix(format!(
                     "Set {object} to the hub's values on {clusters}, if the hub is right: Fleet \
-                     takes it over once nothing differs."
+                     takes {it} over once nothing differs."
                 ))
                 .then_continues(affected.cx);
         }
         ManifestProblem::TakeoverNever => {
             finding = finding.look_with(
-                format!("Check what {object} is on {clusters}, and who wrote it."),
+                format!(
+                    "Check what {} is on {}, and who wrote it.",
+                    affected.manifest.describe(),
+                    affected.cluster()
+                ),
                 affected
                     .kubectl("get")
                     .flag("-o", "yaml")
@@ -50,16 +91,24 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 .then_continues(affected.cx);
         }
     }
+    let joint = match affected.manifest.problem {
+        ManifestProblem::TakeoverNever => "Set",
+        _ => "Or set",
+    };
     finding = finding.new_run(
         affected.cx,
-        "Or set whenToTakeOver: Always in the placement's applyStrategy to take over existing \
-         objects as they are. This fails the current run, so start a new one.",
+        format!(
+            "{joint} whenToTakeOver: Always in the placement's applyStrategy to take over existing \
+         objects as they are. This fails the current run, so start a new one."
+        ),
     );
-    if !affected.is_replaceable() {
+    if names.len() > 1 || !affected.is_replaceable() {
         return finding;
     }
-    finding.disrupt(format!(
-        "Or delete {object} on {clusters}, if nothing else needs it and a short gap is acceptable: \
-         the agent then creates its own."
-    ))
+    finding
+        .disrupt(format!(
+            "Or delete {object} on {clusters}, if nothing else needs it and a short gap is \
+             acceptable: the agent then creates its own."
+        ))
+        .then_continues(affected.cx)
 }

@@ -33,35 +33,50 @@ fn one(cx: &Context<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
         .work
         .as_ref()
         .and_then(|problem| problem.work.as_deref());
-    let works: Vec<_> = cx
-        .inventory
-        .works_of(failing.binding)
-        .filter(|work| is_behind(work) || named == Some(work.meta.name.as_str()))
-        .collect();
+    let all = cx.inventory.works_of(failing.binding);
+    let (mut works, rest): (Vec<_>, Vec<_>) =
+        all.partition(|work| is_behind(work) || named == Some(work.meta.name.as_str()));
+    if works.is_empty() {
+        works = rest;
+    }
     let subject = match (works.first(), named) {
         (Some(work), _) => Subject::from(work.object()),
         (None, Some(name)) => Subject::new("Work", namespace.clone(), name),
         (None, None) => failing.binding.object().into(),
     };
     let lasting = crate::kubefleet::duration::lasting(failing.lasting);
-    let nothing = works.iter().any(|work| work.status.conditions.is_empty());
-    let what = if nothing {
-        "has not reported on the new content"
-    } else {
+    let silent = failing
+        .member
+        .is_some_and(|member| member.silent_for(cx.now()).is_some());
+    // Only what covers the Work as it is now was said of the new content.
+    let works_on_it = !silent && works.iter().any(|work| !is_behind(work));
+    let what = if works_on_it {
         "has been working on the new content"
+    } else {
+        "has not reported on the new content"
     };
     let message = format!("The member agent of {cluster} {what}{lasting}.");
     let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
     }
+    if works.is_empty() && cx.inventory.works.is_complete() && named.is_some() {
+        let work = finding.subject.clone();
+        finding = finding.absent(work);
+    }
+    finding = match works.first() {
+        Some(work) => finding.look_with(
+            "Inspect the Work: its status has what the agent reported.",
+            work.object().kubectl("get").flag("-o", "yaml"),
+        ),
+        None => finding.look_with(
+            format!("List the placement's Works for {cluster}."),
+            steps::works_for(&cx.placement_object(), cluster),
+        ),
+    };
     finding
         .look_with(
-            "Read what the agent reported.",
-            steps::works_for(cluster).flag("-o", "yaml"),
-        )
-        .look_with(
-            format!("Check the agent on {cluster} and its log."),
+            format!("Check whether the agent's pods run on {cluster}."),
             steps::member_agent(cluster),
         )
         .fix(format!(

@@ -86,9 +86,9 @@ fn describe(
                 "The hub's API server did not accept the Works for {clusters}; KubeFleet retries."
             );
             finding
-                .look(
-                    "Check the hub's API server, its webhooks, and the hub agent's log, if this \
-                     persists.",
+                .fix(
+                    "Fix what the evidence names, if this persists: the hub's API server, or a webhook \
+                     on the hub.",
                 )
                 .then_continues(cx)
         }

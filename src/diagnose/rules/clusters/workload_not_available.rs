@@ -1,14 +1,17 @@
 //! A workload was applied and does not become available.
 
 use crate::diagnose::rules::prelude::*;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::diagnose::affected::Affected;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::member_findings;
+use crate::diagnose::sent::SentManifest;
+use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::rollout::STUCK_AFTER;
+use crate::member::Held;
+use crate::rollout::{ManifestTrouble, STUCK_AFTER};
 use crate::words::CommandLine;
 
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
@@ -16,7 +19,7 @@ use crate::words::CommandLine;
 /// Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&member_findings::OF_OBJECTS)
+    .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .content();
 
 /// Whether objects of a kind become available through pods, which need a node.
@@ -35,6 +38,10 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         affected.clusters(),
         affected.lasting()
     );
+    let own = OwnWait::of(affected);
+    if let Some((OwnWait::Held(held), sent)) = &own {
+        return held_back(affected, *held, sent, finding);
+    }
     if affected.runs_elsewhere() {
         finding.fault = Some(Blame::Environment);
     }
@@ -46,6 +53,31 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             affected.lasting(),
         );
         return goes_on_by_itself(affected.cx, finding);
+    }
+    let mut list = format!(
+        "List the pods and events on {}: they show what blocks it.",
+        affected.cluster()
+    );
+    if let Some((
+        OwnWait::Until {
+            field,
+            seconds,
+            until,
+        },
+        sent,
+    )) = &own
+    {
+        finding = finding.evidence(sent.work.object(), sent.path(field), *seconds);
+        finding.message = format!(
+            "{} Its manifest {} ({field}), which ends at {until} at the earliest.",
+            finding.message,
+            if *field == MIN_READY {
+                format!("has each pod be ready for {}", seconds_of(*seconds))
+            } else {
+                format!("allows {} without progress", seconds_of(*seconds))
+            }
+        );
+        list = format!("Wait until {until}, if the pods and events show no error.");
     }
     let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
     let subject = finding.subject.clone();
@@ -70,7 +102,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             _ => (enumerate(names), "report"),
         };
         finding.message = format!(
-            "{} {names} {report} no nodes, so no pod starts there.",
+            "{} {names} {report} no nodes: pods start once nodes have joined.",
             finding.message
         );
         finding = finding.look_with(
@@ -78,23 +110,29 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             CommandLine::member(member.meta.name.as_str(), "get").arg("nodes"),
         );
     }
-    let [inspect, causes, fields] = if has_pods(affected.manifest.kind) {
-        [
-            "pods and events show whether the image, quota, scheduling, or a probe blocks it",
+    let (causes, fields) = if has_pods(affected.manifest.kind) {
+        finding = finding.look_with(
+            list,
+            affected
+                .on_member("get")
+                .namespace(affected.manifest.namespace)
+                .arg("pods,events"),
+        );
+        (
             ": nodes, quota, pull secret, or a dependency",
             " (image, probes, requests)",
-        ]
+        )
     } else {
-        ["conditions and events show what is missing", "", ""]
+        finding = finding.look_with(
+            format!(
+                "Inspect the {} on {}: its conditions and events show what is missing.",
+                affected.manifest.kind,
+                affected.cluster()
+            ),
+            affected.kubectl("describe"),
+        );
+        ("", "")
     };
-    finding = finding.look_with(
-        format!(
-            "Inspect the {} on {}: its {inspect}.",
-            affected.manifest.kind,
-            affected.clusters()
-        ),
-        affected.kubectl("describe"),
-    );
     finding = member_findings::invite(affected.cx, &clusters, finding);
     finding
         .fix(format!(
@@ -106,6 +144,94 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             format!(
                 "Or fix {} on the hub{fields} and roll it out with a new run: this one keeps its \
                  snapshot.",
+                affected.on_hub()
+            ),
+        )
+}
+
+/// What a manifest itself says of how long it takes.
+#[derive(Clone, Copy, PartialEq)]
+enum OwnWait {
+    /// It keeps its pods from being replaced.
+    Held(Held),
+    /// It cannot be available, or has not failed, before then.
+    Until {
+        field: &'static str,
+        seconds: i64,
+        until: Timestamp,
+    },
+}
+
+const MIN_READY: &str = "spec.minReadySeconds";
+const DEADLINE: &str = "spec.progressDeadlineSeconds";
+
+impl OwnWait {
+    /// The same for all clusters, with the manifest of the first.
+    fn of<'i>(affected: &Affected<'_, 'i>) -> Option<(Self, SentManifest<'i>)> {
+        let mut all = affected.all.iter().map(|(failing, manifest)| {
+            let sent = SentManifest::of(affected.cx, failing, manifest)?;
+            Some((Self::on(affected.cx.now(), failing, manifest, &sent)?, sent))
+        });
+        let first = all.next()??;
+        let same = |it: Option<(Self, SentManifest<'_>)>| match (it.map(|it| it.0), first.0) {
+            (Some(Self::Held(one)), Self::Held(other)) => one == other,
+            (Some(Self::Until { .. }), Self::Until { .. }) => true,
+            _ => false,
+        };
+        all.all(same).then_some(first)
+    }
+
+    fn on(
+        now: Timestamp,
+        failing: &FailingCluster<'_>,
+        manifest: &ManifestTrouble<'_>,
+        sent: &SentManifest<'_>,
+    ) -> Option<Self> {
+        let (settings, kind) = (sent.settings()?, manifest.kind);
+        if let Some(held) = Held::of_settings(kind, settings.paused, &settings.update) {
+            return Some(Self::Held(held));
+        }
+        // What was unavailable before says nothing of when its pods began.
+        let began = failing.since?;
+        let before = manifest.condition.since.is_some_and(|since| since < began);
+        if before || !has_pods(kind) {
+            return None;
+        }
+        let later = |field, seconds: Option<i64>| {
+            let seconds = seconds?;
+            let until = began.checked_add(SignedDuration::from_secs(seconds)).ok()?;
+            (until > now).then_some(Self::Until {
+                field,
+                seconds,
+                until,
+            })
+        };
+        let deadline = settings.deadline.filter(|_| kind == "Deployment");
+        let deadline = deadline.filter(|it| *it > STUCK_AFTER.as_secs());
+        later(MIN_READY, settings.min_ready).or_else(|| later(DEADLINE, deadline))
+    }
+}
+
+fn seconds_of(seconds: i64) -> String {
+    duration::describe(SignedDuration::from_secs(seconds))
+}
+
+/// The content itself keeps the pods from being replaced: no look at a cluster tells more.
+fn held_back(
+    affected: &Affected<'_, '_>,
+    held: Held,
+    sent: &SentManifest<'_>,
+    mut finding: Finding,
+) -> Finding {
+    finding.message = format!("{} In its manifest, {}.", finding.message, held.why());
+    finding
+        .evidence(sent.work.object(), sent.path(held.field()), held.value())
+        .new_run(
+            affected.cx,
+            format!(
+                "Change {} of {} on the hub and roll it out with a new run: this one keeps its \
+                 snapshot.",
+                held.field(),
                 affected.on_hub()
             ),
         )

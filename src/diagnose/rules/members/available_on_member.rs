@@ -8,7 +8,7 @@ use crate::member::availability::is_available;
 /// not. Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::info("FS919", "available-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
-    .caused_by(&["FS516"])
+    .caused_by(&["FS516", "FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -35,10 +35,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding.look(
                 "Wait: the agent checks again by itself at growing intervals, at least every 15 \
                  minutes.",
-            ).fix_with(
-                "Check that the member agent runs and reaches the hub, if this persists.",
+            ).look_with(
+                "Check whether the member agent's pods run, if this persists.",
                 group.kubectl_in("fleet-system", "get").arg("pods"),
-            ).then_continues(group.cx)
+            )
         },
     )
 }

@@ -14,6 +14,7 @@ pub const RULE: Rule = Rule::error(
     Search::Whole(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
+.caused_by(&["FS518"])
 .environment();
 
 /// Controllers take note within seconds.

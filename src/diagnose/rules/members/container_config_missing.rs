@@ -9,7 +9,7 @@ use crate::member::PodState;
 /// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
 pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"])
+    .caused_by(&["FS518", "FS531"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -9,6 +9,7 @@ use crate::member::texts::exit_code;
 /// without being ready, and neither its memory nor a probe is the reason.
 pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

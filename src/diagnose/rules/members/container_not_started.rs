@@ -8,6 +8,7 @@ use crate::member::PodState;
 /// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
 pub const RULE: Rule = Rule::error("FS905", "container-not-started", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -51,7 +52,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding.look_with(
                 "Inspect the pod.",
                 group.kubectl("describe").arg("pod").arg(group.pod()),
-            ).then_continues(group.cx).new_run(group.cx, format!(
+            ).new_run(group.cx, format!(
                     "Fix the command, the security context, or the mounts in {} on the hub, and \
                      start a new run: this run keeps its snapshot.",
                     group.on_hub()

@@ -9,6 +9,7 @@ use crate::member::PodState;
 /// A container of the newest template ended as `OOMKilled`.
 pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -54,14 +55,26 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
             }
-            finding = finding.look_with("Check its memory use and its log.", group.previous_logs());
+            finding = finding.look_with(
+                "Read the log from before it was killed.",
+                group.previous_logs(),
+            );
             if limits.is_empty() {
-                finding = finding.fix(
-                    "Add memory to the nodes, or move other pods away: the container has no limit \
-                     of its own, so its node ran out of memory.",
-                );
+                return finding
+                    .fix(
+                        "Add memory to the nodes, or move other pods away: the container has no \
+                         limit of its own, so its node ran out of memory.",
+                    )
+                    .then_continues(group.cx)
+                    .new_run(
+                        group.cx,
+                        format!(
+                            "Or reduce the memory use of {} on the hub, and start a new run.",
+                            group.on_hub()
+                        ),
+                    );
             }
-            finding.then_continues(group.cx).new_run(
+            finding.new_run(
                 group.cx,
                 format!(
                     "Raise the memory limit in {} on the hub, or with an override for these \

@@ -9,6 +9,7 @@ use crate::member::{MemberBody, MemberKind};
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
 pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -54,19 +55,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "List the other definitions.",
                     group.kubectl("get").arg("crds"),
                 );
-            if names {
-                finding = finding.disrupt(
+            if !names {
+                return finding
+                    .fix("Fix what the condition names: the cluster then serves it by itself.")
+                    .then_continues(group.cx);
+            }
+            finding
+                .disrupt(
                     "Delete the other definition, if nothing needs it: this deletes all its \
                      objects.",
-                );
-            }
-            finding.then_continues(group.cx).new_run(
-                group.cx,
-                format!(
-                    "Or rename {} on the hub and start a new run.",
-                    group.on_hub()
-                ),
-            )
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or rename {} on the hub and start a new run.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

@@ -11,6 +11,7 @@ use crate::member::texts::{PullProblem, pull_problem};
 /// Source: kubernetes, pkg/kubelet/images/types.go.
 pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -8,6 +8,7 @@ use crate::member::{MemberBody, MemberKind};
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
 pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

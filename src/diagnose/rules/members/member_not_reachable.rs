@@ -11,6 +11,7 @@ use crate::words::CommandLine;
 /// has stopped reporting to the hub it says that the cluster itself is away.
 pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -38,9 +39,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         CommandLine::member(needed.name, "get").flag("--raw", "/readyz"),
                     )
                     .fix("Restore the cluster: its agent then continues by itself.")
-                    .disrupt_with(
-                        "Or remove its MemberCluster from the fleet and start a new run without it, \
-                         if the cluster is lost.",
+                    .disrupt(
+                        "Or delete its MemberCluster, if the cluster is lost: the fleet then continues \
+                         without it.",
+                    )
+                    .fix_with(
+                        "Then start a new run on the clusters that are left.",
                         cx.new_run_command(),
                     ),
             )

@@ -11,6 +11,7 @@ use crate::member::PodState;
 /// Source: kubernetes, pkg/controller/util/node/controller_utils.go:MarkPodsNotReady.
 pub const RULE: Rule = Rule::error("FS914", "node-not-reporting", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

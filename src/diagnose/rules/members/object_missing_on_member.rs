@@ -7,6 +7,7 @@ use crate::diagnose::rules::prelude::*;
 /// is no such object.
 pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -29,10 +30,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ).look(
                 "Find what deletes it on the member, such as a cleanup job or another tool: the \
                  audit log of the member's API server names it.",
-            ).fix(
-                "Wait: the member agent creates it again at its next check. If it does not, check \
-                 that the agent runs in the namespace fleet-system.",
-            ).then_continues(group.cx)
+            ).look_with(
+                "Wait: the member agent creates it again within 15 minutes, if its pods run.",
+                group.kubectl_in("fleet-system", "get").arg("pods"),
+            )
         },
     )
 }

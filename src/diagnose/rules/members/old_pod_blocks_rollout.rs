@@ -8,6 +8,7 @@ use crate::member::MemberKind;
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
 pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

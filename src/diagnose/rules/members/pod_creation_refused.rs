@@ -7,7 +7,7 @@ use crate::diagnose::rules::prelude::*;
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
 pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"])
+    .caused_by(&["FS518", "FS531"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -29,60 +29,84 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 finding =
                     finding.evidence_in(cluster, refusal.object, refusal.path, refusal.message);
             }
-            finding
-                .look_with(
-                    "Read the workload's events.",
-                    group
-                        .kubectl("get")
-                        .arg("events")
-                        .flag("--field-selector", "reason=FailedCreate"),
+            finding = finding.look_with(
+                "Read the events about pods that could not be created.",
+                group
+                    .kubectl("get")
+                    .arg("events")
+                    .flag("--field-selector", "reason=FailedCreate"),
+            );
+            let content = |joint: &str| {
+                format!(
+                    "{joint}ix {} on the hub and start a new run, if the pods break the cluster's \
+                     rules: this run keeps its snapshot.",
+                    group.on_hub()
                 )
-                .fix(repair)
-                .then_continues(group.cx)
-                .new_run(
-                    group.cx,
-                    format!(
-                        "Or fix {} on the hub and start a new run, if the pods break the cluster's \
-                         rules: this run keeps its snapshot.",
-                        group.on_hub()
-                    ),
-                )
+            };
+            match repair {
+                Repairs::Cluster(repair) => finding
+                    .fix(repair)
+                    .then_continues(group.cx)
+                    .new_run(group.cx, content("Or f")),
+                // A rule of the cluster is there for a reason.
+                Repairs::Content(repair) => finding
+                    .new_run(group.cx, content("F"))
+                    .fix(repair)
+                    .then_continues(group.cx),
+            }
         },
     )
 }
 
+/// What comes first, and what to do in the cluster.
+enum Repairs {
+    Cluster(&'static str),
+    Content(&'static str),
+}
+
 /// What the refusal comes down to, with a leading colon, and what to do in the cluster.
-fn reason(message: &str) -> (&'static str, &'static str) {
-    if message.contains("violates PodSecurity") {
+fn reason(message: &str) -> (String, Repairs) {
+    use Repairs::{Cluster, Content};
+    let (why, repairs) = if message.contains("violates PodSecurity") {
         (
             ": the namespace's Pod Security level forbids them",
-            "Set another level on its namespace, if the workload needs what is forbidden: the label \
-             pod-security.kubernetes.io/enforce.",
+            Content(
+                "Or ask the cluster's owner for another level on its namespace, if the workload \
+             needs what is forbidden.",
+            ),
         )
     } else if message.contains("serviceaccount \"") && message.contains("not found") {
         (
             ": their service account does not exist there",
-            "Create the service account on the member, or add it to the placement's selectors.",
+            Cluster("Create the service account on the member, if it is made there."),
         )
     } else if message.contains("failed calling webhook") {
         (
             ": an admission webhook does not answer",
-            "Fix the webhook's service on the member. Removing the webhook's registration also ends its \
-             checks of every other object.",
+            Cluster("Restore the webhook's service on the member."),
         )
     } else if message.contains("denied the request")
         || message.contains("ValidatingAdmissionPolicy")
     {
         (
             ": an admission policy forbids them",
-            "Change the policy on the member, if it should allow them.",
+            Content("Or ask the policy's owner to allow them, if the objection is wrong."),
         )
     } else if message.contains("usage per") || message.contains("LimitRange") {
         (
             ": a LimitRange of the namespace forbids them",
-            "Raise the LimitRange on the member.",
+            Content("Or ask the cluster's owner to change the LimitRange."),
         )
     } else {
-        ("", "Fix on the member what the message names.")
-    }
+        ("", Cluster("Fix on the member what the message names."))
+    };
+    // A webhook's own words tell more than ours.
+    let said = ["denied the request: ", "denied request: "].iter();
+    let said = said
+        .filter_map(|words| Some(message.split_once(words)?.1))
+        .next();
+    let said = said.map_or_else(String::new, |said| {
+        format!(": {}", said.trim_end_matches('.'))
+    });
+    (format!("{why}{said}"), repairs)
 }

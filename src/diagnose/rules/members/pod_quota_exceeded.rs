@@ -7,6 +7,7 @@ use crate::member::MemberKind;
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
 pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -1,14 +1,15 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::member_findings::{self, SameTrouble, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::PodState;
+use crate::member::model::Event;
+use crate::member::{MULTI_ATTACH, PodState, PodTrouble, View};
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
 pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"])
+    .caused_by(&["FS518", "FS531"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -42,6 +43,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (_, event)) in group.shown() {
                 finding = member_findings::event(finding, cluster, event);
             }
+            if let Some(old) = deadlock(group) {
+                return deadlocked(group, old, finding);
+            }
             finding
                 .look_with(
                     "Read the pod's events.",
@@ -59,4 +63,47 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 .then_continues(group.cx)
         },
     )
+}
+
+type SetupTrouble<'i> = (PodTrouble<'i>, &'i Event);
+
+/// The old pod that holds the volume of a new one, and goes only when that one is ready.
+fn deadlock<'i>(group: &SameTrouble<'_, 'i, SetupTrouble<'i>>) -> Option<(&'i str, View<'i>)> {
+    let (seen, (_, event)) = group.first()?;
+    let view = seen.view(group.cx)?;
+    let held = event.message.contains(MULTI_ATTACH) && view.keeps_all_pods();
+    let old = view.old_pod().filter(|_| held)?;
+    Some((&old.meta.name, view))
+}
+
+fn deadlocked<'i>(
+    group: &SameTrouble<'_, 'i, SetupTrouble<'i>>,
+    (old, view): (&str, View<'i>),
+    mut finding: Finding,
+) -> Finding {
+    finding = group.says(
+        finding,
+        &format!(
+            "{} cannot start: its volume is attached for the old pod {old}, which stays until the new \
+             one is ready (maxUnavailable is 0)",
+            group.pods()
+        ),
+    );
+    let object = (view.kind, &view.workload.meta);
+    let given = &view.workload.spec.strategy.rolling.max_unavailable;
+    let path = "spec.strategy.rollingUpdate.maxUnavailable";
+    finding = finding.evidence_in(group.cluster(), object, path, given);
+    finding
+        .look_with(
+            "Inspect the new pod: its events name the volume.",
+            group.kubectl("describe").arg("pod").arg(group.pod()),
+        )
+        .new_run(
+            group.cx,
+            format!(
+                "Set the update strategy of {} on the hub to Recreate, or maxUnavailable to 1, and \
+                 start a new run.",
+                group.on_hub()
+            ),
+        )
 }

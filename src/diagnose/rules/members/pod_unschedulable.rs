@@ -9,7 +9,7 @@ use crate::member::texts::unschedulable;
 /// somebody holds it back with a scheduling gate.
 pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"])
+    .caused_by(&["FS518", "FS531"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -52,11 +52,25 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "Inspect the pod's requests.",
                     group.kubectl("describe").arg("pod").arg(group.pod()),
                 );
+            let content = format!(
+                "fix the requests, tolerations, or affinity in {} on the hub, or with an override \
+                 for these clusters, and start a new run.",
+                group.on_hub()
+            );
             if *gated {
-                finding = finding.look(
-                    "Find what should remove the pod's schedulingGates (a queue, a quota \
-                     controller), and why it does not.",
-                );
+                return finding
+                    .fix(
+                        "Find what should remove the pod's schedulingGates (a queue, a quota \
+                         controller), and let it do so.",
+                    )
+                    .then_continues(group.cx);
+            }
+            if !(read.insufficient || read.taints || read.no_nodes || read.placement) {
+                return finding.new_run(group.cx, content.replacen("fix", "Fix", 1));
+            }
+            if read.placement {
+                finding =
+                    finding.fix("Label the nodes as the pod asks, if labels are missing there.");
             }
             if read.insufficient {
                 finding = finding.fix("Add larger or more nodes, or remove other pods.");
@@ -68,17 +82,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             if read.no_nodes {
-                finding = finding
-                    .fix("Add nodes to the cluster, or remove the cluster from the placement.");
+                finding = finding.fix("Add nodes to the cluster, if no autoscaler does.");
             }
-            finding.then_continues(group.cx).new_run(
-                group.cx,
-                format!(
-                    "Or fix the requests, tolerations, or affinity in {} on the hub, or with an \
-                     override for these clusters, and start a new run.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .then_continues(group.cx)
+                .new_run(group.cx, format!("Or {content}"))
         },
     )
 }

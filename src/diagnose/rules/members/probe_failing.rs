@@ -8,6 +8,7 @@ use crate::member::{PodState, Probe};
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
 pub const RULE: Rule = Rule::error("FS906", "probe-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

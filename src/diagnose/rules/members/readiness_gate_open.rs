@@ -11,6 +11,7 @@ use crate::member::PodState;
 /// gates is not `True`.
 pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -2,6 +2,7 @@
 
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::sent::SentManifest;
 use crate::member::Held;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
@@ -9,6 +10,7 @@ use crate::member::Held;
 /// Source: workapplier/availability_tracker.go.
 pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS518"])
     .content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -25,32 +27,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             };
             let (kind, name) = (view.kind, &view.workload.meta.name);
             let word = kind.name().to_lowercase();
-            let why = match held {
-                Held::Paused => {
-                    "it is paused, but KubeFleet waits for pods with the newest template".to_owned()
-                }
-                Held::Partition(partition) => format!(
-                    "its partition is {partition}, so pods with a smaller number keep the old \
-                     template, but KubeFleet waits for all of them"
-                ),
-                Held::OnDelete => {
-                    "its update strategy is OnDelete, so its pods keep the old template until they \
-                     are deleted, and KubeFleet waits for that"
-                        .to_owned()
-                }
-            };
-            finding = group.says(finding, &why);
+            finding = group.says(finding, &held.why());
             for (cluster, (held, view)) in group.shown() {
-                let (path, value) = match held {
-                    Held::Paused => ("spec.paused", "true".to_owned()),
-                    Held::Partition(partition) => (
-                        "spec.updateStrategy.rollingUpdate.partition",
-                        partition.to_string(),
-                    ),
-                    Held::OnDelete => ("spec.updateStrategy.type", "OnDelete".to_owned()),
-                };
-                finding =
-                    finding.evidence_in(cluster, (view.kind, &view.workload.meta), path, value);
+                let object = (view.kind, &view.workload.meta);
+                finding = finding.evidence_in(cluster, object, held.field(), held.value());
             }
             finding = finding.look_with(
                 "Inspect the workload.",
@@ -60,6 +40,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .arg(name)
                     .switch("--watch=false"),
             );
+            let by_content = group.all.iter().any(|(seen, _)| {
+                let sent = SentManifest::of(group.cx, seen.failing, seen.manifest);
+                let settings = sent.as_ref().and_then(SentManifest::settings);
+                let settings = settings.filter(|_| *held != Held::OnDelete);
+                settings.is_some_and(|it| {
+                    Held::of_settings(kind.name(), it.paused, &it.update) == Some(*held)
+                })
+            });
+            if by_content {
+                return finding.new_run(
+                    group.cx,
+                    format!(
+                        "Change {} of {} on the hub, which sets it, and start a new run.",
+                        held.field(),
+                        group.on_hub()
+                    ),
+                );
+            }
             finding = match held {
                 Held::Paused => finding.fix_with(
                     "Resume it, if it was paused on the member.",
@@ -68,10 +66,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 Held::Partition(_) => {
                     finding.fix("Set the partition back to 0, if it was changed on the member.")
                 }
-                Held::OnDelete => finding.disrupt_with(
-                    "Delete the old pods one by one: each replacement has the new template.",
-                    group.kubectl("delete").arg("pod").arg("NAME"),
-                ),
+                Held::OnDelete => {
+                    let delete = group.kubectl("delete").arg("pod");
+                    let command = view.old_pod().map(|pod| delete.arg(&pod.meta.name));
+                    finding.disrupt_with(
+                        "Delete the old pods one by one: each replacement has the new template.",
+                        command,
+                    )
+                }
             };
             finding.then_continues(group.cx).new_run(
                 group.cx,

@@ -10,7 +10,7 @@ use crate::member::{MemberKind, PodState};
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
 pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS531"])
+    .caused_by(&["FS518", "FS531"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -90,20 +90,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     finding = member_findings::event(finding, cluster, event);
                 }
             }
-            let claim = pending.first().map_or("pvc", |name| name);
+            finding = match pending.first() {
+                Some(claim) => finding.look_with(
+                    "Inspect the claim.",
+                    group.kubectl("describe").arg("pvc").arg(*claim),
+                ),
+                None => finding.look_with("List the claims.", group.kubectl("get").arg("pvc")),
+            };
             finding.look_with(
-                "Inspect the claim.",
-                group.kubectl("describe").arg("pvc").arg(claim),
-            ).look_with(
                 "List the storage classes.",
                 group.kubectl_in("", "get").arg("storageclasses"),
             ).fix(
                 "Add the storage class that the claim names, a working provisioner, or a matching \
                  volume to the cluster.",
-            ).then_continues(group.cx).new_run(group.cx, "Or set the members' storage class with an \
-                                                          override and start a new run. A claim \
-                                                          keeps its class, so delete the old one \
-                                                          first.")
+            ).then_continues(group.cx).disrupt_with(
+                "Or set the members' storage class with an override and start a new run. A claim keeps \
+                 its class, so delete the unbound one first.",
+                group.cx.new_run_command(),
+            )
         },
     )
 }
