@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::process::Output;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_hub::terminal::{Terminal, has_terminals};
@@ -393,7 +394,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
         let server = hub(Effect::Taken, Reply::json);
         let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
         command.env("TERM", "xterm");
-        let mut terminal = Terminal::start(&command, 80);
+        let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
         terminal.until("[y/N] ");
         terminal.types(keys);
         let (code, shown) = terminal.end();
@@ -404,7 +405,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
     let server = hub(Effect::Taken, Reply::json);
     let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
     command.env("TERM", "xterm");
-    let mut terminal = Terminal::start(&command, 80);
+    let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
     terminal.until("[y/N] ");
     terminal.types("n\u{7f}y\r");
     let (code, shown) = terminal.end();
@@ -503,8 +504,8 @@ fn a_user_with_control_characters_in_its_name_cannot_hide() {
         }
         false
     });
-    let sent: Value =
-        serde_json::from_str(&sent.lock().unwrap()).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let sent: Value = serde_json::from_str(&sent.lock().unwrap())
+        .unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
     let message = sent["status"]["conditions"][0]["message"].as_str().unwrap();
     assert!(!message.chars().any(char::is_control), "{message:?}");
     assert!(!message.contains('\u{202e}'), "{message:?}");
