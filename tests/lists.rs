@@ -550,7 +550,7 @@ fn suggested(text: &str) -> Vec<Vec<String>> {
     let lines = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("kubectl fleet-stage "));
-    let words = lines.map(|line| shell_words(line));
+    let words = lines.map(shell_words);
     words.collect()
 }
 

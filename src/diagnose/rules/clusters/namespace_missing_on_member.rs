@@ -89,9 +89,10 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         );
     }
     let on = affected.one_by_one();
-    let mut create = match all_missing {
-        true => format!("Create the namespace on {on}."),
-        false => format!("Create the namespace on {on}, once the old one is gone."),
+    let mut create = if all_missing {
+        format!("Create the namespace on {on}.")
+    } else {
+        format!("Create the namespace on {on}, once the old one is gone.")
     };
     let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
