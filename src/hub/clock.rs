@@ -14,17 +14,17 @@ const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 /// What the hub's answers have said of its clock so far.
 #[derive(Clone, Default)]
-pub(super) struct HubClock(Arc<Mutex<Option<Seen>>>);
+pub(super) struct HubClock(Arc<Mutex<Option<ClockBounds>>>);
 
 /// Between which moments the hub's clock was, and when that was.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct ClockBounds {
     least: Timestamp,
     most: Timestamp,
     at: Instant,
 }
 
-impl Seen {
+impl ClockBounds {
     /// Between which moments it is later.
     fn later(self, at: Instant) -> (Timestamp, Timestamp) {
         let passed = at.saturating_duration_since(self.at);
@@ -58,7 +58,7 @@ impl HubClock {
             Some((from, to)) if from <= most && least <= to => (least.max(from), most.min(to)),
             _ => (least, most),
         };
-        *seen = Some(Seen {
+        *seen = Some(ClockBounds {
             least,
             most,
             at: now,
@@ -90,18 +90,18 @@ impl HubClock {
 
 /// The clock that a command goes by: the hub's, as far as its answers tell it, else ours.
 #[derive(Clone)]
-pub struct Clock {
+pub struct CommandClock {
     ours: fn() -> Timestamp,
     hub: HubClock,
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for CommandClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clock({})", self.now())
+        write!(f, "CommandClock({})", self.now())
     }
 }
 
-impl Clock {
+impl CommandClock {
     pub(super) const fn new(ours: fn() -> Timestamp, hub: HubClock) -> Self {
         Self { ours, hub }
     }

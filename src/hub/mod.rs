@@ -49,7 +49,7 @@ use tokio::task::JoinSet;
 pub use access::{Access, Clocks};
 pub use answer::Expected;
 pub use bounds::TimeLimit;
-pub use clock::Clock;
+pub use clock::CommandClock;
 pub use config::{Flags, HubPlace, contexts};
 pub use error::HubError;
 pub use members::{MemberTexts, Members, Variables, Ways};
@@ -197,8 +197,8 @@ impl Hub {
     }
 
     /// The hub's clock, as far as its answers tell it; else ours.
-    pub fn clock(&self, ours: fn() -> Timestamp) -> Clock {
-        Clock::new(ours, self.connection.clock.clone())
+    pub fn clock(&self, ours: fn() -> Timestamp) -> CommandClock {
+        CommandClock::new(ours, self.connection.clock.clone())
     }
 
     pub fn served(&self) -> &Served {

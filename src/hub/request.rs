@@ -152,7 +152,10 @@ impl Connection {
     }
 
     /// Sends a write once, within the time limit of a request.
-    pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Written, HubError> {
+    pub(super) async fn exchange(
+        &self,
+        request: Request<Vec<u8>>,
+    ) -> Result<WriteAnswer, HubError> {
         self.log_in().await?;
         let deadline = Deadline::new(self.limit, None);
         let path = request.uri().path().to_owned();
@@ -164,14 +167,14 @@ impl Connection {
             if status.is_success() {
                 let body = body?;
                 self.came(body.len())?;
-                return Ok(Written::Answered(self.unquoted(body).await));
+                return Ok(WriteAnswer::Answered(self.unquoted(body).await));
             }
             let body = self.unquoted(body.unwrap_or_default()).await;
             let error = refusal(status, &body);
             Ok(if is_refused_by_the_api(status, &body) {
-                Written::Refused(error)
+                WriteAnswer::Refused(error)
             } else {
-                Written::Unclear(error)
+                WriteAnswer::Unclear(error)
             })
         };
         timeout_at(deadline.at, answer)
@@ -289,7 +292,7 @@ impl Connection {
 }
 
 /// What came back after a write.
-pub(super) enum Written {
+pub(super) enum WriteAnswer {
     /// A success.
     Answered(Vec<u8>),
     /// The API server's own word that it did not do it.

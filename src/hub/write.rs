@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::answer;
 use super::error::HubError;
 use super::found::wanted_object;
-use super::request::{Connection, Written};
+use super::request::{Connection, WriteAnswer};
 use super::signals::more_than;
 use super::{Hub, wait};
 use crate::change::Change;
@@ -119,9 +119,9 @@ impl Connection {
             Err(error) => return Sent::Unsent(HubError::Broken(error)),
         };
         let body = match self.exchange(request).await {
-            Ok(Written::Answered(body)) => Ok(body),
-            Ok(Written::Refused(error)) => return Sent::Refused(error),
-            Ok(Written::Unclear(error)) => return Sent::Doubtful(error),
+            Ok(WriteAnswer::Answered(body)) => Ok(body),
+            Ok(WriteAnswer::Refused(error)) => return Sent::Refused(error),
+            Ok(WriteAnswer::Unclear(error)) => return Sent::Doubtful(error),
             Err(error) => Err(error),
         };
         let answer = body.and_then(|body| {

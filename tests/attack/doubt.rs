@@ -274,7 +274,7 @@ fn what_was_changed_on_the_way_is_no_success() {
 #[test]
 fn a_write_that_came_back_as_it_was_sent_is_done() {
     for words in [APPROVE, STOP, DELETE, CREATE] {
-        let server = hub(Effect::Taken, |now| Reply::json(now));
+        let server = hub(Effect::Taken, Reply::json);
         let output = run(&server, words);
         let what = format!("{words:?}: {}", said(&output));
         assert_eq!(output.status.code(), Some(0), "{what}");
@@ -286,7 +286,7 @@ fn a_write_that_came_back_as_it_was_sent_is_done() {
 /// This machine's clock is months away from the hub's.
 #[test]
 fn times_are_measured_with_the_hubs_clock() {
-    let server = hub(Effect::Taken, |now| Reply::json(now));
+    let server = hub(Effect::Taken, Reply::json);
     let bundle = ["-f", "examples/cluster/waiting-for-approval.yaml"];
     let now = ["--now", "2026-03-02T09:10:30Z"];
     for words in [&["list"][..], &["approvals"], &["status", RUN]] {
@@ -391,7 +391,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
         "\r",
         "n\r",
     ] {
-        let server = hub(Effect::Taken, |now| Reply::json(now));
+        let server = hub(Effect::Taken, Reply::json);
         let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
         command.env("TERM", "xterm");
         let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
@@ -402,7 +402,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
         assert!(shown.contains("not confirmed"), "{keys:?}: {shown}");
         assert_eq!(server.count(is_write), 0, "{keys:?}: {shown}");
     }
-    let server = hub(Effect::Taken, |now| Reply::json(now));
+    let server = hub(Effect::Taken, Reply::json);
     let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
     command.env("TERM", "xterm");
     let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
@@ -414,7 +414,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
 
 #[test]
 fn a_run_that_is_named_twice_is_deleted_once() {
-    let server = hub(Effect::Taken, |now| Reply::json(now));
+    let server = hub(Effect::Taken, Reply::json);
     let words = [
         "delete",
         RUN,
@@ -504,7 +504,8 @@ fn a_user_with_control_characters_in_its_name_cannot_hide() {
         }
         false
     });
-    let sent: Value = serde_json::from_str(&sent.lock().unwrap()).expect(&said(&output));
+    let sent: Value = serde_json::from_str(&sent.lock().unwrap())
+        .unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
     let message = sent["status"]["conditions"][0]["message"].as_str().unwrap();
     assert!(!message.chars().any(char::is_control), "{message:?}");
     assert!(!message.contains('\u{202e}'), "{message:?}");
@@ -570,7 +571,7 @@ fn no_file_is_read_without_an_end() {
 
 #[test]
 fn a_home_that_cannot_be_entered_is_none() {
-    let server = hub(Effect::Lost, |now| Reply::json(now));
+    let server = hub(Effect::Lost, Reply::json);
     let mut command = program(&["list", "--server", &server.url]);
     command
         .env("HOME", "/dev/null")
@@ -607,7 +608,7 @@ fn a_clock_before_1970_ends_no_command() {
     if !cc.status().is_ok_and(|status| status.success()) {
         return;
     }
-    let server = hub(Effect::Taken, |now| Reply::json(now));
+    let server = hub(Effect::Taken, Reply::json);
     let url = server.url.as_str();
     let bundle = "examples/cluster/waiting-for-approval.yaml";
     for (words, code) in [

@@ -8,7 +8,7 @@ use crate::commands::open::reading::Reading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Clock, Hub, HubError, Mirror, News, TimeLimit};
+use crate::hub::{CommandClock, Hub, HubError, Mirror, News, TimeLimit};
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
@@ -27,7 +27,7 @@ pub(in crate::commands) struct Following<'r> {
     /// The hub's context, where other hubs are followed too.
     context: Option<String>,
     absent: Vec<(String, Error)>,
-    clock: Clock,
+    clock: CommandClock,
     has_begun: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Clock, Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
+use crate::hub::{CommandClock, Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
 use crate::inventory::Shared;
 use crate::inventory::source::{Answer, HubQuery, Outcome, Round, Source, Texts};
 use crate::kubefleet::ObjectRef;
@@ -34,7 +34,7 @@ pub struct Reading {
     /// The moment for which everything is judged.
     pub now: Timestamp,
     /// The clock, for what goes on.
-    pub clock: Clock,
+    pub clock: CommandClock,
     /// Whether the user named the moment.
     is_dated: bool,
     /// Whether `now` is the hub's time, or the one that was named.
@@ -133,11 +133,16 @@ impl Reading {
         let place = ReadingPlace::Files(Box::new(bundle));
         Self {
             again,
-            ..Self::new(place, now, command, Clock::ours(clock))
+            ..Self::new(place, now, command, CommandClock::ours(clock))
         }
     }
 
-    fn new(place: ReadingPlace, now: Timestamp, command: &'static str, clock: Clock) -> Self {
+    fn new(
+        place: ReadingPlace,
+        now: Timestamp,
+        command: &'static str,
+        clock: CommandClock,
+    ) -> Self {
         Self {
             place,
             now,
