@@ -101,9 +101,8 @@ fn reason(message: &str) -> (String, Repairs) {
         ("", Cluster("Fix on the member what the message names."))
     };
     // A webhook's own words tell more than ours.
-    let said = ["denied the request: ", "denied request: "]
-        .iter()
-        .find_map(|words| Some(message.split_once(words)?.1));
+    let mut said = ["denied the request: ", "denied request: "].iter();
+    let said = said.find_map(|words| Some(message.split_once(words)?.1));
     let said = said.map_or_else(String::new, |said| {
         format!(": {}", said.trim_end_matches('.'))
     });
