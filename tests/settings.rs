@@ -111,7 +111,7 @@ fn a_file_that_everyone_may_change_is_not_read() {
     std::fs::set_permissions(call.path(), std::fs::Permissions::from_mode(0o666)).unwrap();
     let (code, _, err) = call.run(&["list", "-A", "-f", PAYMENTS], &[]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("every user may change it"), "{err}");
+    assert!(err.contains("other users may change it"), "{err}");
     assert!(err.contains("chmod go-w"), "{err}");
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::escape;
 use super::look::Look;
 use super::text::not_checked;
-use super::tree::{self, Live, Scope};
+use super::tree::{self, Live, TreePart};
 use super::wrap::{hanging, list};
 use crate::diagnose::status::{PlacedCluster, RunOverview, Status, Truth};
 use crate::kubefleet::duration;
@@ -65,7 +65,7 @@ fn draw(status: &Status, meter: usize, look: &Look) -> String {
                 gates: &status.gates,
                 meter,
             };
-            cut |= tree::draw(&mut out, progress, Scope::Live(&live), look);
+            cut |= tree::draw(&mut out, progress, TreePart::Live(&live), look);
         }
         (None, None) => {}
     }

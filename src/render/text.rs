@@ -7,7 +7,7 @@ use textwrap::core::display_width;
 
 use super::escape;
 use super::look::Look;
-use super::tree::{self, Scope};
+use super::tree::{self, TreePart};
 use super::wrap::{hanging, list};
 use crate::report::{
     Detail, NotChecked, Outline, OutlinedFinding, Remedy, Report, Verdict, Witness, Witnesses,
@@ -133,9 +133,9 @@ impl TextPage<'_> {
             shown.to_mut().stages.clear();
         }
         let scope = match (self.look.verbose, is_told) {
-            (true, _) => Scope::Whole,
-            (false, true) => Scope::Front,
-            (false, false) => Scope::Stages,
+            (true, _) => TreePart::Whole,
+            (false, true) => TreePart::Front,
+            (false, false) => TreePart::Stages,
         };
         self.cut |= tree::draw(&mut self.out, &shown, scope, self.look);
     }

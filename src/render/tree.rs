@@ -46,7 +46,7 @@ pub(super) struct Live<'l> {
 
 /// How much of a run is shown.
 #[derive(Clone, Copy)]
-pub(super) enum Scope<'l> {
+pub(super) enum TreePart<'l> {
     /// Everything as it is at this moment.
     Live(&'l Live<'l>),
     /// Everything.
@@ -58,12 +58,17 @@ pub(super) enum Scope<'l> {
 }
 
 /// Draws the progress of a run. Returns whether something was left out.
-pub(super) fn draw(out: &mut String, progress: &Progress, scope: Scope<'_>, look: &Look) -> bool {
+pub(super) fn draw(
+    out: &mut String,
+    progress: &Progress,
+    scope: TreePart<'_>,
+    look: &Look,
+) -> bool {
     let live = match scope {
-        Scope::Live(live) => Some(live),
+        TreePart::Live(live) => Some(live),
         _ => None,
     };
-    let is_brief = matches!(scope, Scope::Stages | Scope::Front);
+    let is_brief = matches!(scope, TreePart::Stages | TreePart::Front);
     let mut head = vec![format!("placement {}", progress.placement)];
     head.push(match &progress.snapshot {
         Some(index) => format!("snapshot {index}"),
@@ -85,7 +90,7 @@ pub(super) fn draw(out: &mut String, progress: &Progress, scope: Scope<'_>, look
     let tree = Tree {
         progress,
         live,
-        is_told: matches!(scope, Scope::Front),
+        is_told: matches!(scope, TreePart::Front),
         look,
     };
     let alike = |a: &StageProgress, b: &StageProgress| {
@@ -93,7 +98,7 @@ pub(super) fn draw(out: &mut String, progress: &Progress, scope: Scope<'_>, look
     };
     let mut chunks: Vec<_> = progress.stages.chunk_by(alike).collect();
     let mut later: &[StageProgress] = &[];
-    if let (Scope::Front, [_, .., last]) = (scope, chunks.as_slice())
+    if let (TreePart::Front, [_, .., last]) = (scope, chunks.as_slice())
         && last
             .iter()
             .all(|it| it.state == StageState::Pending && tree.is_quiet(it))

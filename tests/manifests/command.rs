@@ -207,7 +207,7 @@ fn the_policy_says_why_a_cluster_is_out_where_the_scheduler_does_not() {
             None => document.to_owned(),
         })
     });
-    let (_, out, err) = call_on(&path, &["clusters", "crp/shop", "-o", "wide"]);
+    let (_, out, err) = call_on(&path, &["clusters", "crp/shop", "-o", "wide", "-v"]);
     assert!(
         out.contains("no required affinity term matches (needs "),
         "{out}"
@@ -513,7 +513,7 @@ fn every_cluster_is_in_or_out_for_a_reason() {
         items[4]["suggestions"][0]["labels"],
         serde_json::json!(["environment=canary"])
     );
-    let (_, out, err) = call(&["clusters", "crp/shop"]);
+    let (_, out, err) = call(&["clusters", "crp/shop", "-v"]);
     assert!(out.contains("no required affinity term matches"), "{out}");
     assert!(
         err.contains("kubectl label membercluster member-5 environment=canary"),

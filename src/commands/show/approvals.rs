@@ -13,7 +13,7 @@ use crate::commands::open::runs::{self, ReadDepth, Rows};
 use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
 use crate::commands::output::age;
-use crate::commands::show::listing::{self, HubRow, ItemList, Listing, ListingArgs};
+use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, ListingArgs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -128,7 +128,7 @@ pub(super) struct AskedGate {
     approval: Approval,
 }
 
-impl Listing for ApprovalsArgs {
+impl ListCommand for ApprovalsArgs {
     const COMMAND: &'static str = "approvals";
     const NOUN: &'static str = "gate";
     type Row = AskedGate;

@@ -13,7 +13,7 @@ use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
 use crate::commands::output::age;
-use crate::commands::show::listing::{self, HubRow, ItemList, Listing, ListingArgs};
+use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, ListingArgs};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -177,7 +177,7 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 /// A run and what is listed of it.
 type ListedRun = (ObjectRef, RunItem);
 
-impl Listing for ListArgs {
+impl ListCommand for ListArgs {
     const COMMAND: &'static str = "list";
     const NOUN: &'static str = "update run";
     type Row = ListedRun;

@@ -60,7 +60,7 @@ pub struct ItemList<T> {
 pub(super) type HubRow<R> = (Option<String>, R);
 
 /// Something that is listed.
-pub(super) trait Listing: Clone + Send + Sync + 'static {
+pub(super) trait ListCommand: Clone + Send + Sync + 'static {
     /// The command that hints name.
     const COMMAND: &'static str;
     /// What a row is about.
@@ -105,7 +105,7 @@ pub(super) trait Listing: Clone + Send + Sync + 'static {
 }
 
 /// Prints the rows, or follows them.
-pub(super) fn run<L: Listing>(listing: &L, session: &mut Session<'_>) -> Result<Exit, Error> {
+pub(super) fn run<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Result<Exit, Error> {
     let flags = listing.flags();
     let is_followed = flags.watch.is_on(&flags.output)?;
     let names = flags.selection.names();
@@ -146,7 +146,7 @@ pub(super) fn run<L: Listing>(listing: &L, session: &mut Session<'_>) -> Result<
     Ok(answers.exit(Exit::Done))
 }
 
-fn follow<L: Listing>(listing: &L, session: &mut Session<'_>) -> Result<Exit, Error> {
+fn follow<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Result<Exit, Error> {
     let flags = listing.flags();
     flags.hubs.check_watch()?;
     let call = FollowCall {
@@ -186,7 +186,12 @@ fn follow<L: Listing>(listing: &L, session: &mut Session<'_>) -> Result<Exit, Er
     watching::follow(&flags.watch, &flags.output, followed, session.ui, show)
 }
 
-fn table<L: Listing>(listing: &L, listed: &AllRows<L::Row>, is_several: bool, ui: &Ui) -> Table {
+fn table<L: ListCommand>(
+    listing: &L,
+    listed: &AllRows<L::Row>,
+    is_several: bool,
+    ui: &Ui,
+) -> Table {
     let table = Table::of(&listed.rows)
         .column_if(is_several, Column::shrinking("HUB", 6), |(hub, _)| {
             hub.as_ref()
