@@ -126,18 +126,17 @@ impl TextPage<'_> {
 
     /// Where the rollout is: in few words where something else is to be read first.
     fn progress(&mut self, verdict: Verdict, progress: &Progress, is_told: bool) {
-        let mut shown = Cow::Borrowed(progress);
         if verdict == Verdict::InitializationFailed && !self.look.verbose {
-            // None of its stages was begun.
-            self.cut |= !progress.stages.is_empty();
-            shown.to_mut().stages.clear();
+            // Nothing was begun.
+            self.cut = true;
+            return;
         }
         let scope = match (self.look.verbose, is_told) {
             (true, _) => TreePart::Whole,
             (false, true) => TreePart::Front,
             (false, false) => TreePart::Stages,
         };
-        self.cut |= tree::draw(&mut self.out, &shown, scope, self.look);
+        self.cut |= tree::draw(&mut self.out, progress, scope, self.look);
     }
 
     /// The clusters of a finding.
@@ -206,27 +205,28 @@ impl TextPage<'_> {
         let paint = self.look.paint;
         let mut notes: Vec<_> = outline.left_out.iter().cloned().collect();
         notes.extend(self.cut.then(|| "use -v to show everything".to_owned()));
-        if let Some(as_of) = self.as_of.take() {
-            let _ = writeln!(self.out, "{}", paint.dim(&as_of));
-        }
-        let notes = paint.dim(&notes.join("; "));
+        let notes = notes.join("; ");
+        let as_of = self.as_of.take().map(|it| paint.dim(&it));
         // Once shows the way.
-        let see = outline
-            .findings
-            .iter()
-            .find(|one| !one.is_short)
-            .map(|first| {
-                let see = CommandLine::fleet("explain").arg(&first.code);
-                let see = paint.command(&self.look.invocation.command(&see));
-                format!("{} {see}", paint.bold("see:"))
-            });
-        let foot: Vec<_> = [notes]
-            .into_iter()
-            .filter(|it| !it.is_empty())
-            .chain(see)
-            .collect();
-        if !foot.is_empty() {
-            let _ = writeln!(self.out, "{}", foot.join("; "));
+        let first = outline.findings.iter().find(|one| !one.is_short);
+        let see = first.map(|first| {
+            let see = CommandLine::fleet("explain").arg(&first.code);
+            let see = paint.command(&self.look.invocation.command(&see));
+            format!("{} {see}", paint.bold("see:"))
+        });
+        let notes = Some(paint.dim(&notes)).filter(|_| !notes.is_empty());
+        let parts: Vec<_> = as_of.into_iter().chain(notes).chain(see).collect();
+        let mut lines: Vec<String> = Vec::new();
+        for part in parts {
+            match lines.last_mut() {
+                Some(line) if display_width(line) + 2 + display_width(&part) <= self.look.width => {
+                    *line = format!("{line}; {part}");
+                }
+                _ => lines.push(part),
+            }
+        }
+        for line in lines {
+            let _ = writeln!(self.out, "{line}");
         }
     }
 

@@ -391,7 +391,7 @@ fn said_of_an_override(other: bool, edit: impl Fn(&str) -> String) -> String {
     let file = file.unwrap();
     std::fs::write(file.path(), text).unwrap();
     let path = file.path().strip_prefix(root).unwrap().display();
-    let (_, out, _) = call_on(&path.to_string(), &["diagnose", "example-run"]);
+    let (_, out, _) = call_on(&path.to_string(), &["diagnose", "example-run", "-v"]);
     one_line(&out)
 }
 
