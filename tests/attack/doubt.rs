@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::process::Output;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_hub::terminal::{Terminal, has_terminals};
@@ -394,7 +393,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
         let server = hub(Effect::Taken, Reply::json);
         let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
         command.env("TERM", "xterm");
-        let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
+        let mut terminal = Terminal::start(&command, 80);
         terminal.until("[y/N] ");
         terminal.types(keys);
         let (code, shown) = terminal.end();
@@ -405,7 +404,7 @@ fn what_is_taken_back_at_the_prompt_is_no() {
     let server = hub(Effect::Taken, Reply::json);
     let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
     command.env("TERM", "xterm");
-    let mut terminal = Terminal::start(&command, 80, Duration::from_mins(1));
+    let mut terminal = Terminal::start(&command, 80);
     terminal.until("[y/N] ");
     terminal.types("n\u{7f}y\r");
     let (code, shown) = terminal.end();
