@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::render::invocation::Invocation;
 use crate::render::wrap::hanging;
+use crate::words::CommandLine;
 
 /// The columns of a page, and of a terminal that does not say.
 pub const WIDTH: usize = 80;
@@ -107,8 +108,9 @@ fn brief_verb(command: Command, path: &str) -> Command {
         .unwrap_or_default();
     let examples = examples.lines().take_while(|line| !line.is_empty());
     let examples: Vec<_> = examples.take(EXAMPLES + 1).map(str::to_owned).collect();
-    let more =
-        format!("All flags: kubectl fleet-stage {path} --help, and kubectl fleet-stage options");
+    let all = CommandLine::fleet("").args(path.split(' ')).switch("--help");
+    let shared = CommandLine::fleet("options");
+    let more = format!("All flags: {all}, and {shared}");
     let command = command.after_help(format!("{}\n\n{more}", examples.join("\n")));
     let command = with_brief_flags(command);
     let subs = command

@@ -529,7 +529,7 @@ fn nothing_is_read_without_an_end() {
         let late = words.contains(&"--timeout=1s");
         assert_eq!(
             output.status.code(),
-            Some(if late { 5 } else { 1 }),
+            Some(if late { 9 } else { 1 }),
             "{what}"
         );
         assert!(said(&output).contains(saying), "{what}");

@@ -342,7 +342,7 @@ fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
     }
     hubs_here.slow.rules(vec![Rule::new("/apis", Fault::Hang)]);
     let ran = wait(&[run, "--for=approval", "--contexts=eu,slow", "--timeout=10s"]);
-    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert_eq!(ran.code, 9, "{}", ran.err);
     assert!(ran.out.starts_with("eu: WaitingForApproval"), "{}", ran.out);
     let missing = "not reached: slow: no answer within --timeout (10s)";
     assert!(ran.err.contains(missing), "{}", ran.err);

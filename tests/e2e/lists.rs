@@ -155,7 +155,7 @@ fn from_a_bundle(scene: &Scene, placement: &str) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bundle.yaml");
     let file = file.to_str().unwrap();
-    let collected = scene.plugin(&["collect"], placement, &["-o", file]);
+    let collected = scene.plugin(&["collect"], placement, &["--output-file", file]);
     assert_eq!(collected.code, 0, "{}", collected.err);
     for arguments in [
         vec!["list", "--placement", placement],
@@ -232,7 +232,7 @@ fn secrets_of_a_hub_stay_there() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bundle.yaml");
         let file = file.to_str().unwrap();
-        scene.plugin(&["collect"], &placement, &["-o", file]);
+        scene.plugin(&["collect"], &placement, &["--output-file", file]);
         let words = ["snapshots", "diff", &placement, "0", "1", "-f", file];
         let ran = scene.hub.plugin(&[&words[..], &["--exit-code"]].concat());
         assert_eq!(ran.code, 7, "{} {}", ran.out, ran.err);

@@ -292,7 +292,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
         let collected = scene.plugin(
             &["collect"],
             &word(&scene),
-            &[&["-o", path], &named[..]].concat(),
+            &[&["--output-file", path], &named[..]].concat(),
         );
         assert_eq!(collected.code, 0, "{}", collected.err);
         let offline = diagnose(&scene, &[&json[..], &["-f", path]].concat());

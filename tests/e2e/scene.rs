@@ -412,7 +412,7 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bundle.yaml.gz");
         let file = file.to_str().unwrap();
-        let collected = self.plugin(&["collect"], &word, &["-o", file]);
+        let collected = self.plugin(&["collect"], &word, &["--output-file", file]);
         assert_eq!(collected.code, 0, "{}", collected.err);
         let offline = self.plugin(&["diagnose"], &word, &[&["-f", file], &json[..]].concat());
         assert_eq!(live.out, offline.out, "{word}: live and from a bundle");

@@ -349,7 +349,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         assert_eq!(code, 4, "{err}");
         assert!(err.contains("approve"), "{err}");
         let (code, _, err) = wait("succeeded", &["--keep-waiting", "--timeout=8s"]);
-        assert_eq!(code, 5, "{err}");
+        assert_eq!(code, 9, "{err}");
         assert!(err.contains("did not reach succeeded within 8s"), "{err}");
 
         let child = start(
@@ -448,7 +448,7 @@ fn several_runs_are_waited_for_together() {
         assert_eq!(names, both, "{list:#}");
         // Whoever keeps waiting waits for the other too.
         let (code, _, err) = wait(&both, &["--for=approval", "--keep-waiting", "--timeout=4s"]);
-        assert_eq!(code, 5, "{err}");
+        assert_eq!(code, 9, "{err}");
         let late = format!("{b} did not reach approval within 4s");
         assert!(
             err.contains(&late) && !err.contains(&format!("{a} did not")),

@@ -98,7 +98,7 @@ fn live(scene: &Scene) {
     let folder = tempfile::tempdir().unwrap();
     let bundle = folder.path().join("bundle.yaml");
     let bundle = bundle.to_str().unwrap();
-    does(scene, &["collect", &back, "-o", bundle, "-q"], 0);
+    does(scene, &["collect", &back, "--output-file", bundle, "-q"], 0);
     let live = does(scene, &["diagnose", &back, "-o", "json"], 0).json();
     let offline = does(scene, &["diagnose", &back, "-f", bundle, "-o", "json"], 0).json();
     assert_eq!(live["verdict"], "Succeeded", "{live:#}");
