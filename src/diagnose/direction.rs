@@ -40,6 +40,10 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
             (None, _) => current(inventory),
         },
         "retry" => own(inventory, named()?),
+        "rollback" if command.has_flag("--to") => {
+            let index = value(command, "--to")?;
+            (format!("snapshot {index}"), Some(index))
+        }
         "rollback" => {
             let good = rollback::last_good(inventory, named()?).ok()?;
             (
