@@ -27,6 +27,9 @@ fn with_content(action: &str, content: &str) -> String {
         .split_once("; ")
         .filter(|(what, _)| action.contains(what));
     let content = said.map_or(content, |(_, others)| others);
+    if content == CURRENT && action.contains(CURRENT) {
+        return action.to_owned();
+    }
     let now = content.strip_prefix(CURRENT).filter(|_| action.contains(CURRENT));
     let content = now.and_then(|it| it.strip_prefix(", ")).unwrap_or(content);
     let ends = |at: &usize| !action[*at..].starts_with(|c: char| c.is_alphanumeric());
