@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::direction;
 use super::failing_cluster::{self, FailingCluster};
 use super::verdict;
 use crate::inventory::Inventory;
@@ -147,7 +146,7 @@ impl<'i> Context<'i> {
     /// of a run that is stuck, else a new run.
     pub fn new_run_command(&self) -> Option<CommandLine> {
         let run = self.run()?;
-        if direction::is_going(self.inventory) && run.spec.pinned().is_some() {
+        if self.inventory.is_placement_going() && run.spec.pinned().is_some() {
             // What it pinned goes with the placement.
             let command = steps::run_from(run).flag("--snapshot", "latest");
             return Some(self.in_its_place(command));

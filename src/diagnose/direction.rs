@@ -45,11 +45,11 @@ fn with_content(action: &str, content: &str) -> String {
 /// What a command rolls out, and what the clusters have; `None` for one that starts no run.
 fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
     let inventory = cx.inventory;
-    let elsewhere = value(command, "-n").unwrap_or_default() != inventory.scope.namespace();
+    let elsewhere = command.value_of("-n").unwrap_or_default() != inventory.scope.namespace();
     let named = || inventory.run_on(command.operand(0)?).or(cx.run());
     let (what, index) = match command.verb() {
         _ if !command.is_ours() => return None,
-        "run" => match (value(command, "--snapshot"), value(command, "--placement")) {
+        "run" => match (command.value_of("--snapshot"), command.value_of("--placement")) {
             (Some(index), _) if index == "latest" => current(inventory),
             (Some(index), _) if index.parse::<u64>().is_err() => {
                 return Some("the snapshot that you name".to_owned());
@@ -63,7 +63,7 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
         },
         "retry" => own(inventory, named()?, " as before"),
         "rollback" if command.has_flag("--to") => {
-            let index = value(command, "--to")?;
+            let index = command.value_of("--to")?;
             (format!("snapshot {index}"), Some(index))
         }
         "rollback" => {
@@ -84,12 +84,6 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
 
 const CURRENT: &str = "the current content";
 
-pub(super) fn value(command: &CommandLine, flag: &str) -> Option<String> {
-    let mut words = command.argv().into_iter();
-    words.find(|word| word == flag)?;
-    words.next()
-}
-
 /// The content as it is when the run is started. With a placement its snapshots go, and those of the
 /// next one are counted from 0 again.
 fn current(inventory: &Inventory) -> (String, Option<String>) {
@@ -99,7 +93,7 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
             .present()
             .is_some_and(|run| !run.status.policy_index.is_empty())
     };
-    if is_going(inventory) && (inventory.placement.present().is_some() || had()) {
+    if inventory.is_placement_going() && (inventory.placement.present().is_some() || had()) {
         let content = "the content at that time; the old snapshots go with the placement";
         return (content.to_owned(), None);
     }
@@ -110,12 +104,6 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
         ),
         None => (CURRENT.to_owned(), None),
     }
-}
-
-/// Whether the placement does not exist, or is about not to.
-pub(super) fn is_going(inventory: &Inventory) -> bool {
-    let deleting = |it: &crate::kubefleet::placement::Placement| it.meta.is_deleting();
-    inventory.placement.is_absent() || inventory.placement.present().is_some_and(deleting)
 }
 
 /// The content of a run that exists.
