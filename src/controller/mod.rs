@@ -6,11 +6,14 @@
 //! [`next`] says what the controller writes at its next look at a run, by when, and what it waits
 //! for. Where the objects that were read do not decide, it says what is missing; it never guesses.
 
+mod after;
+mod due;
 mod execution;
 mod expected;
 mod failure;
 mod initialization;
 mod pace;
+mod play;
 mod reconcile;
 mod state;
 mod stop;
@@ -20,8 +23,10 @@ mod wait;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
 pub use state::State;
@@ -30,7 +35,7 @@ pub use wait::AwaitedEvent;
 
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
-use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::run::RunState;
 use crate::kubefleet::{Conditions, reasons};
 use pace::Requeue;
 
@@ -87,7 +92,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
     let (look, after) = look_at(&state, now)?;
     let conditions = changes(&state.run.status, &after.state.run.status);
     if !conditions.is_empty() || look.failure.is_some() {
-        let by = due(&state);
+        let by = due::due(&state, look.failure.is_some());
         return Ok(prediction(look, conditions, after, Some(by)));
     }
     // An error that the next look does not meet again.
@@ -105,10 +110,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
         let (then, then_after) = look_at(&state, later)?;
         let conditions = changes(&state.run.status, &then_after.state.run.status);
         if !conditions.is_empty() {
-            let pace = match look.requeue {
-                Requeue::After(wait) if wait > pace::STAGE_EVERY => SignedDuration::ZERO,
-                requeue => pace::within(requeue, pace::last_write(&state.run), now),
-            };
+            let pace = due::after_a_time(look.requeue, pace::last_write(&state.run), now);
             let by = later.checked_add(pace).unwrap_or(later);
             let mut found = prediction(then, conditions, then_after, Some(by));
             found.waits = after.waits;
@@ -177,53 +179,4 @@ fn resting(state: State) -> Result<Prediction, String> {
         failure,
         after: state,
     })
-}
-
-/// By when a look that is due has come: the last change that matters, and how long the controller
-/// takes to see it.
-fn due(state: &State) -> Timestamp {
-    let run = &state.run;
-    let approved = state
-        .approvals
-        .iter()
-        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted());
-    let approved = approved.filter_map(|it| it.approved()?.since).max();
-    let initialized = run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
-        .is_some();
-    let (since, pace) = if !initialized {
-        (run.meta.created.max(run.meta.spec_edited()), pace::PROMPT)
-    } else if !pace::is_observed(run) {
-        (run.meta.spec_edited(), pace::PROMPT)
-    } else if approved.is_some() {
-        (approved, pace::PROMPT)
-    } else {
-        let progressing = run.status.conditions.condition(reasons::PROGRESSING);
-        let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
-        let requeue = if waits {
-            pace::STAGE_EVERY
-        } else {
-            pace::LOOK_EVERY
-        };
-        let changed = bindings_changed(state, run);
-        let since = pace::last_write(run).max(changed);
-        (
-            since,
-            pace::within(Requeue::After(requeue), since, state.now),
-        )
-    };
-    let since = since.unwrap_or(state.now);
-    since.checked_add(pace).unwrap_or(since)
-}
-
-/// When the bindings of clusters in flight changed last, as far as their conditions tell.
-fn bindings_changed(state: &State, run: &UpdateRun) -> Option<Timestamp> {
-    let clusters: Vec<_> = run.in_flight().map(|it| it.name.as_str()).collect();
-    let bindings = state.bindings.iter();
-    let own = bindings.filter(|it| clusters.contains(&it.spec.cluster.as_str()));
-    own.flat_map(|it| &it.status.conditions)
-        .filter_map(|condition| condition.since)
-        .max()
 }

@@ -247,7 +247,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
 }
 
 /// Where a run cannot pass its next check, continuing does not help: that step comes second.
-pub(super) fn order_steps(findings: &mut [Finding]) {
+pub(super) fn order_steps(findings: &mut [Finding], verdict: Verdict) {
     let mut first: Vec<_> = findings
         .iter()
         .filter(|finding| finding.severity == Severity::Warning && finding.caused_by.is_empty())
@@ -261,8 +261,13 @@ pub(super) fn order_steps(findings: &mut [Finding]) {
     }
     let step = Remedy {
         action: format!(
-            "Resolve {} first: otherwise the run fails at the controller's next check.",
-            enumerate(first)
+            "Resolve {} first: otherwise the run fails {}.",
+            enumerate(first),
+            match verdict {
+                Verdict::Stopped => "when it is resumed",
+                Verdict::NotStarted => "when it is started",
+                _ => "at the controller's next check",
+            }
         ),
         command: None,
         effect: Effect::ReadOnly,

@@ -18,6 +18,7 @@ mod objects;
 mod overrides;
 mod ownership;
 mod preemption;
+mod refusal;
 mod rendered;
 mod resting;
 mod rule;
@@ -85,7 +86,8 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::overtaken(&mut findings);
     causes::ensure_root(&mut findings, cx.verdict);
     let mut findings = causes::group(findings);
-    causes::order_steps(&mut findings);
+    causes::order_steps(&mut findings, cx.verdict);
+    refusal::steps(&cx, &mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);
