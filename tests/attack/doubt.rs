@@ -290,9 +290,12 @@ fn the_second_write_of_a_command_is_looked_after_too() {
         ("created-in-stop", &resume[..], ""),
         ("stuck-workload", &retry, "example-run-2"),
     ] {
-        let unclear: Answer = |now| match now["metadata"]["deletionTimestamp"].is_null() {
-            true => page("403 Forbidden"),
-            false => Reply::json(now),
+        let unclear: Answer = |now| {
+            if now["metadata"]["deletionTimestamp"].is_null() {
+                page("403 Forbidden")
+            } else {
+                Reply::json(now)
+            }
         };
         let server = hub_with(example, "kubectl-fleet-stage", Effect::Taken, unclear);
         // The dry run before it is not looked after: nothing was done.

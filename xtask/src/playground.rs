@@ -99,11 +99,11 @@ fn build(root: &Path) -> Result<PathBuf> {
         bail!("the plugin does not build");
     }
     let said = String::from_utf8_lossy(&built.stdout);
-    let made = said.lines().filter_map(|line| {
+    let mut made = said.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    made.last()
+    made.next_back()
         .context("cargo does not say where the plugin is")
 }
 

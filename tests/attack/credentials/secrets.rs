@@ -219,14 +219,14 @@ fn shown(asked: &Asked) -> String {
     )
 }
 
-fn late(asked: &Asked, answer: impl Fn(String) -> (u16, String)) -> (u16, String) {
+fn late(asked: &Asked, answer: impl Fn(&str) -> (u16, String)) -> (u16, String) {
     if asked.path == "/apis" {
         return (200, DISCOVERY.to_owned());
     }
-    answer(shown(asked))
+    answer(&shown(asked))
 }
 
-fn refused(words: String) -> (u16, String) {
+fn refused(words: &str) -> (u16, String) {
     let status = serde_json::json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden",
         "message": words, "code": 403, "details": {"name": "x"},
@@ -236,12 +236,12 @@ fn refused(words: String) -> (u16, String) {
 
 /// Servers that quote who asks, at once or behind what makes them a hub.
 const QUOTING: [Answer; 8] = [
-    |asked| refused(shown(asked)),
+    |asked| refused(&shown(asked)),
     |asked| (401, shown(asked)),
     |asked| (200, shown(asked)),
     |asked| late(asked, refused),
-    |asked| late(asked, |words| (401, words)),
-    |asked| late(asked, |words| (200, words)),
+    |asked| late(asked, |words| (401, words.to_owned())),
+    |asked| late(asked, |words| (200, words.to_owned())),
     |asked| {
         late(asked, |words| {
             (200, format!("<html><title>{words}</title>"))
