@@ -260,12 +260,16 @@ impl Hub {
             Command::new(&self.kubectl)
         };
         let (verb, rest) = words[if ours { 2 } else { 1 }..].split_at(1);
+        command.args(verb);
+        // What a report of this hub suggests leads there by itself.
+        if !words.iter().any(|word| word == "--kubeconfig") {
+            command.arg("--kubeconfig").arg(self.server.kubeconfig());
+        }
+        if !words.iter().any(|word| word == "--context") {
+            command.args(["--context", "hub"]);
+        }
         Ran::of(
             command
-                .args(verb)
-                .arg("--kubeconfig")
-                .arg(self.server.kubeconfig())
-                .args(["--context", "hub"])
                 .args(rest)
                 .env_clear()
                 .env("HOME", self.server.folder())
