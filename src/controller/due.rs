@@ -1,5 +1,7 @@
 //! By when a look has come that would write something.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::pace::{self, Requeue};
@@ -63,11 +65,12 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
         .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
         .filter_map(|it| it.approved()?.since)
         .max();
-    let edited = (!pace::is_observed(run)).then(|| run.meta.spec_edited());
     let created = conditions.condition(reasons::INITIALIZED).is_none();
-    let created = created.then_some(run.meta.created);
-    let watched = [approved, edited.flatten(), created.flatten()];
-    let watched = watched.into_iter().flatten().max();
+    let created = created.then_some(run.meta.created).flatten();
+    // Who left out who wrote what leaves open when the state was set.
+    let edited = (created.is_none() && !pace::is_observed(run))
+        .then(|| run.meta.spec_edited().unwrap_or(state.now));
+    let watched = [approved, edited, created].into_iter().flatten().max();
     if let Some(since) = watched.filter(|since| wrote.is_none_or(|wrote| wrote <= *since)) {
         return (since, pace::PROMPT, true);
     }
@@ -79,7 +82,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     } else {
         pace::LOOK_EVERY
     };
-    let (changed, troubled) = bindings_changed(state);
+    let (changed, troubled) = bindings_changed(state, wrote);
     let since = wrote.max(changed).unwrap_or(state.now);
     let pace = if troubled > every {
         troubled.min(pace::LONGEST)
@@ -89,16 +92,25 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     (since, pace.saturating_add(pace::PROMPT), false)
 }
 
-/// When the bindings of clusters in flight changed last, as far as their conditions tell, and for
-/// how long one of them may have been in error before: for so long the controller looked ever more
-/// rarely.
-fn bindings_changed(state: &State) -> (Option<Timestamp>, SignedDuration) {
+/// When the bindings of the stage's unfinished clusters changed last, as far as their conditions
+/// tell, and for how long one of them may have been in error before: for so long the controller
+/// looked ever more rarely.
+fn bindings_changed(
+    state: &State,
+    wrote: Option<Timestamp>,
+) -> (Option<Timestamp>, SignedDuration) {
     let (mut last, mut troubled) = (None, SignedDuration::ZERO);
-    for cluster in state.run.in_flight() {
+    let mut stages = state.run.all_stages();
+    let stage = stages.find(|stage| !stage.conditions.is_true(reasons::SUCCEEDED));
+    let bindings = state.bindings.iter();
+    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
+    for cluster in stage.into_iter().flat_map(|stage| &stage.clusters) {
+        if cluster.conditions.is_true(reasons::SUCCEEDED) {
+            continue;
+        }
         let started = cluster.conditions.condition(reasons::STARTED);
-        let started = started.and_then(|started| started.since);
-        let mut bindings = state.bindings.iter();
-        let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
+        let started = started.and_then(|started| started.since).or(wrote);
+        let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
         let changed = |kinds: &[&str]| -> Option<Timestamp> {

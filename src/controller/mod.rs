@@ -85,7 +85,7 @@ pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
 
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
-    if rests(&state) {
+    if rests(&state) && !is_woken(&state) {
         return resting(state);
     }
     let now = state.now;
@@ -94,6 +94,9 @@ pub fn predict(state: State) -> Result<Prediction, String> {
     if !conditions.is_empty() || look.failure.is_some() {
         let by = due::due(&state, look.failure.is_some());
         return Ok(prediction(look, conditions, after, Some(by)));
+    }
+    if rests(&state) {
+        return resting(state);
     }
     // An error that the next look does not meet again.
     if look.requeue == Requeue::Backoff && !state.retried {
@@ -165,6 +168,17 @@ fn rests(state: &State) -> bool {
             .is_none()
         && pace::is_observed(run);
     waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
+}
+
+/// Whether an approval was given that the controller has not looked at: it looks then, even at a run
+/// that rests, and checks it.
+fn is_woken(state: &State) -> bool {
+    let run = &state.run;
+    let wrote = pace::last_write(run);
+    state.approvals.iter().any(|it| {
+        let given = it.approved().and_then(|approved| approved.since);
+        it.spec.run == run.meta.name && it.counts() && !it.is_accepted() && given > wrote
+    })
 }
 
 /// A run that rests waits for somebody; what comes of a start is known already.
