@@ -22,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+pub use pace::last_write;
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
 pub use state::State;
@@ -40,6 +41,10 @@ pub struct Prediction {
     pub step: ControllerStep,
     /// By when it has written; `None` where it writes nothing.
     pub by: Option<Timestamp>,
+    /// Since when it could have written, where that has passed.
+    pub since: Option<Timestamp>,
+    /// The time after which it is silent, and no more at its own pace.
+    pub late: Option<Timestamp>,
     /// What its next write adds or changes.
     pub conditions: Vec<ExpectedCondition>,
     /// What it waits for.
@@ -51,6 +56,13 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether the controller should have written, and has not.
+    pub fn is_overdue(&self) -> bool {
+        // Which agents skip a stage is known of those that have skipped one.
+        let is_guess = |it: &ExpectedCondition| it.reason == "StageUpdatingSkippedNoClusters";
+        self.late.is_some_and(|late| late < self.after.now) && !self.conditions.iter().any(is_guess)
+    }
+
     /// As documents have it.
     pub fn expected(&self) -> ExpectedWrite {
         let waits: Vec<_> = self.waits.iter().map(ToString::to_string).collect();
@@ -73,6 +85,15 @@ pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
     }
 }
 
+/// What the controller does next about one of the runs on the inventory's placement, whatever its
+/// checks of the other objects find: whether and by when it writes does not depend on them.
+pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
+    predict(State {
+        trusts: true,
+        ..State::new(inventory, run)
+    })
+}
+
 /// The same as a part of a report; absent where it is not known.
 pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
     next(inventory).ok().map(|prediction| prediction.expected())
@@ -87,8 +108,12 @@ pub fn predict(state: State) -> Result<Prediction, String> {
     let (look, after) = look_at(&state, now)?;
     let conditions = changes(&state.run.status, &after.state.run.status);
     if !conditions.is_empty() || look.failure.is_some() {
-        let by = due(&state);
-        return Ok(prediction(look, conditions, after, Some(by)));
+        let due = due(&state);
+        return Ok(Prediction {
+            since: Some(due.since),
+            late: due.late,
+            ..prediction(look, conditions, after, Some(due.by))
+        });
     }
     // An error that the next look does not meet again.
     if look.requeue == Requeue::Backoff && !state.retried {
@@ -133,6 +158,8 @@ fn prediction(
     Prediction {
         step: look.step,
         by,
+        since: None,
+        late: None,
         conditions,
         waits,
         failure: look.failure,
@@ -172,6 +199,8 @@ fn resting(state: State) -> Result<Prediction, String> {
     Ok(Prediction {
         step: ControllerStep::None,
         by: None,
+        since: None,
+        late: None,
         conditions: Vec::new(),
         waits: vec![AwaitedEvent::Start],
         failure,
@@ -179,43 +208,61 @@ fn resting(state: State) -> Result<Prediction, String> {
     })
 }
 
+/// When a look is due.
+struct DueLook {
+    since: Timestamp,
+    by: Timestamp,
+    /// `None` where nothing tells since when it is due.
+    late: Option<Timestamp>,
+}
+
 /// By when a look that is due has come: the last change that matters, and how long the controller
 /// takes to see it.
-fn due(state: &State) -> Timestamp {
+fn due(state: &State) -> DueLook {
     let run = &state.run;
     let approved = state
         .approvals
         .iter()
         .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted());
-    let approved = approved.filter_map(|it| it.approved()?.since).max();
+    // The time is the approver's own word: it is never before the request.
+    let approved = approved
+        .filter_map(|it| it.approved()?.since.max(it.meta.created))
+        .max();
     let initialized = run
         .status
         .conditions
         .condition(reasons::INITIALIZED)
         .is_some();
-    let (since, pace) = if !initialized {
-        (run.meta.created.max(run.meta.spec_edited()), pace::PROMPT)
+    let written = pace::last_write(run);
+    let (since, requeue) = if !initialized {
+        (run.meta.created.max(run.meta.spec_edited()), Requeue::Never)
     } else if !pace::is_observed(run) {
-        (run.meta.spec_edited(), pace::PROMPT)
+        (run.meta.spec_edited(), Requeue::Never)
     } else if approved.is_some() {
-        (approved, pace::PROMPT)
+        (approved, Requeue::Never)
     } else {
         let progressing = run.status.conditions.condition(reasons::PROGRESSING);
         let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
-        let requeue = if waits {
+        let every = if waits {
             pace::STAGE_EVERY
         } else {
             pace::LOOK_EVERY
         };
         let changed = bindings_changed(state, run);
-        let since = pace::last_write(run).max(changed);
-        (
-            since,
-            pace::within(Requeue::After(requeue), since, state.now),
-        )
+        (written.max(changed), Requeue::After(every))
     };
+    let wait = pace::within(requeue, since, state.now);
+    let after = |since: Timestamp, wait| since.checked_add(wait).unwrap_or(since);
+    let late = since.map(|since| {
+        let since = written.map_or(since, |written| since.max(written));
+        after(since, wait.saturating_add(pace::grace(requeue)))
+    });
     let since = since.unwrap_or(state.now);
-    since.checked_add(pace).unwrap_or(since)
+    DueLook {
+        since,
+        by: after(since, wait),
+        late,
+    }
 }
 
 /// When the bindings of clusters in flight changed last, as far as their conditions tell.

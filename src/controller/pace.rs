@@ -42,6 +42,19 @@ pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> Sig
     }
 }
 
+/// By how much a look may come later than that before the controller counts as silent: some looks
+/// that it missed, and where an error may have made them rare, the longest time between two.
+pub const fn grace(requeue: Requeue) -> SignedDuration {
+    const MISSED: i64 = 2 * STAGE_EVERY.as_secs();
+    match requeue {
+        Requeue::After(wait) if wait.as_secs() <= LOOK_EVERY.as_secs() => {
+            SignedDuration::from_secs(LONGEST.as_secs() + MISSED)
+        }
+        Requeue::Backoff => SignedDuration::from_secs(LONGEST.as_secs() + MISSED),
+        Requeue::Never | Requeue::After(_) => SignedDuration::from_secs(MISSED),
+    }
+}
+
 /// When the controller last wrote the run's status, as far as its conditions tell.
 pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
     let stages = run.all_stages().flat_map(|stage| {

@@ -15,6 +15,7 @@ mod member_findings;
 mod members;
 mod membership;
 mod objects;
+pub mod outlook;
 mod overrides;
 mod ownership;
 mod preemption;
@@ -35,7 +36,6 @@ mod verdict;
 
 use jiff::Timestamp;
 
-use crate::controller;
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
@@ -77,15 +77,40 @@ pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
     verdict::of_run(rollout)
 }
 
+/// What rules and sentences read, with the finding named for which the run will fail.
+fn understand(inventory: &Inventory) -> Context<'_> {
+    let mut cx = Context::new(inventory);
+    let fails = cx.outlook.fails().map(str::to_owned);
+    let ends = rules::ALL.iter().filter(|rule| {
+        causes::ENDS_RUN.contains(&rule.code) || fails.as_deref() == Some(rule.code)
+    });
+    let codes: Vec<_> = ends
+        .filter(|rule| cx.outlook.is_unexplained() && !rule.check(&cx).is_empty())
+        .map(|rule| rule.code)
+        .collect();
+    cx.outlook.explain(&codes);
+    cx
+}
+
+/// Why the run fails when it is checked next, where that is known.
+pub fn fails_next(inventory: &Inventory) -> Option<String> {
+    let cx = understand(inventory);
+    let why = rules::named(cx.outlook.fails()?);
+    Some(format!(
+        "it will fail {}; cause: {why}",
+        outlook::fails_when(cx.verdict)
+    ))
+}
+
 pub fn explain(inventory: &Inventory) -> Report {
-    let cx = Context::new(inventory);
+    let cx = understand(inventory);
     let findings = rules::ALL.iter().flat_map(|rule| rule.check(&cx)).collect();
     let mut findings = causes::merge(findings);
     causes::link(&mut findings);
     causes::overtaken(&mut findings);
     causes::ensure_root(&mut findings, cx.verdict);
     let mut findings = causes::group(findings);
-    causes::order_steps(&mut findings);
+    causes::order_steps(&cx, &mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);
@@ -95,6 +120,6 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
     report.progress = cx.rollout.as_ref().map(Rollout::progress);
-    report.expected = controller::expected(inventory);
+    report.expected = cx.outlook.expected();
     report
 }

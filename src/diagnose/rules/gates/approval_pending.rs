@@ -1,8 +1,7 @@
 //! A gate waits for a person.
 
-use crate::diagnose::gate::{hold_back, opens, unlisted};
+use crate::diagnose::gate::{hold_back, opens, told, unlisted};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::status::told_gate;
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::Phase;
@@ -53,7 +52,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 "{name} is not approved yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
-        } else if told_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
+        } else if told(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
             // The summary says what approving it opens.
             format!("{name} has been waiting{lasting} for an approval.")
         } else {
