@@ -58,9 +58,13 @@ pub struct Prediction {
 impl Prediction {
     /// Whether the controller should have written, and has not.
     pub fn is_overdue(&self) -> bool {
-        // Which agents skip a stage is known of those that have skipped one.
-        let is_guess = |it: &ExpectedCondition| it.reason == "StageUpdatingSkippedNoClusters";
-        self.late.is_some_and(|late| late < self.after.now) && !self.conditions.iter().any(is_guess)
+        // Which agents skip a stage is known of those that have skipped one, and a request that the
+        // run has noted may be noted in other words.
+        let skips = |it: &ExpectedCondition| it.reason == reasons::STAGE_SKIPPED;
+        let is_noted = |it: &ExpectedCondition| it.kind == reasons::APPROVAL_REQUEST_CREATED;
+        self.late.is_some_and(|late| late < self.after.now)
+            && !self.conditions.iter().any(skips)
+            && !self.conditions.iter().all(is_noted)
     }
 
     /// As documents have it.

@@ -255,7 +255,7 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
         finding.severity == Severity::Warning && finding.caused_by.is_empty() && ends(finding)
     };
     let mut first = distinct(findings.iter().filter(of_now).map(|it| it.code.clone()));
-    let fails = cx.outlook.fails();
+    let fails = cx.outlook.aborts(cx.verdict);
     if first.is_empty() {
         first.extend(fails.map(str::to_owned));
     }

@@ -78,7 +78,7 @@ pub(super) fn told<'r, 'i>(
     rollout: &'r crate::rollout::Rollout<'i>,
 ) -> Option<&'r crate::rollout::Gate<'i>> {
     let speaks = cx.verdict == Verdict::WaitingForApproval
-        && cx.outlook.fails().is_none()
+        && cx.outlook.aborts(cx.verdict).is_none()
         && super::back::overtaken(cx).is_none();
     let mut open = rollout.open_approvals();
     open.find(|gate| speaks && super::verdict::needs_a_person(gate))

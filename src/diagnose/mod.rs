@@ -80,25 +80,27 @@ pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
 /// What rules and sentences read, with the finding named for which the run will fail.
 fn understand(inventory: &Inventory) -> Context<'_> {
     let mut cx = Context::new(inventory);
-    let fails = cx.outlook.fails().map(str::to_owned);
-    let ends = rules::ALL.iter().filter(|rule| {
-        causes::ENDS_RUN.contains(&rule.code) || fails.as_deref() == Some(rule.code)
-    });
-    let codes: Vec<_> = ends
-        .filter(|rule| cx.outlook.is_unexplained() && !rule.check(&cx).is_empty())
-        .map(|rule| rule.code)
-        .collect();
-    cx.outlook.explain(&codes);
+    if let Some(fails) = cx.outlook.fails() {
+        let ends = rules::ALL
+            .iter()
+            .filter(|rule| causes::ENDS_RUN.contains(&rule.code) || fails == rule.code);
+        let found = ends.filter(|rule| !rule.check(&cx).is_empty());
+        let codes: Vec<_> = found.map(|rule| rule.code).collect();
+        cx.outlook.explain(&codes);
+    }
     cx
 }
 
-/// Why the run fails when it is checked next, where that is known.
-pub fn fails_next(inventory: &Inventory) -> Option<String> {
+/// That the controller aborts the run when it looks next, whatever a person does about it, and the
+/// name of the finding that says why; `None` also where that is unknown.
+pub fn aborts(inventory: &Inventory) -> Option<String> {
     let cx = understand(inventory);
-    let why = rules::named(cx.outlook.fails()?);
+    let code = cx.outlook.aborts(cx.verdict)?;
     Some(format!(
-        "it will fail {}; cause: {why}",
-        outlook::fails_when(cx.verdict)
+        "the controller aborts {} {}: {}",
+        cx.run_object(),
+        outlook::aborts_when(cx.verdict),
+        rules::named(code)
     ))
 }
 

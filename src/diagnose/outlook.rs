@@ -17,6 +17,8 @@ pub struct Outlook {
     next: Option<Prediction>,
     /// The finding that explains why the run fails: at its next look, or at the one after a start.
     fails: Option<String>,
+    /// Whether a finding says why.
+    is_explained: bool,
     /// A write that is overdue.
     pub silence: Option<Silence>,
 }
@@ -50,6 +52,7 @@ impl Outlook {
         Self {
             next,
             fails,
+            is_explained: false,
             silence,
         }
     }
@@ -59,21 +62,26 @@ impl Outlook {
         self.fails.as_deref()
     }
 
-    /// Whether a finding may still say why the run fails.
-    pub(super) const fn is_unexplained(&self) -> bool {
-        self.next.is_none() || self.fails.is_some()
+    /// Names the finding that explains why the run fails: of several, the one that the model means, or
+    /// the first.
+    pub(super) fn explain(&mut self, codes: &[&str]) {
+        let (Some(first), Some(fails)) = (codes.first(), &mut self.fails) else {
+            return;
+        };
+        self.is_explained = true;
+        if !codes.contains(&fails.as_str()) {
+            (*first).clone_into(fails);
+        }
     }
 
-    /// Names the finding that explains why the run fails: of several, the one that the model means, or
-    /// the first. What a rule saw is as certain where the model does not know enough.
-    pub(super) fn explain(&mut self, codes: &[&str]) {
-        let is_named = |fails: &String| codes.contains(&fails.as_str());
-        if let Some(first) = codes.first()
-            && self.is_unexplained()
-            && !self.fails.as_ref().is_some_and(is_named)
-        {
-            self.fails = Some((*first).to_owned());
-        }
+    /// The same where it is to be said: that a run fails which nobody has to let continue needs a
+    /// reason.
+    pub fn aborts(&self, verdict: Verdict) -> Option<&str> {
+        let rests = matches!(
+            verdict,
+            Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
+        );
+        self.fails().filter(|_| rests || self.is_explained)
     }
 
     /// As documents have it.
@@ -95,6 +103,16 @@ pub(super) const fn fails_when(verdict: Verdict) -> &'static str {
         Verdict::Stopped => "when it is resumed",
         Verdict::NotStarted => "when it is started",
         _ => "at the controller's next check",
+    }
+}
+
+/// The same as the words of a summary, which no finding repeats.
+pub(super) const fn aborts_when(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::WaitingForApproval => "at its next check, with or without an approval",
+        Verdict::Stopped => "as soon as it is resumed",
+        Verdict::NotStarted => "as soon as it is started",
+        _ => "at its next check",
     }
 }
 

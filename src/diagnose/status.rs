@@ -315,7 +315,7 @@ fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGa
         request => request.as_ref().and_then(approval),
     };
     let approves = gate.task.is_approval()
-        && cx.outlook.fails().is_none()
+        && cx.outlook.aborts(cx.verdict).is_none()
         && step_at(rollout, gate) == ApprovalStep::Approve;
     OpenGate {
         stage: gate.stage.to_owned(),

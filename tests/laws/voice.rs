@@ -96,7 +96,7 @@ fn status_and_diagnose_say_the_same() {
         };
         let hub = bundle.hub.clone();
         for (target, report) in reports {
-            let mut walk = Walk::shallow(target.clone());
+            let mut walk = Walk::to_decision(target.clone());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);

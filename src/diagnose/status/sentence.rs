@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::diagnose::context::Context;
-use crate::diagnose::outlook::fails_when;
+use crate::diagnose::outlook::aborts_when;
 use crate::diagnose::{back, gate, resting, rules, state};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
@@ -28,7 +28,7 @@ pub(super) fn summary(cx: &Context<'_>) -> String {
 /// The same with the finding that explains it, where no findings are shown.
 pub(super) fn with_cause(cx: &Context<'_>) -> String {
     let code = match &cx.outlook.silence {
-        _ if let Some(code) = cx.outlook.fails() => code,
+        _ if let Some(code) = cx.outlook.aborts(cx.verdict) => code,
         Some(_) if cx.verdict == Verdict::Stuck => CONTROLLER_SILENT,
         _ => return summary(cx),
     };
@@ -38,13 +38,14 @@ pub(super) fn with_cause(cx: &Context<'_>) -> String {
 
 /// That the run cannot pass its next check.
 fn fails(cx: &Context<'_>) -> Option<String> {
-    cx.outlook.fails()?;
+    cx.outlook.aborts(cx.verdict)?;
     let clusters = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck);
     let stuck = clusters.and_then(|rollout| stuck(cx, rollout));
     let stuck = stuck.map_or_else(String::new, |stuck| {
         format!("{}; ", stuck.trim_end_matches('.'))
     });
-    Some(format!("{stuck}it will fail {}.", fails_when(cx.verdict)))
+    let when = aborts_when(cx.verdict);
+    Some(format!("{stuck}the controller aborts it {when}."))
 }
 
 fn of_run(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
@@ -134,7 +135,7 @@ fn stuck(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
     let Some(first) = late.first() else {
         if let Some(silence) = &cx.outlook.silence {
             return Some(format!(
-                "the controller should have begun to {} {} ago.",
+                "the controller has been due to {} for {}.",
                 silence.deed,
                 duration::describe(silence.lasting(rollout.now))
             ));
@@ -235,7 +236,7 @@ pub(super) fn next(cx: &Context<'_>) -> Option<CommandLine> {
         _ => object.word(),
     };
     let about = |verb, name: &str| Some(cx.command(verb).arg(name));
-    if cx.outlook.fails().is_some() || back::overtaken(cx).is_some() {
+    if cx.outlook.aborts(cx.verdict).is_some() || back::overtaken(cx).is_some() {
         return about("diagnose", &word);
     }
     match cx.verdict {

@@ -85,8 +85,8 @@ fn overdue_write(
         .finding(
             &run,
             format!(
-                "The update run controller had to {} by {}, and has written nothing on {} in the \
-                 {} since.{meanwhile}",
+                "The update run controller had to {} by {}, and has written nothing on {} in \
+                 the {} since.{meanwhile}",
                 silence.deed,
                 silence.by,
                 run.name,
