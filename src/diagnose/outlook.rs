@@ -136,7 +136,12 @@ impl Silence {
             return None;
         }
         Some(Self {
-            deed: deed(next),
+            deed: if rollout.is_current() {
+                deed(next)
+            } else {
+                let state = rollout.run.spec.state.as_deref().unwrap_or_default();
+                format!("process the change of the run to state {state}")
+            },
             since: next.since?,
             by: next.by?,
             last: controller::last_write(rollout.run),

@@ -19,8 +19,6 @@ use crate::kubefleet::{Concept, Kind, ObjectRef};
 pub struct Surroundings {
     /// All runs on the placement, the target among them, oldest first.
     pub runs: Listing<UpdateRun>,
-    /// The runs on other placements that were read as well.
-    pub elsewhere: Vec<Arc<UpdateRun>>,
     /// The placement's bindings.
     pub bindings: Listing<Binding>,
     /// The placement's resource snapshots.
@@ -41,10 +39,7 @@ impl Surroundings {
         let scope = walk.scope();
         let gathered = Gathered::new(&walk.known);
         let mut runs = gathered.listing::<UpdateRun>(scope.kind(Concept::UpdateRun));
-        let (own, elsewhere) = std::mem::take(&mut runs.items)
-            .into_iter()
-            .partition(|run| run.spec.placement == placement);
-        runs.items = own;
+        runs.items.retain(|run| run.spec.placement == placement);
         runs.items
             .sort_by(|a, b| choose::age_key(a).cmp(&choose::age_key(b)));
         let bindings = gathered.listing::<Binding>(scope.kind(Concept::Binding));
@@ -73,7 +68,6 @@ impl Surroundings {
             snapshots: gathered.listing(snapshots),
             policies: gathered.listing(policies),
             runs,
-            elsewhere,
             bindings,
             members,
             answers: answers(walk).map(|(q, a)| (q.clone(), a.clone())).collect(),

@@ -154,12 +154,8 @@ fn evidence(
 
 /// The newest write of the same controller on another run.
 fn elsewhere<'i>(cx: &Context<'i>) -> Option<(Timestamp, &'i UpdateRun)> {
-    let inventory = cx.inventory;
-    let own = cx.run()?;
-    let here = inventory.runs.iter();
-    let others = here.chain(inventory.elsewhere.iter().map(AsRef::as_ref));
+    let others = cx.inventory.other_runs();
     others
-        .filter(|run| run.meta.name != own.meta.name)
         .filter_map(|run| Some((last_write(run)?, run)))
-        .max_by(|(a, one), (b, other)| (a, &other.meta.name).cmp(&(b, &one.meta.name)))
+        .max_by_key(|(at, run)| (*at, &run.meta.name))
 }
