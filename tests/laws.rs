@@ -13,6 +13,8 @@ mod evidence;
 mod lengths;
 #[path = "laws/steps.rs"]
 mod steps;
+#[path = "laws/truth.rs"]
+mod truth;
 #[path = "laws/voice.rs"]
 mod voice;
 #[path = "laws/words.rs"]

@@ -6,11 +6,14 @@
 //! [`next`] says what the controller writes at its next look at a run, by when, and what it waits
 //! for. Where the objects that were read do not decide, it says what is missing; it never guesses.
 
+mod after;
+mod due;
 mod execution;
 mod expected;
 mod failure;
 mod initialization;
 mod pace;
+mod play;
 mod reconcile;
 mod state;
 mod stop;
@@ -20,9 +23,11 @@ mod wait;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
 pub use pace::last_write;
+pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
 pub use state::State;
@@ -112,7 +117,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
     let (look, after) = look_at(&state, now)?;
     let conditions = changes(&state.run.status, &after.state.run.status);
     if !conditions.is_empty() || look.failure.is_some() {
-        let due = due(&state);
+        let due = due::due(&state, look.failure.is_some());
         return Ok(Prediction {
             since: Some(due.since),
             late: due.late,
@@ -134,10 +139,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
         let (then, then_after) = look_at(&state, later)?;
         let conditions = changes(&state.run.status, &then_after.state.run.status);
         if !conditions.is_empty() {
-            let pace = match look.requeue {
-                Requeue::After(wait) if wait > pace::STAGE_EVERY => SignedDuration::ZERO,
-                requeue => pace::within(requeue, pace::last_write(&state.run), now),
-            };
+            let pace = due::after_a_time(look.requeue, pace::last_write(&state.run), now);
             let by = later.checked_add(pace).unwrap_or(later);
             let mut found = prediction(then, conditions, then_after, Some(by));
             found.waits = after.waits;
@@ -210,71 +212,4 @@ fn resting(state: State) -> Result<Prediction, String> {
         failure,
         after: state,
     })
-}
-
-/// When a look is due.
-struct DueLook {
-    since: Timestamp,
-    by: Timestamp,
-    /// `None` where nothing tells since when it is due.
-    late: Option<Timestamp>,
-}
-
-/// By when a look that is due has come: the last change that matters, and how long the controller
-/// takes to see it.
-fn due(state: &State) -> DueLook {
-    let run = &state.run;
-    let approved = state
-        .approvals
-        .iter()
-        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted());
-    // The time is the approver's own word: it is never before the request.
-    let approved = approved
-        .filter_map(|it| it.approved()?.since.max(it.meta.created))
-        .max();
-    let initialized = run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
-        .is_some();
-    let written = pace::last_write(run);
-    let (since, requeue) = if !initialized {
-        (run.meta.created.max(run.meta.spec_edited()), Requeue::Never)
-    } else if !pace::is_observed(run) {
-        (run.meta.spec_edited(), Requeue::Never)
-    } else if approved.is_some() {
-        (approved, Requeue::Never)
-    } else {
-        let progressing = run.status.conditions.condition(reasons::PROGRESSING);
-        let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
-        let every = if waits {
-            pace::STAGE_EVERY
-        } else {
-            pace::LOOK_EVERY
-        };
-        let changed = bindings_changed(state, run);
-        (written.max(changed), Requeue::After(every))
-    };
-    let wait = pace::within(requeue, since, state.now);
-    let after = |since: Timestamp, wait| since.checked_add(wait).unwrap_or(since);
-    let late = since.map(|since| {
-        let since = written.map_or(since, |written| since.max(written));
-        after(since, wait.saturating_add(pace::grace(requeue)))
-    });
-    let since = since.unwrap_or(state.now);
-    DueLook {
-        since,
-        by: after(since, wait),
-        late,
-    }
-}
-
-/// When the bindings of clusters in flight changed last, as far as their conditions tell.
-fn bindings_changed(state: &State, run: &UpdateRun) -> Option<Timestamp> {
-    let clusters: Vec<_> = run.in_flight().map(|it| it.name.as_str()).collect();
-    let bindings = state.bindings.iter();
-    let own = bindings.filter(|it| clusters.contains(&it.spec.cluster.as_str()));
-    own.flat_map(|it| &it.status.conditions)
-        .filter_map(|condition| condition.since)
-        .max()
 }

@@ -14,7 +14,7 @@ pub const STAGE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// How long a look takes that something started which the controller watches: the run's spec, and
 /// the `Approved` condition or the deletion of an approval request.
 /// Source: updaterun/controller.go:SetupWithManagerForClusterStagedUpdateRun.
-pub const PROMPT: SignedDuration = SignedDuration::from_secs(5);
+pub const PROMPT: SignedDuration = SignedDuration::from_secs(10);
 
 /// After an error it looks ever more rarely, up to this.
 /// Source: k8s.io/client-go/util/workqueue/default_rate_limiters.go.
@@ -44,18 +44,17 @@ pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> Sig
 
 /// By how much a look may come later than that before the controller counts as silent: some looks
 /// that it missed, and where an error may have made them rare, the longest time between two.
-pub const fn grace(requeue: Requeue) -> SignedDuration {
-    const MISSED: i64 = 2 * STAGE_EVERY.as_secs();
-    match requeue {
-        Requeue::After(wait) if wait.as_secs() <= LOOK_EVERY.as_secs() => {
-            SignedDuration::from_secs(LONGEST.as_secs() + MISSED)
-        }
-        Requeue::Backoff => SignedDuration::from_secs(LONGEST.as_secs() + MISSED),
-        Requeue::Never | Requeue::After(_) => SignedDuration::from_secs(MISSED),
+pub fn grace(pace: SignedDuration, runs: bool) -> SignedDuration {
+    let missed = STAGE_EVERY.saturating_mul(2);
+    if runs {
+        LONGEST.max(pace).saturating_add(missed)
+    } else {
+        missed
     }
 }
 
-/// When the controller last wrote the run's status, as far as its conditions tell.
+/// When the controller last wrote the run's status, as far as that is told: by who wrote what, else
+/// by the conditions, whose time changes with their status only.
 pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
     let stages = run.all_stages().flat_map(|stage| {
         let tasks = stage.tasks().flat_map(|task| &task.conditions);
@@ -63,7 +62,10 @@ pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
         stage.conditions.iter().chain(tasks).chain(clusters)
     });
     let all = run.status.conditions.iter().chain(stages);
-    all.filter_map(|condition| condition.since).max()
+    let told = all.filter_map(|condition| condition.since).max();
+    let managed = run.meta.managed.iter();
+    let writes = managed.filter(|write| write.subresource == "status");
+    told.max(writes.filter_map(|write| write.time).max())
 }
 
 /// Whether the controller is done with a run until something that it watches changes: it stopped the

@@ -106,7 +106,8 @@ impl Reconciler {
             return Err(aborted("FS207", &text));
         };
         let new = self.compute_run_stage_status(strategy, bindings)?;
-        if status.stages.is_empty() && !strategy.stages.is_empty() {
+        // Stages that are none are not stored.
+        if status.stages.is_empty() {
             let text = format!("{UNEXPECTED}the updateRun has nil stagesStatus");
             return Err(aborted("FS207", &text));
         }

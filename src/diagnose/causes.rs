@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::Context;
+use super::outlook::fails_when;
 use super::{member_findings, rules};
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::words::{CommandLine, distinct, enumerate};
@@ -262,8 +263,12 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
     if first.is_empty() {
         return;
     }
+    let when = match cx.verdict {
+        Verdict::WaitingForApproval => "at the controller's next check",
+        verdict => fails_when(verdict),
+    };
     let action = format!(
-        "Resolve {} first: otherwise the run fails at the controller's next check.",
+        "Resolve {} first: otherwise the run fails {when}.",
         enumerate(&first)
     );
     for finding in findings {

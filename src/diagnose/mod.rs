@@ -19,6 +19,7 @@ pub mod outlook;
 mod overrides;
 mod ownership;
 mod preemption;
+mod refusal;
 mod rendered;
 mod resting;
 mod rule;
@@ -113,6 +114,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::ensure_root(&mut findings, cx.verdict);
     let mut findings = causes::group(findings);
     causes::order_steps(&cx, &mut findings);
+    refusal::steps(&cx, &mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);

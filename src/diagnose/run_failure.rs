@@ -89,6 +89,15 @@ pub(super) fn will_fail(cx: &Context<'_>) -> String {
     format!("so the run will fail {}", fails_when(cx.verdict))
 }
 
+/// Until when a change under a live run can be undone.
+pub(super) fn in_time(cx: &Context<'_>) -> &'static str {
+    match cx.verdict {
+        Verdict::Stopped => "before you resume the run",
+        Verdict::NotStarted => "before you start the run",
+        _ => "before the controller's next check",
+    }
+}
+
 /// Adds the step after what ends a run: a new one takes its place.
 pub(super) fn new_run(cx: &Context<'_>, finding: Finding, action: impl Into<String>) -> Finding {
     let finding = if cx.awaits_scheduler() {

@@ -174,6 +174,13 @@ impl CommandLine {
         self.words.iter().any(is_flag)
     }
 
+    /// The word behind a flag, its namespace included.
+    pub fn value_of(&self, flag: &str) -> Option<String> {
+        let mut words = self.argv().into_iter();
+        words.find(|word| word == flag)?;
+        words.next()
+    }
+
     /// The member cluster in which it is to be run.
     pub fn cluster(&self) -> Option<&str> {
         match &self.program {

@@ -83,6 +83,11 @@ fn written(asked: &Asked, before: &Value) -> Value {
 
 /// A hub that keeps what is written, or not, and answers as it is told.
 fn hub(effect: Effect, answer: Answer) -> Server {
+    hub_of("kubectl-fleet-stage", effect, answer)
+}
+
+/// The same, where a write is this manager's.
+fn hub_of(manager: &'static str, effect: Effect, answer: Answer) -> Server {
     let kept: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
     Server::lying(move |asked, right| {
         let path = asked.target.split('?').next().unwrap();
@@ -92,7 +97,10 @@ fn hub(effect: Effect, answer: Answer) -> Server {
         }
         let mut kept = kept.lock().unwrap();
         if is_write(asked) {
-            let new = written(asked, kept.get(&path).unwrap_or(&before(asked, right)));
+            let mut new = written(asked, kept.get(&path).unwrap_or(&before(asked, right)));
+            new["metadata"]["managedFields"] = json!([
+                {"manager": manager, "operation": "Update", "time": "2026-03-02T09:10:30Z"}
+            ]);
             if effect == Effect::Taken && !asked.target.contains("dryRun") {
                 let name = new["metadata"]["name"].as_str().unwrap();
                 let own = if asked.method == "POST" {
@@ -203,6 +211,22 @@ fn the_echo_of_a_write_is_no_refusal() {
         "{}",
         said(&output)
     );
+}
+
+/// The same, where the object is as wanted because somebody else wrote it meanwhile.
+#[test]
+fn what_somebody_else_did_is_not_ours() {
+    let others: Answer = |now| {
+        let exists = now["metadata"]["uid"] == "new";
+        let reason = if exists { "AlreadyExists" } else { "Conflict" };
+        refusal("409 Conflict", 409, reason)
+    };
+    for words in [APPROVE, STOP, CREATE] {
+        let output = run(&hub_of("flux", Effect::Taken, others), words);
+        let what = format!("{words:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{what}");
+        assert!(!what.contains("shows that it was done"), "{what}");
+    }
 }
 
 const CREATE: &[&str] = &[

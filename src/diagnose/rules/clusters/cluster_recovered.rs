@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::diagnose::size;
 use crate::kubefleet::{Condition, duration, reasons};
+use crate::problems::steps;
 use crate::rollout::{ClusterView, Health, LOOK_EVERY, Phase, Rollout, STUCK_AFTER};
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
@@ -97,10 +98,13 @@ fn one(
     let run = &rollout.run.meta.name;
     finding =
         if late {
-            size::explain(cx, finding).look(format!(
-                "Check the hub agent: it has missed its check, which is due at least every {}.",
-                duration::describe(LONGEST)
-            ))
+            size::explain(cx, finding).look_with(
+                format!(
+                    "Check the hub agent: it has missed its check, which is due at least every {}.",
+                    duration::describe(LONGEST)
+                ),
+                steps::hub_agent(),
+            )
         } else {
             finding.look_with(format!(
                 "Wait: after failures the controller checks at growing intervals, at least every \

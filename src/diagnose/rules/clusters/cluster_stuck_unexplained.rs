@@ -257,5 +257,12 @@ fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
             steps::works_of(&placement),
         ),
     };
-    finding.look("Read the logs of the hub agent and of the agents on these clusters.")
+    let names = match finding.clusters.len() {
+        0 => "the hub agent".to_owned(),
+        _ => format!(
+            "the hub agent, then of the agents on {}",
+            enumerate(&finding.clusters)
+        ),
+    };
+    finding.look_with(format!("Read the log of {names}."), cx.agent_log())
 }

@@ -1,6 +1,6 @@
 //! The controller owes the run a write for longer than its pace explains.
 
-use super::initialization_retried::{is_seen, overdue, read_log};
+use super::initialization_retried::{is_seen, overdue};
 use crate::controller::last_write;
 use crate::diagnose::outlook::Silence;
 use crate::diagnose::rules::prelude::*;
@@ -104,7 +104,7 @@ fn overdue_write(
             )
             .look_with(
                 "Read what the controller logs about this run: it processes others.",
-                read_log(cx),
+                cx.agent_log(),
             ),
         None => finding.look_with(
             "Check whether the hub agent runs and serves update runs.",
