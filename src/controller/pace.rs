@@ -42,6 +42,17 @@ pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> Sig
     }
 }
 
+/// By how much a look may come later than that before the controller counts as silent: some looks
+/// that it missed, and where an error may have made them rare, the longest time between two.
+pub fn grace(pace: SignedDuration, runs: bool) -> SignedDuration {
+    let missed = STAGE_EVERY.saturating_mul(2);
+    if runs {
+        LONGEST.max(pace).saturating_add(missed)
+    } else {
+        missed
+    }
+}
+
 /// When the controller last wrote the run's status, as far as that is told: by who wrote what, else
 /// by the conditions, whose time changes with their status only.
 pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::failing_cluster::{self, FailingCluster};
+use super::outlook::Outlook;
 use super::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
@@ -22,6 +23,8 @@ pub struct Context<'i> {
     pub rollout: Option<Rollout<'i>>,
     /// The state of the rollout.
     pub verdict: Verdict,
+    /// What comes next.
+    pub outlook: Outlook,
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
     /// Clusters whose binding has a failing condition.
@@ -61,6 +64,7 @@ impl<'i> Context<'i> {
         };
         Self {
             inventory,
+            outlook: rollout.as_ref().map(Outlook::new).unwrap_or_default(),
             rollout,
             verdict,
             failure,

@@ -72,6 +72,8 @@ pub enum Phase {
 /// A run, understood.
 #[derive(Debug)]
 pub struct Rollout<'i> {
+    /// What is known around it.
+    pub inventory: &'i Inventory,
     /// Where it is in its life.
     pub phase: Phase,
     pub run: &'i UpdateRun,
