@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::direction;
 use super::failing_cluster::{self, FailingCluster};
 use super::verdict;
+use crate::controller::{self, Prediction};
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
@@ -25,6 +26,10 @@ pub struct Context<'i> {
     pub verdict: Verdict,
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
+    /// What the controller does next about a live run, where that is known.
+    pub next: Option<Prediction>,
+    /// What that run fails for then, of what no rule sees by itself.
+    pub foreseen: Vec<Cause>,
     /// Clusters whose binding has a failing condition.
     pub troubles: Vec<FailingCluster<'i>>,
     /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
@@ -46,6 +51,9 @@ impl<'i> Context<'i> {
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
+        let live = rollout.as_ref().filter(|rollout| rollout.is_live());
+        let next = live.and_then(|_| controller::next(inventory).ok());
+        let foreseen = next.as_ref().map_or_else(Vec::new, foreseen);
         let troubles = failing_cluster::all(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
@@ -65,6 +73,8 @@ impl<'i> Context<'i> {
             rollout,
             verdict,
             failure,
+            next,
+            foreseen,
             troubles,
             when,
         }
@@ -243,6 +253,20 @@ impl<'i> Context<'i> {
             format!("status.conditions[type={}].message", failure.condition.kind)
         })
     }
+}
+
+/// What a live run is going to fail for: a cluster in flight that another run, or somebody, has
+/// taken from it, or a label by which a stage can no longer be sorted.
+fn foreseen(next: &Prediction) -> Vec<Cause> {
+    let failure = next.failure.as_ref();
+    let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
+    let is_unseen = |cause: &Cause| {
+        matches!(
+            cause,
+            Cause::Preempted { .. } | Cause::SortingLabelInvalid { .. }
+        )
+    };
+    causes.into_iter().filter(is_unseen).collect()
 }
 
 /// Why a run failed: from its own condition, followed into stages and clusters.

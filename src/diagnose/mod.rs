@@ -97,6 +97,9 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
     report.progress = cx.rollout.as_ref().map(Rollout::progress);
-    report.expected = controller::expected(inventory);
+    report.expected = match &cx.next {
+        Some(next) => Some(next.expected()),
+        None => controller::expected(inventory),
+    };
     report
 }

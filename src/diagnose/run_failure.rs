@@ -15,13 +15,14 @@ pub(super) fn finding(
     subject: impl Into<Subject>,
     message: impl Into<String>,
 ) -> Finding {
+    let explains = matches!(
+        cx.verdict,
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
+    );
     let finding = rule
         .finding(subject, message)
-        .severity(Severity::Error)
-        .root_if(matches!(
-            cx.verdict,
-            Verdict::Failed | Verdict::InitializationFailed
-        ));
+        .severity(Severity::error_if(explains || cx.failure.is_some()))
+        .root_if(explains);
     match &cx.failure {
         Some(failure) => finding.evidence(
             cx.run_object(),
@@ -94,6 +95,14 @@ pub(super) fn will_fail(cx: &Context<'_>) -> &'static str {
         Verdict::Stopped => "so the run will fail when it is resumed",
         Verdict::NotStarted => "so the run will fail when it is started",
         _ => "so the run will fail at the controller's next check",
+    }
+}
+
+/// The end of a sentence about what ends a run: nothing, once it has failed.
+pub(super) fn so(cx: &Context<'_>) -> String {
+    match cx.failure {
+        Some(_) => String::new(),
+        None => format!(", {}", will_fail(cx)),
     }
 }
 
