@@ -1,12 +1,12 @@
 //! Carries a run out: stages, tasks, the delete stage. Mirrors updaterun/execution.go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Halt, UNEXPECTED, USER, aborted, aggregate};
-use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY, STUCK_AFTER};
+use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY};
 use super::reconcile::{Bindings, Reconciler};
 use super::state::{Written, is_false, is_true, set_condition};
 use super::version::AgentVersion;
@@ -17,7 +17,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus};
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, duration, names, reasons};
-use crate::rollout::TaskTime;
+use crate::rollout::{TaskTime, stuck_after};
 
 /// The conditions of a binding that are its terminal failures while `False`.
 /// Source: utils/binding/binding.go:HasBindingFailed.
@@ -396,14 +396,16 @@ impl Reconciler {
     pub(super) fn is_stuck(&self, cluster: &ClusterStatus) -> bool {
         let started = cluster.conditions.condition(reasons::STARTED);
         let since = started.and_then(|started| started.since);
-        since.is_some_and(|since| self.state.now.duration_since(since) > STUCK_AFTER)
+        since.is_some_and(|since| {
+            self.state.now.duration_since(since) > stuck_after(&self.state.run)
+        })
     }
 
     pub(super) fn wait_for_cluster(&mut self, stage: &str, name: &str, since: Option<Timestamp>) {
         self.waits.push(AwaitedEvent::Cluster {
             stage: stage.to_owned(),
             cluster: name.to_owned(),
-            stuck: since.and_then(|since| since.checked_add(STUCK_AFTER).ok()),
+            stuck: since.and_then(|since| since.checked_add(stuck_after(&self.state.run)).ok()),
         });
     }
 
@@ -562,17 +564,18 @@ impl Reconciler {
     fn execute_delete_stage(&mut self, bindings: &Bindings) -> Result<bool, Halt> {
         let at = self.state.run.status.stages.len();
         self.mark_stage_updating_progress_started(at);
-        let left = self.walk_deleted(bindings, "execution")?;
-        for (place, binding) in left {
-            if let Some(binding) = binding {
+        let mut gone = self.leaving_clusters();
+        for binding in &bindings.deleted {
+            if let Some(place) = self.not_yet_deleted(*binding, &mut gone, "execution")? {
                 let now = self.state.now;
-                if let Some(binding) = self.state.bindings.items.get_mut(binding) {
+                if let Some(binding) = self.state.bindings.items.get_mut(*binding) {
                     Arc::make_mut(binding).meta.deleted.get_or_insert(now);
                 }
                 self.mark_cluster_updating_started(at, place);
-            } else {
-                self.mark_removed(at, place);
             }
+        }
+        for place in gone {
+            self.mark_removed(at, place);
         }
         self.wait_for_removals(bindings);
         if bindings.deleted.is_empty() {
@@ -581,50 +584,51 @@ impl Reconciler {
         Ok(bindings.deleted.is_empty())
     }
 
-    /// The clusters of the delete stage that something is to be done about: those whose binding is
-    /// there and not yet deleted, and those whose binding is gone.
-    pub(super) fn walk_deleted(
+    /// The clusters of the delete stage by their places.
+    pub(super) fn leaving_clusters(&self) -> BTreeSet<usize> {
+        let stage = self.state.run.status.deletion_stage.as_deref();
+        (0..stage.map_or(0, |stage| stage.clusters.len())).collect()
+    }
+
+    /// The place of a binding's cluster in the delete stage, unless its deletion has begun. It is
+    /// taken from those whose binding is gone.
+    pub(super) fn not_yet_deleted(
         &self,
-        bindings: &Bindings,
+        binding: usize,
+        gone: &mut BTreeSet<usize>,
         during: &str,
-    ) -> Result<Vec<(usize, Option<usize>)>, Halt> {
+    ) -> Result<Option<usize>, Halt> {
         let generation = self.generation();
-        let Some(stage) = self.state.run.status.deletion_stage.as_deref() else {
-            return Err(Halt::Unknown("the run has no delete stage".to_owned()));
-        };
+        let stage = self.state.run.status.deletion_stage.as_deref();
+        let clusters = stage.map_or(&[][..], |stage| &stage.clusters);
         let unexpected = |text: &str| Err(aborted("FS304", &format!("{UNEXPECTED}{text}")));
-        let mut left: BTreeMap<usize, Option<usize>> = (0..stage.clusters.len())
-            .map(|place| (place, None))
-            .collect();
-        for at in &bindings.deleted {
-            let Some(binding) = self.state.bindings.items.get(*at) else {
-                continue;
-            };
-            let name = &binding.spec.cluster;
-            let place = stage.clusters.iter().position(|it| it.name == *name);
-            let Some((place, cluster)) =
-                place.and_then(|place| Some((place, stage.clusters.get(place)?)))
-            else {
-                return unexpected(&format!(
-                    "the to be deleted cluster `{name}` is not in the deleting stage during {during}"
-                ));
-            };
-            left.remove(&place);
-            if is_true(&cluster.conditions, reasons::SUCCEEDED, generation) {
-                return unexpected(&format!(
-                    "the deleted cluster `{name}` in the deleting stage still has a binding"
-                ));
-            }
-            if !is_true(&cluster.conditions, reasons::STARTED, generation) {
-                left.insert(place, Some(*at));
-            } else if !binding.meta.is_deleting() {
-                return unexpected(&format!(
-                    "the cluster `{name}` in the deleting stage is marked as deleting but its \
-                     corresponding binding is not deleting"
-                ));
-            }
+        let Some(binding) = self.state.bindings.items.get(binding) else {
+            return Ok(None);
+        };
+        let name = &binding.spec.cluster;
+        let mut places = clusters.iter().enumerate();
+        let found = places.find(|(place, it)| it.name == *name && gone.contains(place));
+        let Some((place, cluster)) = found else {
+            return unexpected(&format!(
+                "the to be deleted cluster `{name}` is not in the deleting stage during {during}"
+            ));
+        };
+        gone.remove(&place);
+        if is_true(&cluster.conditions, reasons::SUCCEEDED, generation) {
+            return unexpected(&format!(
+                "the deleted cluster `{name}` in the deleting stage still has a binding"
+            ));
         }
-        Ok(left.into_iter().collect())
+        if !is_true(&cluster.conditions, reasons::STARTED, generation) {
+            return Ok(Some(place));
+        }
+        if !binding.meta.is_deleting() {
+            return unexpected(&format!(
+                "the cluster `{name}` in the deleting stage is marked as deleting but its \
+                 corresponding binding is not deleting"
+            ));
+        }
+        Ok(None)
     }
 
     /// A binding is gone: so is the placement from its cluster.

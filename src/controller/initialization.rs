@@ -90,10 +90,16 @@ impl Reconciler {
         let more = latest.count();
         if more > 0 {
             let number = more.saturating_add(1);
-            let text = format!(
-                "{UNEXPECTED}more than one ({number} in actual) latest policy snapshots associated \
-                 with the placement: `{key}`"
-            );
+            let text = match self.state.version {
+                AgentVersion::Next => format!(
+                    "{UNEXPECTED}multiple active policy snapshots found for placement {key}: got \
+                     {number}, want 1"
+                ),
+                _ => format!(
+                    "{UNEXPECTED}more than one ({number} in actual) latest policy snapshots \
+                     associated with the placement: `{key}`"
+                ),
+            };
             return Err(self.refused("FS104", &text));
         }
         let name = &policy.meta.name;

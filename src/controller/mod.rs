@@ -6,11 +6,14 @@
 //! [`next`] says what the controller writes at its next look at a run, by when, and what it waits
 //! for. Where the objects that were read do not decide, it says what is missing; it never guesses.
 
+mod after;
+mod due;
 mod execution;
 mod expected;
 mod failure;
 mod initialization;
 mod pace;
+mod play;
 mod reconcile;
 mod state;
 mod stop;
@@ -20,8 +23,11 @@ mod wait;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+pub use pace::last_write;
+pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
 pub use state::State;
@@ -40,6 +46,10 @@ pub struct Prediction {
     pub step: ControllerStep,
     /// By when it has written; `None` where it writes nothing.
     pub by: Option<Timestamp>,
+    /// Since when it could have written, where that has passed.
+    pub since: Option<Timestamp>,
+    /// The time after which it is silent, and no more at its own pace.
+    pub late: Option<Timestamp>,
     /// What its next write adds or changes.
     pub conditions: Vec<ExpectedCondition>,
     /// What it waits for.
@@ -51,6 +61,17 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether the controller should have written, and has not.
+    pub fn is_overdue(&self) -> bool {
+        // Which agents skip a stage is known of those that have skipped one, and a request that the
+        // run has noted may be noted in other words.
+        let skips = |it: &ExpectedCondition| it.reason == reasons::STAGE_SKIPPED;
+        let is_noted = |it: &ExpectedCondition| it.kind == reasons::APPROVAL_REQUEST_CREATED;
+        self.late.is_some_and(|late| late < self.after.now)
+            && !self.conditions.iter().any(skips)
+            && !self.conditions.iter().all(is_noted)
+    }
+
     /// As documents have it.
     pub fn expected(&self) -> ExpectedWrite {
         let waits: Vec<_> = self.waits.iter().map(ToString::to_string).collect();
@@ -73,6 +94,15 @@ pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
     }
 }
 
+/// What the controller does next about one of the runs on the inventory's placement, whatever its
+/// checks of the other objects find: whether and by when it writes does not depend on them.
+pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
+    predict(State {
+        trusts: true,
+        ..State::new(inventory, run)
+    })
+}
+
 /// The same as a part of a report; absent where it is not known.
 pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
     next(inventory).ok().map(|prediction| prediction.expected())
@@ -80,15 +110,22 @@ pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
 
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
-    if rests(&state) {
+    if rests(&state) && !is_woken(&state) {
         return resting(state);
     }
     let now = state.now;
     let (look, after) = look_at(&state, now)?;
     let conditions = changes(&state.run.status, &after.state.run.status);
     if !conditions.is_empty() || look.failure.is_some() {
-        let by = due(&state);
-        return Ok(prediction(look, conditions, after, Some(by)));
+        let due = due::due(&state, look.failure.is_some());
+        return Ok(Prediction {
+            since: Some(due.since),
+            late: due.late,
+            ..prediction(look, conditions, after, Some(due.by))
+        });
+    }
+    if rests(&state) {
+        return resting(state);
     }
     // An error that the next look does not meet again.
     if look.requeue == Requeue::Backoff && !state.retried {
@@ -105,10 +142,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
         let (then, then_after) = look_at(&state, later)?;
         let conditions = changes(&state.run.status, &then_after.state.run.status);
         if !conditions.is_empty() {
-            let pace = match look.requeue {
-                Requeue::After(wait) if wait > pace::STAGE_EVERY => SignedDuration::ZERO,
-                requeue => pace::within(requeue, pace::last_write(&state.run), now),
-            };
+            let pace = due::after_a_time(look.requeue, pace::last_write(&state.run), now);
             let by = later.checked_add(pace).unwrap_or(later);
             let mut found = prediction(then, conditions, then_after, Some(by));
             found.waits = after.waits;
@@ -133,6 +167,8 @@ fn prediction(
     Prediction {
         step: look.step,
         by,
+        since: None,
+        late: None,
         conditions,
         waits,
         failure: look.failure,
@@ -165,6 +201,17 @@ fn rests(state: &State) -> bool {
     waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
 }
 
+/// Whether an approval was given that the controller has not looked at: it looks then, even at a run
+/// that rests, and checks it.
+fn is_woken(state: &State) -> bool {
+    let run = &state.run;
+    let wrote = pace::last_write(run);
+    state.approvals.iter().any(|it| {
+        let given = it.approved().and_then(|approved| approved.since);
+        it.spec.run == run.meta.name && it.counts() && !it.is_accepted() && given > wrote
+    })
+}
+
 /// A run that rests waits for somebody; what comes of a start is known already.
 fn resting(state: State) -> Result<Prediction, String> {
     let started = state.clone().started();
@@ -172,58 +219,11 @@ fn resting(state: State) -> Result<Prediction, String> {
     Ok(Prediction {
         step: ControllerStep::None,
         by: None,
+        since: None,
+        late: None,
         conditions: Vec::new(),
         waits: vec![AwaitedEvent::Start],
         failure,
         after: state,
     })
-}
-
-/// By when a look that is due has come: the last change that matters, and how long the controller
-/// takes to see it.
-fn due(state: &State) -> Timestamp {
-    let run = &state.run;
-    let approved = state
-        .approvals
-        .iter()
-        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted());
-    let approved = approved.filter_map(|it| it.approved()?.since).max();
-    let initialized = run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
-        .is_some();
-    let (since, pace) = if !initialized {
-        (run.meta.created.max(run.meta.spec_edited()), pace::PROMPT)
-    } else if !pace::is_observed(run) {
-        (run.meta.spec_edited(), pace::PROMPT)
-    } else if approved.is_some() {
-        (approved, pace::PROMPT)
-    } else {
-        let progressing = run.status.conditions.condition(reasons::PROGRESSING);
-        let waits = progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING);
-        let requeue = if waits {
-            pace::STAGE_EVERY
-        } else {
-            pace::LOOK_EVERY
-        };
-        let changed = bindings_changed(state, run);
-        let since = pace::last_write(run).max(changed);
-        (
-            since,
-            pace::within(Requeue::After(requeue), since, state.now),
-        )
-    };
-    let since = since.unwrap_or(state.now);
-    since.checked_add(pace).unwrap_or(since)
-}
-
-/// When the bindings of clusters in flight changed last, as far as their conditions tell.
-fn bindings_changed(state: &State, run: &UpdateRun) -> Option<Timestamp> {
-    let clusters: Vec<_> = run.in_flight().map(|it| it.name.as_str()).collect();
-    let bindings = state.bindings.iter();
-    let own = bindings.filter(|it| clusters.contains(&it.spec.cluster.as_str()));
-    own.flat_map(|it| &it.status.conditions)
-        .filter_map(|condition| condition.since)
-        .max()
 }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::version::AgentVersion;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
-pub use crate::rollout::{LOOK_EVERY, STUCK_AFTER};
+pub use crate::rollout::LOOK_EVERY;
 
 /// How often it looks at a stage that waits for its tasks.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
@@ -14,7 +14,7 @@ pub const STAGE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// How long a look takes that something started which the controller watches: the run's spec, and
 /// the `Approved` condition or the deletion of an approval request.
 /// Source: updaterun/controller.go:SetupWithManagerForClusterStagedUpdateRun.
-pub const PROMPT: SignedDuration = SignedDuration::from_secs(5);
+pub const PROMPT: SignedDuration = SignedDuration::from_secs(10);
 
 /// After an error it looks ever more rarely, up to this.
 /// Source: k8s.io/client-go/util/workqueue/default_rate_limiters.go.
@@ -42,7 +42,19 @@ pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> Sig
     }
 }
 
-/// When the controller last wrote the run's status, as far as its conditions tell.
+/// By how much a look may come later than that before the controller counts as silent: some looks
+/// that it missed, and where an error may have made them rare, the longest time between two.
+pub fn grace(pace: SignedDuration, runs: bool) -> SignedDuration {
+    let missed = STAGE_EVERY.saturating_mul(2);
+    if runs {
+        LONGEST.max(pace).saturating_add(missed)
+    } else {
+        missed
+    }
+}
+
+/// When the controller last wrote the run's status, as far as that is told: by who wrote what, else
+/// by the conditions, whose time changes with their status only.
 pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
     let stages = run.all_stages().flat_map(|stage| {
         let tasks = stage.tasks().flat_map(|task| &task.conditions);
@@ -50,7 +62,10 @@ pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
         stage.conditions.iter().chain(tasks).chain(clusters)
     });
     let all = run.status.conditions.iter().chain(stages);
-    all.filter_map(|condition| condition.since).max()
+    let told = all.filter_map(|condition| condition.since).max();
+    let managed = run.meta.managed.iter();
+    let writes = managed.filter(|write| write.subresource == "status");
+    told.max(writes.filter_map(|write| write.time).max())
 }
 
 /// Whether the controller is done with a run until something that it watches changes: it stopped the

@@ -83,7 +83,7 @@ impl Reconciler {
             update_all_status_conditions_generation(&mut self.state.run);
         }
         if self.state.run.meta.is_deleting() {
-            return Ok(LookResult::done(ControllerStep::Delete));
+            return Ok(self.unwritten(ControllerStep::Delete, read));
         }
         let initialized = |test: fn(&[Condition], &str, Option<i64>) -> bool| {
             test(
@@ -93,7 +93,7 @@ impl Reconciler {
             )
         };
         if initialized(is_false) {
-            return Ok(LookResult::done(ControllerStep::None));
+            return Ok(self.unwritten(ControllerStep::None, read));
         }
         if !initialized(is_true) {
             return self.initialize_run(read);
@@ -103,14 +103,20 @@ impl Reconciler {
             test(conditions, reasons::SUCCEEDED, generation)
         };
         if over(is_true) || over(is_false) {
-            return Ok(LookResult::done(ControllerStep::None));
+            return Ok(self.unwritten(ControllerStep::None, read));
         }
         let step = self.step();
-        match self.validate() {
+        let validated = if self.state.trusts {
+            self.trust()
+        } else {
+            self.validate()
+        };
+        match validated {
             Ok((None, _)) => {
                 self.record_update_run_succeeded();
                 Ok(LookResult::done(step))
             }
+            Ok(_) if step == ControllerStep::None => Ok(self.unwritten(step, read)),
             Ok((Some(stage), bindings)) => self.proceed(step, stage, &bindings),
             Err(halt) => {
                 if matches!(halt, Halt::Retried(_)) {
@@ -119,6 +125,12 @@ impl Reconciler {
                 self.halted(step, halt)
             }
         }
+    }
+
+    /// A look that does not write the status.
+    fn unwritten(&mut self, step: ControllerStep, read: RunStatus) -> LookResult {
+        self.state.run.status = read;
+        LookResult::done(step)
     }
 
     /// What the run asks for. Source: updaterun/controller.go:Reconcile; 0.1 executes every run.
@@ -169,8 +181,7 @@ impl Reconciler {
         let ended = match step {
             ControllerStep::Execute if !self.is_unsupported() => self.execute(stage, bindings),
             ControllerStep::Stop => self.stop(stage, bindings),
-            ControllerStep::Execute => Err(Halt::Aborted(self.unsupported_state())),
-            _ => return Ok(LookResult::done(step)),
+            _ => Err(Halt::Aborted(self.unsupported_state())),
         };
         match ended {
             Ok((true, _)) => {

@@ -82,10 +82,12 @@ impl Reconciler {
     fn stop_delete_stage(&mut self, bindings: &Bindings) -> Result<bool, Halt> {
         let generation = self.generation();
         let at = self.state.run.status.stages.len();
-        for (place, binding) in self.walk_deleted(bindings, "stopping")? {
-            if binding.is_none() {
-                self.mark_removed(at, place);
-            }
+        let mut gone = self.leaving_clusters();
+        for binding in &bindings.deleted {
+            self.not_yet_deleted(*binding, &mut gone, "stopping")?;
+        }
+        for place in gone {
+            self.mark_removed(at, place);
         }
         self.wait_for_removals(bindings);
         let mut clusters = self.stage(at).into_iter().flat_map(|stage| &stage.clusters);

@@ -2,10 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::direction;
 use super::failing_cluster::{self, FailingCluster};
+use super::outlook::Outlook;
 use super::verdict;
-use crate::controller::{self, Prediction};
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
@@ -24,11 +23,11 @@ pub struct Context<'i> {
     pub rollout: Option<Rollout<'i>>,
     /// The state of the rollout.
     pub verdict: Verdict,
+    /// What comes next.
+    pub outlook: Outlook,
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
-    /// What the controller does next about a live run, where that is known.
-    pub next: Option<Prediction>,
-    /// What that run fails for then, of what no rule sees by itself.
+    /// What a live run fails for next, of what no rule sees by itself.
     pub foreseen: Vec<Cause>,
     /// Clusters whose binding has a failing condition.
     pub troubles: Vec<FailingCluster<'i>>,
@@ -51,9 +50,9 @@ impl<'i> Context<'i> {
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
+        let outlook = rollout.as_ref().map(Outlook::new).unwrap_or_default();
         let live = rollout.as_ref().filter(|rollout| rollout.is_live());
-        let next = live.and_then(|_| controller::next(inventory).ok());
-        let foreseen = next.as_ref().map_or_else(Vec::new, foreseen);
+        let foreseen = live.map_or_else(Vec::new, |_| foreseen(&outlook));
         let troubles = failing_cluster::all(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
@@ -70,10 +69,10 @@ impl<'i> Context<'i> {
         };
         Self {
             inventory,
+            outlook,
             rollout,
             verdict,
             failure,
-            next,
             foreseen,
             troubles,
             when,
@@ -157,7 +156,7 @@ impl<'i> Context<'i> {
     /// of a run that is stuck, else a new run.
     pub fn new_run_command(&self) -> Option<CommandLine> {
         let run = self.run()?;
-        if direction::is_going(self.inventory) && run.spec.pinned().is_some() {
+        if self.inventory.is_placement_going() && run.spec.pinned().is_some() {
             // What it pinned goes with the placement.
             let command = steps::run_from(run).flag("--snapshot", "latest");
             return Some(self.in_its_place(command));
@@ -257,8 +256,8 @@ impl<'i> Context<'i> {
 
 /// What a live run is going to fail for: a cluster in flight that another run, or somebody, has
 /// taken from it, or a label by which a stage can no longer be sorted.
-fn foreseen(next: &Prediction) -> Vec<Cause> {
-    let failure = next.failure.as_ref();
+fn foreseen(outlook: &Outlook) -> Vec<Cause> {
+    let failure = outlook.failure();
     let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
     let is_unseen = |cause: &Cause| {
         matches!(

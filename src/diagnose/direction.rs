@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::context::Context;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::report::{Effect, Finding};
 use crate::rollout::rollback;
@@ -62,11 +61,14 @@ fn with_content(action: &str, content: &str) -> String {
 /// that is no rollback; `None` for one that starts no run.
 fn content(cx: &Context<'_>, command: &CommandLine) -> Option<(String, bool)> {
     let inventory = cx.inventory;
-    let elsewhere = value(command, "-n").unwrap_or_default() != inventory.scope.namespace();
+    let elsewhere = command.value_of("-n").unwrap_or_default() != inventory.scope.namespace();
     let named = || inventory.run_on(command.operand(0)?).or(cx.run());
     let (what, index) = match command.verb() {
         _ if !command.is_ours() => return None,
-        "run" => match (value(command, "--snapshot"), value(command, "--placement")) {
+        "run" => match (
+            command.value_of("--snapshot"),
+            command.value_of("--placement"),
+        ) {
             (Some(index), _) if index == "latest" => current(inventory),
             (Some(index), _) if index.parse::<u64>().is_err() => {
                 return Some(("the snapshot that you name".to_owned(), false));
@@ -79,6 +81,10 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<(String, bool)> {
             (None, _) => current(inventory),
         },
         "retry" => own(inventory, named()?, " as before"),
+        "rollback" if command.has_flag("--to") => {
+            let index = command.value_of("--to")?;
+            (format!("snapshot {index}"), Some(index))
+        }
         "rollback" => {
             let good = rollback::last_good(inventory, named()?).ok()?;
             (
@@ -116,12 +122,6 @@ fn is_older(inventory: &Inventory, index: &str) -> bool {
 
 const CURRENT: &str = "the current content";
 
-pub(super) fn value(command: &CommandLine, flag: &str) -> Option<String> {
-    let mut words = command.argv().into_iter();
-    words.find(|word| word == flag)?;
-    words.next()
-}
-
 /// The content as it is when the run is started. With a placement its snapshots go, and those of the
 /// next one are counted from 0 again.
 fn current(inventory: &Inventory) -> (String, Option<String>) {
@@ -131,7 +131,7 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
             .present()
             .is_some_and(|run| !run.status.policy_index.is_empty())
     };
-    if is_going(inventory) && (inventory.placement.present().is_some() || had()) {
+    if inventory.is_placement_going() && (inventory.placement.present().is_some() || had()) {
         let content = "the content at that time; the old snapshots go with the placement";
         return (content.to_owned(), None);
     }
@@ -142,12 +142,6 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
         ),
         None => (CURRENT.to_owned(), None),
     }
-}
-
-/// Whether the placement does not exist, or is about not to.
-pub(super) fn is_going(inventory: &Inventory) -> bool {
-    let deleting = |it: &Placement| it.meta.is_deleting();
-    inventory.placement.is_absent() || inventory.placement.present().is_some_and(deleting)
 }
 
 /// The content of a run that exists.

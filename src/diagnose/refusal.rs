@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
-use super::direction;
 use crate::controller::{self, RunFailure, State};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::run::{RunStatus, UpdateRun};
@@ -64,7 +63,7 @@ fn starts_again(command: &CommandLine, run: &UpdateRun) -> bool {
 
 /// The snapshot that the new run asks for.
 fn snapshot(command: &CommandLine, run: &UpdateRun) -> String {
-    match direction::value(command, "--snapshot") {
+    match command.value_of("--snapshot") {
         Some(index) if index == "latest" => String::new(),
         Some(index) => index,
         None if command.has_flag("--placement") => String::new(),
@@ -79,7 +78,7 @@ fn look(
     codes: &BTreeSet<String>,
 ) -> Option<Remedy> {
     let placement = cx.placement_object();
-    if direction::is_going(cx.inventory) {
+    if cx.inventory.is_placement_going() {
         let is_told = GOING.iter().any(|code| codes.contains(*code));
         let gone = cx.inventory.placement.is_absent();
         let state = if gone {

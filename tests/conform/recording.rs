@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result};
 use flate2::read::GzDecoder;
-use jiff::Timestamp;
-use kubectl_fleet_stage::controller::{self, ExpectedCondition};
+use jiff::{SignedDuration, Timestamp};
+use kubectl_fleet_stage::controller::{self, ExpectedCondition, Prediction};
 use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::{Body, Object, Parsed};
@@ -35,6 +35,8 @@ pub struct Score {
     pub foretold: usize,
     /// Of those that were foretold, how many had the texts that were foretold.
     pub same_texts: usize,
+    /// Of those that were foretold, how many came by the time that was foretold.
+    pub in_time: usize,
     pub misses: Vec<Miss>,
 }
 
@@ -44,6 +46,9 @@ pub struct Miss {
     pub run: String,
     pub reason: String,
 }
+
+/// How long a watch may take to tell a write.
+const WATCHED_WITHIN: SignedDuration = SignedDuration::from_secs(2);
 
 /// The versions of one object; none of one that is gone.
 type Versions = Vec<(u64, Option<Object>)>;
@@ -133,6 +138,7 @@ pub fn conform(path: &Path) -> Result<Score> {
         writes: 0,
         foretold: 0,
         same_texts: 0,
+        in_time: 0,
         misses: Vec::new(),
     };
     let mut last: BTreeMap<ObjectRef, (u64, Object)> = BTreeMap::new();
@@ -181,10 +187,13 @@ fn judge(
     let mut first = None;
     for cut in cuts {
         let foretold = foretell(history, event, cut);
-        match compare(foretold.as_deref(), written) {
+        match compare(&foretold, written) {
             Ok(same_texts) => {
                 score.foretold += 1;
                 score.same_texts += usize::from(same_texts);
+                let by = foretold.ok().and_then(|it| it.by);
+                let in_time = by.is_some_and(|by| by.duration_until(event.at) <= WATCHED_WITHIN);
+                score.in_time += usize::from(in_time);
                 return;
             }
             Err(why) => {
@@ -196,7 +205,7 @@ fn judge(
     let earlier: BTreeSet<u64> = around(history, since, event.version).collect();
     let lagged = earlier.iter().rev().take(40).find(|cut| {
         let foretold = foretell(history, event, **cut - 1);
-        compare(foretold.as_deref(), written).is_ok()
+        compare(&foretold, written).is_ok()
     });
     let why = first.unwrap_or_default();
     score.misses.push(Miss {
@@ -245,12 +254,12 @@ fn look_begins(history: &History, event: &Event, since: u64) -> Option<u64> {
         .map(|version| version.saturating_sub(2))
 }
 
-fn foretell(history: &History, event: &Event, cut: u64) -> Result<Vec<ExpectedCondition>, String> {
+fn foretell(history: &History, event: &Event, cut: u64) -> Result<Prediction, String> {
     history.until.set(cut);
     let mut walk = Walk::new(event.reference.clone());
     walk.drive(&mut Recorded(history));
     let inventory = Inventory::new(walk, event.at, HubFacts::default());
-    controller::next(&inventory).map(|prediction| prediction.conditions)
+    controller::next(&inventory)
 }
 
 type Essence<'c> = (&'c str, Option<&'c str>, &'c str, &'c str, &'c str, i64);
@@ -268,10 +277,11 @@ fn essence(condition: &ExpectedCondition) -> Essence<'_> {
 
 /// Whether what was foretold is what was written, and so are its texts; else what differs.
 fn compare(
-    foretold: Result<&[ExpectedCondition], &String>,
+    foretold: &Result<Prediction, String>,
     written: &[ExpectedCondition],
 ) -> Result<bool, String> {
-    let foretold = foretold.map_err(|why| format!("unknown: {why}"))?;
+    let foretold = foretold.as_ref().map_err(|why| format!("unknown: {why}"))?;
+    let foretold = foretold.conditions.as_slice();
     let ours: BTreeSet<_> = foretold.iter().map(essence).collect();
     let theirs: BTreeSet<_> = written.iter().map(essence).collect();
     if ours != theirs {

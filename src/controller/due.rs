@@ -1,0 +1,162 @@
+//! By when a look has come that would write something.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::pace::{self, Requeue};
+use super::state::State;
+use super::version::AgentVersion;
+use super::wait::AwaitedEvent;
+use super::{changes, look_at};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Conditions, reasons};
+
+/// How many times may have passed, one after the other, since something changed last.
+const TIMES: usize = 8;
+
+/// When a look is due that would write something.
+pub(super) struct DueLook {
+    pub since: Timestamp,
+    pub by: Timestamp,
+    /// The time after which it is missed; `None` where nothing tells since when it is due.
+    pub late: Option<Timestamp>,
+}
+
+/// By when the controller has seen what it can see by now: the moment at which a look began to
+/// lead to another result, and how long the controller takes to look.
+pub(super) fn due(state: &State, fails: bool) -> DueLook {
+    let (mut since, mut pace, watched) = last_change(state);
+    // When a person edited what the run depends on is not known.
+    if fails && !watched {
+        since = state.now;
+    }
+    let run = &state.run;
+    let is_dated = pace::is_observed(run) || run.meta.spec_edited().is_some();
+    for _ in 0..TIMES {
+        let Ok((look, after)) = look_at(state, since) else {
+            break;
+        };
+        let changes = changes(&state.run.status, &after.state.run.status);
+        if look.failure.is_some() || !changes.is_empty() {
+            break;
+        }
+        let times = after.waits.iter().filter_map(AwaitedEvent::until);
+        let passed = times.filter(|time| *time >= since && *time < state.now);
+        let Some(time) = passed.min() else {
+            break;
+        };
+        pace = after_a_time(look.requeue, Some(since), state.now);
+        since = later(time, SignedDuration::from_secs(1));
+    }
+    let by = later(since, pace);
+    let grace = pace::grace(pace, !watched && !waits(run));
+    DueLook {
+        since,
+        by,
+        late: is_dated.then(|| later(by, grace)),
+    }
+}
+
+/// Whether the run says that it waits for the tasks of a stage.
+fn waits(run: &UpdateRun) -> bool {
+    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING)
+}
+
+/// How long after a time that it waited for the controller looks: it sleeps just as long where
+/// that is known.
+pub(super) fn after_a_time(
+    requeue: Requeue,
+    since: Option<Timestamp>,
+    now: Timestamp,
+) -> SignedDuration {
+    match requeue {
+        Requeue::After(wait) if wait > pace::STAGE_EVERY => pace::PROMPT,
+        requeue => pace::within(requeue, since, now),
+    }
+}
+
+/// The last change that the controller can have seen, how long it takes to see it, and whether it
+/// watches for such a change.
+fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
+    let run = &state.run;
+    let conditions = &run.status.conditions;
+    let wrote = pace::last_write(run);
+    let approvals = state.approvals.iter();
+    let approved = approvals
+        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
+        // The time is the approver's own word: it is never before the request.
+        .filter_map(|it| it.approved()?.since.max(it.meta.created))
+        .max();
+    let created = conditions.condition(reasons::INITIALIZED).is_none();
+    let created = created.then_some(run.meta.created).flatten();
+    // Who left out who wrote what leaves open when the state was set.
+    let edited = (created.is_none() && !pace::is_observed(run))
+        .then(|| run.meta.spec_edited().unwrap_or(state.now));
+    let watched = [approved, edited, created].into_iter().flatten().max();
+    if let Some(since) = watched.filter(|since| wrote.is_none_or(|wrote| wrote <= *since)) {
+        return (since, pace::PROMPT, true);
+    }
+    let every = if waits(run) {
+        pace::STAGE_EVERY
+    } else {
+        pace::LOOK_EVERY
+    };
+    let (changed, troubled) = bindings_changed(state, wrote);
+    let since = wrote.max(changed).unwrap_or(state.now);
+    let pace = if troubled > every {
+        troubled.min(pace::LONGEST)
+    } else {
+        every
+    };
+    (since, pace.saturating_add(pace::PROMPT), false)
+}
+
+/// When the bindings of the stage's unfinished clusters changed last, as far as their conditions
+/// tell, and for how long one of them may have been in error before: for so long the controller
+/// looked ever more rarely.
+fn bindings_changed(
+    state: &State,
+    wrote: Option<Timestamp>,
+) -> (Option<Timestamp>, SignedDuration) {
+    let (mut last, mut troubled) = (None, SignedDuration::ZERO);
+    let mut stages = state.run.all_stages();
+    let stage = stages.find(|stage| !stage.conditions.is_true(reasons::SUCCEEDED));
+    let bindings = state.bindings.iter();
+    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
+    for cluster in stage.into_iter().flat_map(|stage| &stage.clusters) {
+        if cluster.conditions.is_true(reasons::SUCCEEDED) {
+            continue;
+        }
+        let started = cluster.conditions.condition(reasons::STARTED);
+        let started = started.and_then(|started| started.since).or(wrote);
+        let Some(binding) = bindings.get(cluster.name.as_str()) else {
+            continue;
+        };
+        let changed = |kinds: &[&str]| -> Option<Timestamp> {
+            let conditions = binding.status.conditions.iter();
+            let own = conditions.filter(|it| kinds.is_empty() || kinds.contains(&it.kind.as_str()));
+            own.filter_map(|it| it.since).max()
+        };
+        // After 0.3 content that is not available yet is no error.
+        let recovered = if state.version >= AgentVersion::Next {
+            changed(&[
+                reasons::OVERRIDDEN,
+                reasons::WORK_SYNCHRONIZED,
+                reasons::APPLIED,
+            ])
+        } else {
+            changed(&[])
+        };
+        last = last.max(changed(&[]));
+        if let (Some(started), Some(recovered)) = (started, recovered) {
+            troubled = troubled.max(recovered.duration_since(started));
+        }
+    }
+    (last, troubled)
+}
+
+fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_add(by).unwrap_or(time)
+}
