@@ -13,6 +13,8 @@ mod evidence;
 mod lengths;
 #[path = "laws/steps.rs"]
 mod steps;
+#[path = "laws/tried.rs"]
+mod tried;
 #[path = "laws/voice.rs"]
 mod voice;
 #[path = "laws/words.rs"]

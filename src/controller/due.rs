@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::expected::changes;
+use super::look::look_at;
 use super::pace::{self, Requeue};
 use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
-use super::{changes, look_at};
 use crate::kubefleet::{Conditions, reasons};
 
 /// How many times may have passed, one after the other, since something changed last.

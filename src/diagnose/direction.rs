@@ -58,7 +58,7 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
 
 const CURRENT: &str = "the current content";
 
-fn value(command: &CommandLine, flag: &str) -> Option<String> {
+pub(super) fn value(command: &CommandLine, flag: &str) -> Option<String> {
     let mut words = command.argv().into_iter();
     words.find(|word| word == flag)?;
     words.next()

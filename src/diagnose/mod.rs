@@ -30,6 +30,7 @@ mod state;
 pub mod status;
 mod summary;
 mod texts;
+pub mod tried;
 mod unsent;
 mod verdict;
 
@@ -87,6 +88,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     let mut findings = causes::group(findings);
     causes::order_steps(&mut findings);
     direction::steps(&cx, &mut findings);
+    tried::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);
     let summary = summary::summarize(&cx, &findings);
