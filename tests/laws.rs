@@ -15,6 +15,8 @@ mod lengths;
 mod steps;
 #[path = "laws/tried.rs"]
 mod tried;
+#[path = "laws/truth.rs"]
+mod truth;
 #[path = "laws/voice.rs"]
 mod voice;
 #[path = "laws/words.rs"]

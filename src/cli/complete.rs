@@ -168,7 +168,21 @@ fn for_kubectl(typed: &[OsString]) -> String {
     if typed.is_empty() {
         words.push(OsString::new());
     }
+    let taken = words.last().and_then(|word| taken_off(word.to_str()?));
+    let taken = taken.unwrap_or_default();
     let offered = offered(words);
+    let each = |start: &String| {
+        let left = offered.iter().filter_map(|candidate| {
+            let value = candidate.get_value().to_str()?.strip_prefix(start)?;
+            Some(CompletionCandidate::new(value).help(candidate.get_help().cloned()))
+        });
+        left.collect::<Vec<_>>()
+    };
+    let offered: Vec<_> = if taken.is_empty() {
+        offered
+    } else {
+        taken.iter().flat_map(each).collect()
+    };
     let files = offered
         .iter()
         .any(|candidate| std::path::Path::new(candidate.get_value()).exists());
@@ -179,6 +193,17 @@ fn for_kubectl(typed: &[OsString]) -> String {
     });
     let directive = u8::from(!files) * NO_FILES + u8::from(open) * NO_SPACE;
     format!("{}:{directive}\n", lines(&offered, tabbed))
+}
+
+/// What kubectl's scripts take off a word `--flag=…` and put before what they get: that of bash ends at
+/// the first equals sign, those of zsh and fish at the last.
+fn taken_off(word: &str) -> Option<Vec<String>> {
+    let (first, last) = (word.find('=')?, word.rfind('=')?);
+    let mut ends = vec![first, last];
+    ends.dedup();
+    let starts = ends.into_iter().filter_map(|end| word.get(..=end));
+    let starts = starts.map(str::to_owned).collect();
+    word.starts_with('-').then_some(starts)
 }
 
 /// What may stand in the place of the last word.

@@ -108,7 +108,9 @@ fn brief_verb(command: Command, path: &str) -> Command {
         .unwrap_or_default();
     let examples = examples.lines().take_while(|line| !line.is_empty());
     let examples: Vec<_> = examples.take(EXAMPLES + 1).map(str::to_owned).collect();
-    let all = CommandLine::fleet("").args(path.split(' ')).switch("--help");
+    let all = CommandLine::fleet("")
+        .args(path.split(' '))
+        .switch("--help");
     let shared = CommandLine::fleet("options");
     let more = format!("All flags: {all}, and {shared}");
     let command = command.after_help(format!("{}\n\n{more}", examples.join("\n")));

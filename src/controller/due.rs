@@ -10,19 +10,30 @@ use super::pace::{self, Requeue};
 use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 
 /// How many times may have passed, one after the other, since something changed last.
 const TIMES: usize = 8;
 
+/// When a look is due that would write something.
+pub(super) struct DueLook {
+    pub since: Timestamp,
+    pub by: Timestamp,
+    /// The time after which it is missed; `None` where nothing tells since when it is due.
+    pub late: Option<Timestamp>,
+}
+
 /// By when the controller has seen what it can see by now: the moment at which a look began to
 /// lead to another result, and how long the controller takes to look.
-pub(super) fn due(state: &State, fails: bool) -> Timestamp {
+pub(super) fn due(state: &State, fails: bool) -> DueLook {
     let (mut since, mut pace, watched) = last_change(state);
     // When a person edited what the run depends on is not known.
     if fails && !watched {
         since = state.now;
     }
+    let run = &state.run;
+    let is_dated = pace::is_observed(run) || run.meta.spec_edited().is_some();
     for _ in 0..TIMES {
         let Ok((look, after)) = look_at(state, since) else {
             break;
@@ -39,7 +50,19 @@ pub(super) fn due(state: &State, fails: bool) -> Timestamp {
         pace = after_a_time(look.requeue, Some(since), state.now);
         since = later(time, SignedDuration::from_secs(1));
     }
-    later(since, pace)
+    let by = later(since, pace);
+    let grace = pace::grace(pace, !watched && !waits(run));
+    DueLook {
+        since,
+        by,
+        late: is_dated.then(|| later(by, grace)),
+    }
+}
+
+/// Whether the run says that it waits for the tasks of a stage.
+fn waits(run: &UpdateRun) -> bool {
+    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING)
 }
 
 /// How long after a time that it waited for the controller looks: it sleeps just as long where
@@ -64,7 +87,8 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let approvals = state.approvals.iter();
     let approved = approvals
         .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
-        .filter_map(|it| it.approved()?.since)
+        // The time is the approver's own word: it is never before the request.
+        .filter_map(|it| it.approved()?.since.max(it.meta.created))
         .max();
     let created = conditions.condition(reasons::INITIALIZED).is_none();
     let created = created.then_some(run.meta.created).flatten();
@@ -75,10 +99,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     if let Some(since) = watched.filter(|since| wrote.is_none_or(|wrote| wrote <= *since)) {
         return (since, pace::PROMPT, true);
     }
-    let waits = conditions
-        .condition(reasons::PROGRESSING)
-        .is_some_and(|it| it.reason == reasons::RUN_WAITING);
-    let every = if waits {
+    let every = if waits(run) {
         pace::STAGE_EVERY
     } else {
         pace::LOOK_EVERY

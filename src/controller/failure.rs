@@ -31,19 +31,6 @@ impl RunFailure {
     pub const fn plain(code: &'static str, message: String) -> Self {
         Self { code, message }
     }
-
-    /// What the controller writes, without what it writes before everything.
-    pub fn reason(&self) -> &str {
-        let begins = [
-            "cannot continue the updateRun: ",
-            "failed to validate the updateRun: ",
-            "failed to initialize the updateRun: ",
-            USER,
-            UNEXPECTED,
-        ];
-        let cut = |text, begin| str::strip_prefix(text, begin).unwrap_or(text);
-        begins.into_iter().fold(self.message.as_str(), cut)
-    }
 }
 
 /// An error that aborts the run.

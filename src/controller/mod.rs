@@ -28,6 +28,7 @@ pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
 use look::{is_woken, look_at, rests};
+pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
@@ -37,6 +38,8 @@ pub use wait::AwaitedEvent;
 
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
+use crate::kubefleet::reasons;
+use crate::kubefleet::run::UpdateRun;
 use pace::Requeue;
 
 /// What the controller does next.
@@ -45,6 +48,10 @@ pub struct Prediction {
     pub step: ControllerStep,
     /// By when it has written; `None` where it writes nothing.
     pub by: Option<Timestamp>,
+    /// Since when it could have written, where that has passed.
+    pub since: Option<Timestamp>,
+    /// The time after which it is silent, and no more at its own pace.
+    pub late: Option<Timestamp>,
     /// What its next write adds or changes.
     pub conditions: Vec<ExpectedCondition>,
     /// What it waits for.
@@ -56,6 +63,17 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether the controller should have written, and has not.
+    pub fn is_overdue(&self) -> bool {
+        // Which agents skip a stage is known of those that have skipped one, and a request that the
+        // run has noted may be noted in other words.
+        let skips = |it: &ExpectedCondition| it.reason == reasons::STAGE_SKIPPED;
+        let is_noted = |it: &ExpectedCondition| it.kind == reasons::APPROVAL_REQUEST_CREATED;
+        self.late.is_some_and(|late| late < self.after.now)
+            && !self.conditions.iter().any(skips)
+            && !self.conditions.iter().all(is_noted)
+    }
+
     /// As documents have it.
     pub fn expected(&self) -> ExpectedWrite {
         let waits: Vec<_> = self.waits.iter().map(ToString::to_string).collect();
@@ -78,6 +96,15 @@ pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
     }
 }
 
+/// What the controller does next about one of the runs on the inventory's placement, whatever its
+/// checks of the other objects find: whether and by when it writes does not depend on them.
+pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
+    predict(State {
+        trusts: true,
+        ..State::new(inventory, run)
+    })
+}
+
 /// The same as a part of a report; absent where it is not known.
 pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
     next(inventory).ok().map(|prediction| prediction.expected())
@@ -92,8 +119,12 @@ pub fn predict(state: State) -> Result<Prediction, String> {
     let (look, after) = look_at(&state, now)?;
     let conditions = changes(&state.run.status, &after.state.run.status);
     if !conditions.is_empty() || look.failure.is_some() {
-        let by = due::due(&state, look.failure.is_some());
-        return Ok(prediction(look, conditions, after, Some(by)));
+        let due = due::due(&state, look.failure.is_some());
+        return Ok(Prediction {
+            since: Some(due.since),
+            late: due.late,
+            ..prediction(look, conditions, after, Some(due.by))
+        });
     }
     if rests(&state) {
         return resting(state);
@@ -138,6 +169,8 @@ fn prediction(
     Prediction {
         step: look.step,
         by,
+        since: None,
+        late: None,
         conditions,
         waits,
         failure: look.failure,
@@ -152,6 +185,8 @@ fn resting(state: State) -> Result<Prediction, String> {
     Ok(Prediction {
         step: ControllerStep::None,
         by: None,
+        since: None,
+        late: None,
         conditions: Vec::new(),
         waits: vec![AwaitedEvent::Start],
         failure,

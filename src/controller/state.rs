@@ -34,6 +34,9 @@ pub struct State {
     pub approvals: Listing<ApprovalRequest>,
     /// Whether a look has met a conflict already.
     pub retried: bool,
+    /// Whether the checks of the objects around the run are taken as passed: who lists runs reads no
+    /// more than the runs, and a look that fails writes as much as one that goes on.
+    pub trusts: bool,
 }
 
 impl State {
@@ -53,6 +56,7 @@ impl State {
             overrides: inventory.overrides.clone(),
             approvals: inventory.approvals.clone(),
             retried: false,
+            trusts: false,
         }
     }
 

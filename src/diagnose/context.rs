@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::failing_cluster::{self, FailingCluster};
+use super::outlook::Outlook;
 use super::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
@@ -22,6 +23,8 @@ pub struct Context<'i> {
     pub rollout: Option<Rollout<'i>>,
     /// The state of the rollout.
     pub verdict: Verdict,
+    /// What comes next.
+    pub outlook: Outlook,
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
     /// Clusters whose binding has a failing condition.
@@ -61,6 +64,7 @@ impl<'i> Context<'i> {
         };
         Self {
             inventory,
+            outlook: rollout.as_ref().map(Outlook::new).unwrap_or_default(),
             rollout,
             verdict,
             failure,
@@ -146,6 +150,11 @@ impl<'i> Context<'i> {
     /// of a run that is stuck, else a new run.
     pub fn new_run_command(&self) -> Option<CommandLine> {
         let run = self.run()?;
+        if self.inventory.is_placement_going() && run.spec.pinned().is_some() {
+            // What it pinned goes with the placement.
+            let command = steps::run_from(run).flag("--snapshot", "latest");
+            return Some(self.in_its_place(command));
+        }
         Some(if self.verdict == Verdict::Stuck {
             run.object().fleet("retry")
         } else {
@@ -188,6 +197,17 @@ impl<'i> Context<'i> {
             Some(index) => command.flag("--snapshot", index),
             None => command,
         }
+    }
+
+    /// The command that saves what the hub agent has logged about the run, or the placement.
+    pub fn agent_log(&self) -> CommandLine {
+        let name = match self.run() {
+            Some(run) => run.meta.name.clone(),
+            None if self.inventory.scope.is_cluster() => format!("crp/{}", self.target().name),
+            None => format!("rp/{}", self.target().name),
+        };
+        let collect = self.command("collect").arg(name);
+        collect.switch("--controller-logs")
     }
 
     /// The command that shows what a new run of this one would do.

@@ -15,31 +15,57 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     for remedy in findings.iter_mut().flat_map(|it| &mut it.remedies) {
         let content = remedy.command.as_ref().and_then(|it| content(cx, it));
         if let Some(content) = content {
-            let action = remedy.action.trim_end_matches(['.', ' ']);
-            remedy.action = format!("{action} ({content}).");
+            remedy.action = with_content(&remedy.action, &content);
         }
     }
+}
+
+/// Puts the content beside the run that gets it, wherever the step speaks of that.
+fn with_content(action: &str, content: &str) -> String {
+    // What the step says already is not said again.
+    let said = content
+        .split_once("; ")
+        .filter(|(what, _)| action.contains(what));
+    let content = said.map_or(content, |(_, others)| others);
+    if content == CURRENT && action.contains(CURRENT) {
+        return action.to_owned();
+    }
+    let now = content.strip_prefix(CURRENT).filter(|_| action.contains(CURRENT));
+    let content = now.and_then(|it| it.strip_prefix(", ")).unwrap_or(content);
+    let ends = |at: &usize| !action[*at..].starts_with(|c: char| c.is_alphanumeric());
+    let run = ["new run without an index", "new run", "first run"]
+        .iter()
+        .find_map(|words| Some(action.find(words)? + words.len()))
+        .filter(ends);
+    let at = run.unwrap_or_else(|| action.trim_end_matches(['.', ' ']).len());
+    let (before, after) = action.split_at(at);
+    format!("{before} ({content}){after}")
 }
 
 /// What a command rolls out, and what the clusters have; `None` for one that starts no run.
 fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
     let inventory = cx.inventory;
+    let elsewhere = command.value_of("-n").unwrap_or_default() != inventory.scope.namespace();
     let named = || inventory.run_on(command.operand(0)?).or(cx.run());
     let (what, index) = match command.verb() {
         _ if !command.is_ours() => return None,
-        "run" => match (value(command, "--snapshot"), value(command, "--placement")) {
+        "run" => match (command.value_of("--snapshot"), command.value_of("--placement")) {
             (Some(index), _) if index == "latest" => current(inventory),
             (Some(index), _) if index.parse::<u64>().is_err() => {
                 return Some("the snapshot that you name".to_owned());
             }
             (Some(index), _) => (format!("snapshot {index}"), Some(index)),
-            (None, Some(placement)) if placement != inventory.placement_name => {
+            (None, Some(placement)) if elsewhere || placement != inventory.placement_name => {
                 return Some(CURRENT.to_owned());
             }
-            (None, None) if !command.has_flag("--from") => own(inventory, named()?),
+            (None, None) if !command.has_flag("--from") => own(inventory, named()?, ""),
             (None, _) => current(inventory),
         },
-        "retry" => own(inventory, named()?),
+        "retry" => own(inventory, named()?, " as before"),
+        "rollback" if command.has_flag("--to") => {
+            let index = command.value_of("--to")?;
+            (format!("snapshot {index}"), Some(index))
+        }
         "rollback" => {
             let good = rollback::last_good(inventory, named()?).ok()?;
             (
@@ -58,14 +84,19 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
 
 const CURRENT: &str = "the current content";
 
-pub(super) fn value(command: &CommandLine, flag: &str) -> Option<String> {
-    let mut words = command.argv().into_iter();
-    words.find(|word| word == flag)?;
-    words.next()
-}
-
-/// The content as it is when the run is started.
+/// The content as it is when the run is started. With a placement its snapshots go, and those of the
+/// next one are counted from 0 again.
 fn current(inventory: &Inventory) -> (String, Option<String>) {
+    let had = || {
+        inventory
+            .run
+            .present()
+            .is_some_and(|run| !run.status.policy_index.is_empty())
+    };
+    if inventory.is_placement_going() && (inventory.placement.present().is_some() || had()) {
+        let content = "the content at that time; the old snapshots go with the placement";
+        return (content.to_owned(), None);
+    }
     match inventory.latest_snapshot().and_then(|it| it.index()) {
         Some(index) => (
             format!("{CURRENT}, now snapshot {index}"),
@@ -76,13 +107,10 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
 }
 
 /// The content of a run that exists.
-fn own(inventory: &Inventory, run: &UpdateRun) -> (String, Option<String>) {
+fn own(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, Option<String>) {
     let used = Some(run.status.snapshot_index.as_str()).filter(|index| !index.is_empty());
     match used.or_else(|| run.spec.pinned()) {
-        Some(index) => (
-            format!("snapshot {index} as before"),
-            Some(index.to_owned()),
-        ),
+        Some(index) => (format!("snapshot {index}{again}"), Some(index.to_owned())),
         None => current(inventory),
     }
 }

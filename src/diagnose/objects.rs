@@ -95,6 +95,10 @@ pub trait Repair: Sized {
     /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
     #[must_use]
     fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self;
+
+    /// Adds a repair of how the content is applied, which needs a new run with the same content.
+    #[must_use]
+    fn same_content(self, cx: &Context<'_>, repair: impl Into<String>) -> Self;
 }
 
 impl Repair for Finding {
@@ -126,6 +130,10 @@ impl Repair for Finding {
             )),
             None => self.fix_with(repair, cx.new_content_command()),
         }
+    }
+
+    fn same_content(self, cx: &Context<'_>, repair: impl Into<String>) -> Self {
+        self.fix_with(repair, cx.new_run_command())
     }
 }
 

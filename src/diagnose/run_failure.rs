@@ -2,6 +2,7 @@
 //! them for all rules.
 
 use super::context::Context;
+use super::outlook::fails_when;
 use super::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
@@ -83,17 +84,17 @@ pub(super) fn live_run<'i>(cx: &Context<'i>) -> Option<&'i UpdateRun> {
     .then_some(rollout.run)
 }
 
-/// The end of a sentence about a live run that cannot pass its next check. The controller checks
-/// a run that waits each minute, and checks it before it checks approvals.
-/// Source: updaterun/controller.go:Reconcile.
-pub(super) fn will_fail(cx: &Context<'_>) -> &'static str {
+/// The end of a sentence about a live run that cannot pass its next check.
+pub(super) fn will_fail(cx: &Context<'_>) -> String {
+    format!("so the run will fail {}", fails_when(cx.verdict))
+}
+
+/// Until when a change under a live run can be undone.
+pub(super) fn in_time(cx: &Context<'_>) -> &'static str {
     match cx.verdict {
-        Verdict::WaitingForApproval => {
-            "so the run will fail at the controller's next check, approved or not"
-        }
-        Verdict::Stopped => "so the run will fail when it is resumed",
-        Verdict::NotStarted => "so the run will fail when it is started",
-        _ => "so the run will fail at the controller's next check",
+        Verdict::Stopped => "before you resume the run",
+        Verdict::NotStarted => "before you start the run",
+        _ => "before the controller's next check",
     }
 }
 

@@ -2,15 +2,13 @@
 
 mod sentence;
 
-pub(super) use sentence::told as told_gate;
-
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use super::gaps;
-use crate::controller::{self, ExpectedWrite};
+use crate::controller::ExpectedWrite;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
@@ -205,7 +203,7 @@ impl Status {
 
     /// The state of what was collected. A shallow walk is enough.
     pub fn new(inventory: &Inventory) -> Self {
-        let cx = Context::new(inventory);
+        let cx = super::understand(inventory);
         let gates = cx.rollout.as_ref().map(|rollout| {
             let open = rollout.open_gates().filter(|_| rollout.is_live());
             open.map(|gate| open_gate(&cx, rollout, gate)).collect()
@@ -217,13 +215,13 @@ impl Status {
             hub: None,
             target: Subject::from(&inventory.target),
             verdict: cx.verdict,
-            summary: sentence::summary(&cx),
+            summary: sentence::with_cause(&cx),
             next: sentence::next(&cx),
             run: cx.rollout.as_ref().map(run_status),
             progress: cx.rollout.as_ref().map(Rollout::progress),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
-            expected: controller::expected(inventory),
+            expected: cx.outlook.expected(),
             not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }
@@ -316,7 +314,9 @@ fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGa
         Some(Sight::Present(_)) if gate.foreign => Some(GateState::Foreign),
         request => request.as_ref().and_then(approval),
     };
-    let approves = gate.task.is_approval() && step_at(rollout, gate) == ApprovalStep::Approve;
+    let approves = gate.task.is_approval()
+        && cx.outlook.aborts(cx.verdict).is_none()
+        && step_at(rollout, gate) == ApprovalStep::Approve;
     OpenGate {
         stage: gate.stage.to_owned(),
         when: gate.time,

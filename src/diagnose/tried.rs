@@ -1,11 +1,9 @@
 //! What comes of a step, as the model of the controller plays it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
-use super::context::Context;
-use super::direction::value;
 use crate::controller::{
     Intervention, Obstacle, PlayEnd, PlayLimits, PlayedRun, RunFailure, State, after, play,
 };
@@ -13,7 +11,6 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Condition, reasons};
-use crate::report::{Effect, Finding, Remedy};
 use crate::rollout::{STUCK_AFTER, rollback};
 use crate::words::CommandLine;
 
@@ -71,12 +68,12 @@ fn started<'i>(
     inventory: &'i Inventory,
     command: &CommandLine,
 ) -> Option<(&'i UpdateRun, Vec<Intervention>)> {
-    let snapshot = match value(command, "--snapshot") {
+    let snapshot = match command.value_of("--snapshot") {
         Some(index) if index == "latest" => Some(inventory.latest_snapshot()?.index()?.to_owned()),
         Some(index) => Some(index.parse::<u64>().ok()?.to_string()),
         None => None,
     };
-    if let Some(old) = value(command, "--from") {
+    if let Some(old) = command.value_of("--from") {
         let old = inventory.run_on(&old)?;
         let new = new_run(snapshot);
         let acts = if command.has_flag("--replace") {
@@ -86,10 +83,12 @@ fn started<'i>(
         };
         return Some((old, acts));
     }
-    if let Some(placement) = value(command, "--placement") {
+    if let Some(placement) = command.value_of("--placement") {
         let own = inventory.run.present()?;
         let same = placement == own.spec.placement
-            && value(command, "--strategy").is_some_and(|it| it == own.spec.strategy);
+            && command
+                .value_of("--strategy")
+                .is_some_and(|it| it == own.spec.strategy);
         return same.then(|| (own, vec![new_run(snapshot)]));
     }
     let run = inventory.run_on(command.operand(0)?)?;
@@ -142,32 +141,8 @@ fn played(
     Some(play(state, &pace, &limits).map_err(Obstacle::Unknown))
 }
 
-/// Findings of which each says that the scheduler has not placed the clusters.
-const UNSCHEDULED: [&str; 3] = ["FS105", "FS106", "FS107"];
-
-/// Names what else a new run would fail for: who only resolves what was found would meet it next.
-pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
-    let mut known: BTreeMap<CommandLine, Option<RunFailure>> = BTreeMap::new();
-    for finding in findings {
-        let mut told = false;
-        let steps = std::mem::take(&mut finding.remedies);
-        for step in steps {
-            let command = step.command.as_ref().filter(|it| makes_a_run(it));
-            let failure = command.and_then(|command| {
-                let fails = || fails(cx.inventory, command);
-                known.entry(command.clone()).or_insert_with(fails).as_ref()
-            });
-            let other = failure.filter(|it| !explains(&finding.code, it.code));
-            if let Some(failure) = other.filter(|_| !told) {
-                finding.remedies.push(resolve(failure));
-                told = true;
-            }
-            finding.remedies.push(step);
-        }
-    }
-}
-
-fn makes_a_run(command: &CommandLine) -> bool {
+/// Whether a command makes a run.
+pub(super) fn makes_a_run(command: &CommandLine) -> bool {
     let verb = command.verb();
     let from = ["--from", "--placement"];
     command.is_ours()
@@ -176,29 +151,11 @@ fn makes_a_run(command: &CommandLine) -> bool {
             || (verb == "run" && from.iter().any(|flag| command.has_flag(flag))))
 }
 
-fn fails(inventory: &Inventory, command: &CommandLine) -> Option<RunFailure> {
+/// Why the run that a command makes fails as things are: when it is initialized, or soon after.
+pub(super) fn failure(inventory: &Inventory, command: &CommandLine) -> Option<RunFailure> {
     match played(inventory, command, FIRST_LOOKS)?.ok()?.end {
         PlayEnd::Failed(failure) => failure,
         _ => None,
-    }
-}
-
-/// Whether who resolves a finding resolves a failure with it.
-fn explains(finding: &str, failure: &str) -> bool {
-    finding == failure
-        || (finding == "FS206" && failure == "FS101")
-        || [finding, failure].iter().all(|it| UNSCHEDULED.contains(it))
-}
-
-fn resolve(failure: &RunFailure) -> Remedy {
-    let code = failure.code;
-    Remedy {
-        action: format!(
-            "Resolve {code} first: otherwise the new run fails, too. KubeFleet says: {}.",
-            failure.reason()
-        ),
-        command: Some(CommandLine::fleet("explain").arg(code)),
-        effect: Effect::ReadOnly,
     }
 }
 

@@ -82,6 +82,12 @@ impl Deref for Inventory {
 }
 
 impl Inventory {
+    /// Whether the placement does not exist, or is about not to.
+    pub fn is_placement_going(&self) -> bool {
+        let placement = self.placement.present();
+        self.placement.is_absent() || placement.is_some_and(|it| it.meta.is_deleting())
+    }
+
     /// Freezes what a walk has found.
     pub fn new(walk: Walk, now: Timestamp, hub: HubFacts) -> Self {
         Self::sharing(walk, now, hub, &mut Shared::default())

@@ -27,6 +27,11 @@ pub fn no_stage(
     };
     let when = tense.when();
     let one = clusters.first().filter(|_| number == 1);
+    // Labels change: who is in no stage now needs one.
+    let out: Vec<_> = match map.filter(|map| map.complete) {
+        Some(map) => map.nowhere().map(|placed| placed.name).collect(),
+        None => clusters.to_vec(),
+    };
     let problem = match one {
         Some(one) => Problem::new(
             Subject::new(Kind::MemberCluster.name(), "", *one),
@@ -46,7 +51,10 @@ pub fn no_stage(
     };
     let mut problem = problem.clusters(clusters.iter().copied());
     let mut selectors = String::new();
-    let entry = map.and_then(|map| map.only_label(one?));
+    let entry = match out.as_slice() {
+        [only] => map.and_then(|map| map.only_label(only)),
+        _ => None,
+    };
     if let Some(map) = map {
         let stages = &map.strategy.stages;
         problem = map.evidence(problem, clusters.iter().copied(), stages);
@@ -56,21 +64,20 @@ pub fn no_stage(
             .collect();
         selectors = format!(" ({})", listed.join("; "));
     }
+    if out.is_empty() {
+        return problem;
+    }
     problem.fix_with(
         format!(
             "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, or \
              narrow the placement's policy.",
-            if number == 1 {
+            if out.len() == 1 {
                 "the cluster"
             } else {
                 "each of the clusters"
             }
         ),
-        label(
-            one.map_or("NAME", |one| *one),
-            entry.as_deref().unwrap_or("KEY=VALUE"),
-        )
-        .switch("--overwrite"),
+        label(out, entry.as_deref().unwrap_or("KEY=VALUE")).switch("--overwrite"),
     )
 }
 

@@ -70,7 +70,7 @@ pub fn several_latest(
             .kubectl("label")
             .arg(format!("{}=false", names::IS_LATEST));
         problem.fix_with(
-            format!("Remove the label from {which}: nothing fixes it automatically."),
+            format!("Set the label of {which} to false: nothing fixes it automatically."),
             unmark.switch("--overwrite"),
         )
     };

@@ -66,18 +66,15 @@ pub fn sorting_label(
         format!(" (stage {} sorts by it)", stage.name)
     });
     let what = match value {
-        None => format!(
-            "{} the label {key}{by}{}",
-            tense.pick("lacks", "lacked"),
-            meant.map_or_else(String::new, |(near, value)| format!(
-                ", but has {near}={value}"
-            ))
-        ),
+        None => format!("{} the label {key}{by}", tense.pick("lacks", "lacked")),
         Some(value) => format!(
             "{} the label {key}={value}, which is not a whole number{by}",
             tense.has()
         ),
     };
+    let near = meant.map_or_else(String::new, |(near, value)| {
+        format!("; it has {near}={value}")
+    });
     let tail = if others.is_empty() {
         String::new()
     } else {
@@ -95,26 +92,28 @@ pub fn sorting_label(
     };
     let mut problem = Problem::new(
         subject,
-        format!("MemberCluster {cluster} {what}{tense}{tail}."),
+        format!("MemberCluster {cluster} {what}{tense}{near}{tail}."),
     )
     .clusters(others.iter().map(|member| member.meta.name.as_str()))
     .clusters([cluster]);
     problem.stage = stage.map(|stage| stage.name.clone());
-    let others_none = others.is_empty();
+    let names = [cluster]
+        .into_iter()
+        .chain(others.iter().map(|it| it.meta.name.as_str()));
+    let names: Vec<_> = names.collect();
     for member in own.into_iter().chain(others).take(8) {
         let path = format!("metadata.labels[{key}]");
         problem = problem.evidence(member.object(), path, member.meta.label(key));
     }
-    let (name, number) = match (others_none, meant) {
-        (true, Some((_, number))) => (cluster, number),
-        (true, None) => (cluster, "NUMBER"),
-        (false, _) => ("NAME", "NUMBER"),
+    let number = match meant {
+        Some((_, number)) if names.len() == 1 => number,
+        _ => "NUMBER",
     };
     problem.fix_with(
         format!(
             "Set the label of {whose} to a whole number. Or remove `sortingLabelKey` from the \
              stage, which then sorts by name."
         ),
-        label(name, format!("{key}={number}")).switch("--overwrite"),
+        label(names, format!("{key}={number}")).switch("--overwrite"),
     )
 }

@@ -33,8 +33,12 @@ const PATIENCE: &str = "10m";
 
 /// Waits until the scheduler has picked a placement's clusters.
 pub fn wait_until_scheduled(placement: &ObjectRef) -> CommandLine {
-    let condition = format!("condition={}Scheduled", placement.kind);
-    let command = placement.kubectl("wait").joined("--for", condition);
+    wait_for(placement, format!("condition={}Scheduled", placement.kind))
+}
+
+/// Waits for what is to become of an object.
+pub fn wait_for(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
+    let command = object.kubectl("wait").joined("--for", what);
     command.joined("--timeout", PATIENCE)
 }
 
@@ -74,9 +78,16 @@ pub fn member_clusters() -> CommandLine {
     CommandLine::kubectl("get").arg(Kind::MemberCluster.for_kubectl())
 }
 
-pub fn label(cluster: &str, entry: impl Into<String>) -> CommandLine {
+/// The most clusters that one command names.
+const NAMED: usize = 8;
+
+/// Labels member clusters, of many the first few.
+pub fn label<'n>(
+    clusters: impl IntoIterator<Item = &'n str>,
+    entry: impl Into<String>,
+) -> CommandLine {
     let command = CommandLine::kubectl("label").arg(Kind::MemberCluster.for_kubectl());
-    command.arg(cluster).arg(entry)
+    command.args(clusters.into_iter().take(NAMED)).arg(entry)
 }
 
 /// Lists the Works of a placement for all member clusters.

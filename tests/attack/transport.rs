@@ -415,7 +415,7 @@ fn endless(form: &str) -> Reply {
             let mut items = object.repeat(200_000);
             items.pop();
             Reply::text(format!(
-                r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRunList","metadata":{{"resourceVersion":"1","continue":"{:?}"}},"items":[{items}]}}"#,
+                r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRunList","metadata":{{"resourceVersion":"1","continue":"{}"}},"items":[{items}]}}"#,
                 next()
             ))
         }

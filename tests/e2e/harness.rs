@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use kube::Client;
 use kubectl_fleet_stage::cli;
 use kubectl_fleet_stage::render::invocation::Invocation;
@@ -238,7 +239,10 @@ fn takes(line: &str) -> Result<(), String> {
     }
     let command = cli::command(&Invocation::default());
     let parsed = command.try_get_matches_from(words);
-    parsed.map(drop).map_err(|error| error.to_string())
+    match parsed {
+        Err(error) if error.kind() != ErrorKind::DisplayHelp => Err(error.to_string()),
+        _ => Ok(()),
+    }
 }
 
 /// Fast, with a delay for new snapshots that a test can step into.

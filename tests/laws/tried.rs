@@ -1,20 +1,28 @@
 //! Every step that is a command of ours is played: the run continues, or what it fails for is named
 //! before the step; and clusters get the content that the step names, and no other.
 
+use std::collections::BTreeSet;
+
 use kubectl_fleet_stage::controller::{AwaitedEvent, Intervention, Obstacle, PlayEnd, PlayedRun};
 use kubectl_fleet_stage::diagnose::tried::{interventions, tried};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::binding::Binding;
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
-use kubectl_fleet_stage::report::{Finding, Remedy};
+use kubectl_fleet_stage::report::Remedy;
 use kubectl_fleet_stage::words::CommandLine;
 
 use super::{fixtures, read, reports};
 
+/// Findings that tell of a placement that goes, or is gone, or was and exists again.
+const GOES: [&str; 2] = ["FS101", "FS206"];
+
+/// What a run fails for while the scheduler is not done.
+const PLACED_LATER: [&str; 2] = ["FS105", "FS107"];
+
 /// What is wrong with what comes of a step.
 fn wrong(
     inventory: &Inventory,
-    (finding, earlier): (&Finding, &[Remedy]),
+    (codes, earlier): (&BTreeSet<&str>, &[Remedy]),
     command: &CommandLine,
     result: Result<PlayedRun, Obstacle>,
 ) -> Option<String> {
@@ -30,19 +38,19 @@ fn wrong(
         let Some(why) = why else {
             return Some("does nothing for a run that is over".to_owned());
         };
-        let named = |code: &str| {
-            let step = format!("Resolve {code}");
-            earlier.iter().any(|it| it.action.starts_with(&step))
+        let said = |text: &str| earlier.iter().any(|it| it.action.contains(text));
+        // What ends a run that continues is told under codes of its own.
+        let makes = acts
+            .iter()
+            .any(|act| matches!(act, Intervention::NewRun { .. }));
+        let told = |code: &str| codes.contains(code) || said(&format!("({code})"));
+        let named = if makes {
+            let waits = PLACED_LATER.contains(&why.code) && said("scheduler has placed");
+            waits || told(why.code) || GOES.iter().any(|code| told(code))
+        } else {
+            said("Resolve FS2")
         };
-        // What ends a run that continues is told under its own codes.
-        let continues = acts
-            .iter()
-            .all(|act| !matches!(act, Intervention::NewRun { .. }));
-        let own = [&finding.code, why.code]
-            .iter()
-            .all(|code| ["FS105", "FS106", "FS107"].contains(code) || **code == finding.code)
-            || (finding.code == "FS206" && why.code == "FS101");
-        if !(named(why.code) || own && !continues || continues && named("FS20")) {
+        if !named {
             return Some(format!("fails: {} {}", why.code, why.message));
         }
     }
@@ -108,6 +116,7 @@ fn every_step_leads_on() {
             let mut walk = Walk::new(target.clone());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, now, hub.clone());
+            let codes = report.findings.iter().map(|it| it.code.as_str()).collect();
             for finding in &report.findings {
                 for (at, remedy) in finding.remedies.iter().enumerate() {
                     let Some(command) = &remedy.command else {
@@ -118,7 +127,7 @@ fn every_step_leads_on() {
                     };
                     count += 1;
                     decided += usize::from(!matches!(result, Err(Obstacle::Unknown(_))));
-                    let steps = (finding, &finding.remedies[..at]);
+                    let steps = (&codes, &finding.remedies[..at]);
                     if let Some(why) = wrong(&inventory, steps, command, result) {
                         let path = path.display();
                         broken.push(format!(

@@ -5,7 +5,7 @@ use std::process::Command;
 use test_hub::Ran;
 
 use crate::setting::{ODD, ROOT, Setting, has};
-use crate::typing::{LIVE, assert_candidates};
+use crate::typing::{EQUALS, LIVE, assert_candidates};
 
 /// Values and descriptions.
 fn candidates(setting: &Setting, setup: &str, line: &str) -> Vec<(String, String)> {
@@ -47,6 +47,11 @@ fn both_scripts_and_kubectls_complete() {
                 let meant = |(_, help): &(String, String)| help.starts_with("canary of checkout-2");
                 assert!(found.iter().any(meant), "{found:?}");
             }
+        }
+        for (line, wanted) in EQUALS {
+            let found = candidates(setting, setup, &format!("{form} {line}"));
+            let values: Vec<_> = found.iter().map(|(value, _)| value.as_str()).collect();
+            assert_eq!(values, [wanted], "{setup}: {line}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use test_hub::Ran;
 
 use crate::setting::{NAMES, Setting};
-use crate::typing::{LIVE, assert_candidates};
+use crate::typing::{EQUALS, LIVE, assert_candidates};
 
 /// The candidates as lines, and the directive.
 fn complete(setting: &Setting, form: &str, line: &str) -> (Vec<String>, String) {
@@ -43,6 +43,17 @@ fn kubectl_asks_the_plugin() {
         assert!(lines.contains(&explain), "{lines:?}");
         let (lines, _) = complete(setting, form, "list --all-n");
         assert_eq!(values(&lines), ["--all-namespaces"]);
+        // As kubectl itself: `kubectl __complete get pods --output=js` has no flag before `json`.
+        for (line, wanted) in EQUALS {
+            let (lines, _) = complete(setting, form, line);
+            let value = line.split_once('=').unwrap().1;
+            let fits: Vec<_> = values(&lines)
+                .into_iter()
+                .filter(|found| found.starts_with(value))
+                .collect();
+            let wanted = wanted.split_once('=').unwrap().1;
+            assert_eq!(fits, [wanted], "{line}: {lines:?}");
+        }
         let folder = setting.folder("bundles").join("inner");
         std::fs::create_dir_all(&folder).unwrap();
         let typed = format!("diagnose -f {}/inn", folder.parent().unwrap().display());
@@ -50,6 +61,16 @@ fn kubectl_asks_the_plugin() {
         assert_eq!(values(&lines), [format!("{}/", folder.display())]);
         assert_eq!(directive, ":2");
     }
+}
+
+/// The reference: what kubectl offers for a flag of its own.
+#[test]
+fn kubectl_has_no_flag_before_a_value_either() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    let (lines, _) = complete(setting, "get pods", "--output=js");
+    assert_eq!(lines[0], "json", "{lines:?}");
 }
 
 #[test]

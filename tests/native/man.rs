@@ -82,7 +82,7 @@ fn assert_page(page: &str, shown: &str) {
         let flag = pair[0].strip_prefix("       ").unwrap_or_default();
         let (_, beside) = flag.split_once(' ').unwrap_or_default();
         let has_text = flag.contains("  ") || beside.starts_with(|c: char| c.is_ascii_uppercase());
-        let is_flag = flag.starts_with('-') && !has_text;
+        let is_flag = flag.starts_with('-') && !has_text && !flag.ends_with('.');
         assert!(
             !is_flag || !pair[1].trim().is_empty(),
             "{page}: {}",

@@ -224,7 +224,7 @@ fn exit_codes_come_through() {
         ("diagnose --zzz", 2),
         ("diagnose orders-1", 3),
         ("diagnose checkout-2", 4),
-        ("wait web-1 -n team-a --for=succeeded --timeout 0", 5),
+        ("wait web-1 -n team-a --for=succeeded --timeout 0", 9),
         ("diagnose checkout-9", 6),
         ("diagnose gateway-1", 8),
     ] {

@@ -63,6 +63,14 @@ impl Typist {
         }
     }
 
+    /// Checks that a flag and its value in one word stay that.
+    pub fn completes_flags(&mut self, form: &str) {
+        for (line, wanted) in EQUALS {
+            let words = self.tab(&format!("{form} {line}"));
+            assert_eq!(words.last().unwrap(), wanted, "{form} {line}: {words:?}");
+        }
+    }
+
     /// The words of a line after TAB.
     pub fn tab(&mut self, line: &str) -> Vec<String> {
         self.words(&format!("{line}\t"))
@@ -160,6 +168,14 @@ pub const LIVE: [(&str, &[&str], bool); 12] = [
         ],
         true,
     ),
+];
+
+/// A flag and the beginning of its value in one word, and what becomes of it.
+pub const EQUALS: [(&str, &str); 4] = [
+    ("diagnose --output=js", "--output=json"),
+    ("diagnose -o=js", "-o=json"),
+    ("list --context=aw", "--context=away"),
+    ("wait checkout-2 --for=stage=can", "--for=stage=canary"),
 ];
 
 /// Words that are typed in quotes, and what they become.

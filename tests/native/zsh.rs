@@ -94,6 +94,7 @@ fn kubectls_own_completion_completes_both_forms() {
         typist.completes_live("kubectl's own", form);
         let words = typist.tab(&format!("{form} approve checkout-2-b"));
         assert_eq!(words.last().unwrap(), "checkout-2-before-canary");
+        typist.completes_flags(form);
     }
     typist.leave();
 }

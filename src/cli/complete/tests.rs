@@ -33,6 +33,13 @@ fn kubectl_gets_candidates_with_their_meaning_and_a_directive() {
 
 #[test]
 fn nothing_typed_offers_the_commands() {
+    // kubectl's scripts put the flag before what they get.
+    let lines = kubectl(&["diagnose", "--output=ma"]);
+    assert_eq!(lines, ["markdown\tMarkdown", ":4"]);
+    let lines = kubectl(&["diagnose", "-o=ma"]);
+    assert_eq!(lines, ["markdown\tMarkdown", ":4"]);
+    let lines = kubectl(&["diagnose", "--outp"]);
+    assert_eq!(lines.len(), 3, "{lines:?}");
     let lines = kubectl(&[]);
     assert!(
         lines.iter().any(|line| line.starts_with("approve\t")),

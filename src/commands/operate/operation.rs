@@ -251,20 +251,33 @@ impl Operation<'_> {
         .hint(look))
     }
 
-    /// Whether the object shows that a change was done, of a new object not before this moment.
+    /// Whether the object shows that this very change was done: that it is as wanted may be the work
+    /// of somebody else, so its managed fields must name us, and no earlier moment than this one.
     fn was_done(&mut self, change: &Change, before: Timestamp) -> bool {
         let query = HubQuery::object(&change.object);
         let Some(answer) = self.reading.hub().map(|hub| hub.read_back(&query)) else {
             return false;
         };
         let now = answer.objects.first();
-        let is_new = || {
-            let created = now.and_then(|object| object.body.meta().created);
-            created.is_some_and(|created| before.duration_since(created) <= TICK)
+        let is_since = |time: Option<Timestamp>| {
+            time.is_some_and(|time| before.duration_since(time) <= TICK)
+        };
+        let manager = self.args.field_manager.as_str();
+        let meta = now.map(|object| object.body.meta());
+        let is_ours = meta.is_some_and(|meta| {
+            let mut writes = meta.managed.iter();
+            writes.any(|write| write.manager == manager && is_since(write.time))
+        });
+        let is_done = match &change.act {
+            Act::Delete { uid, .. } => {
+                meta.is_none_or(|meta| meta.uid == *uid && is_since(meta.deleted))
+            }
+            Act::Create { .. } => is_ours && is_since(meta.and_then(|meta| meta.created)),
+            Act::SetState { .. } | Act::Approve { .. } => is_ours,
         };
         answer.outcome == Outcome::Listed
             && change.happened(now) == Happened::Yes
-            && (!matches!(change.act, Act::Create { .. }) || is_new())
+            && is_done
     }
 
     /// Looks what became of a change whose answer was lost.

@@ -207,6 +207,11 @@ pub fn find(code: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.code == code)
 }
 
+/// The name and the code of a finding.
+pub fn named(code: &str) -> String {
+    find(code).map_or_else(|| code.to_owned(), |rule| format!("{} ({code})", rule.name))
+}
+
 /// The rule of a code or a name, in any case.
 pub fn search(word: &str) -> Option<&'static Rule> {
     ALL.iter()

@@ -86,13 +86,13 @@ fn gates_and_runs_are_chosen() {
         let second = format!("{other}-before-canary");
         scene.asked(&second);
         let mut terminal = choosing(&desk, &["approve"], "Choose what to approve");
-        press(&mut terminal, &[ENTER]);
+        press(&mut terminal, &["\u{1b}"]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 1, "{shown}");
         assert!(shown.contains("nothing chosen"), "{shown}");
         // So are the runs that are waited for.
         let mut terminal = choosing(&desk, &["wait", "--for=approval"], "Choose update runs");
-        press(&mut terminal, &["a", ENTER]);
+        press(&mut terminal, &["*", ENTER]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
         let said = format!("wait {other} sur/{name} --for=approval -n ");
@@ -165,7 +165,7 @@ fn a_placement_a_strategy_and_a_snapshot_are_chosen() {
         let mut terminal = choosing(&desk, &["rollback"], "Choose a placement");
         press(&mut terminal, &[ENTER]);
         terminal.until("Choose the snapshot to roll back to");
-        terminal.until("snapshot 0");
+        terminal.until("SNAPSHOT");
         press(&mut terminal, &["\u{1b}"]);
         let (code, shown) = terminal.end();
         assert_eq!(code, 1, "{shown}");

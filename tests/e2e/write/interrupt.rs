@@ -102,7 +102,7 @@ fn only_yes_is_yes() {
             "yn\n",
             "yes no\n",
             ESCAPE,
-            "q",
+            "q\n",
             END_OF_INPUT_ENTER,
         ] {
             check(words, question, Answer::Types(text), &[1], not_confirmed);

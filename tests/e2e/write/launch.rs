@@ -114,6 +114,7 @@ fn a_run_after_another() {
             &first,
             "--replace",
             "--dry-run=client",
+            "-v",
         ]);
         dry.ends(0).answers("DELETE").answers("POST");
         assert!(scene.seen_run(&first).is_some() && scene.seen_run(&second).is_none());
@@ -143,7 +144,7 @@ fn what_is_shown_and_checked_is_not_done() {
         let name = &scene.name;
         for verb in ["init", "run"] {
             let make = [&[verb, name], &scene.of()[..]].concat();
-            let shown = scene.does(&[&make[..], &["--dry-run=client"]].concat());
+            let shown = scene.does(&[&make[..], &["--dry-run=client", "-v"]].concat());
             shown.ends(0).answers("POST /apis/");
             let shown = scene.does(&[&make[..], &["--dry-run=client", "-o", "json"]].concat());
             let document = shown.ends(0).ran.json();

@@ -171,7 +171,7 @@ fn what_is_shown_and_checked_is_not_done() {
         scene.run(name, "Run");
         let before = scene.until_waiting(name);
         scene
-            .does(&["stop", name, "--dry-run=client"])
+            .does(&["stop", name, "--dry-run=client", "-v"])
             .ends(0)
             .answers("application/json-patch+json")
             .answers("/metadata/uid");
@@ -180,7 +180,7 @@ fn what_is_shown_and_checked_is_not_done() {
         let yaml = scene.does(&["stop", name, "--dry-run=client", "-o", "yaml"]);
         yaml.ends(0).answers("state: Stop");
         scene
-            .does(&["delete", name, "--dry-run=client"])
+            .does(&["delete", name, "--dry-run=client", "-v"])
             .ends(0)
             .answers("DELETE /apis/placement.kubernetes-fleet.io/v1beta1/")
             .answers("preconditions");

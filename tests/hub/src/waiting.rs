@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Whatever takes longer hangs: no machine is so slow.
-pub const HANGS: Duration = Duration::from_mins(10);
+pub const HANGS: Duration = Duration::from_mins(5);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How many looks in a row find nothing to do in a process that has nothing to do.

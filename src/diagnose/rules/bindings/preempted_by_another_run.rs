@@ -6,7 +6,9 @@ use crate::diagnose::preemption::{Winner, describe_state, lost, winner};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::inventory::choose::is_finished;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Conditions, reasons};
+use crate::problems::steps;
 use crate::rollout::{ClusterState, Rollout};
 
 /// A run fails when the binding of a cluster in flight no longer asks for what the run wrote. The
@@ -157,6 +159,23 @@ fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Findi
             cx.command("diagnose").arg(name),
         );
     }
+    if let Some(index) = taken_back(cx).filter(|_| over) {
+        return finding
+            .look_with(
+                "Check which run rolled out which version.",
+                cx.command("history").arg(&cx.inventory.placement_name),
+            )
+            .disrupt_with(
+                format!(
+                    "Roll out snapshot {index} with a new run, if you still want the content of this \
+                     run: it has failed for good.",
+                ),
+                cx.run().map(|run| {
+                    let command = steps::run_from(run).flag("--snapshot", index);
+                    command.switch("--allow-older")
+                }),
+            );
+    }
     run_failure::new_run(
         cx,
         finding,
@@ -166,6 +185,23 @@ fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Findi
             "Then start a new run, if anything is left to roll out: this run has failed for good."
         },
     )
+}
+
+/// The run's own snapshot, where clusters have another one by now: to roll it out takes them back.
+fn taken_back<'i>(cx: &Context<'i>) -> Option<&'i str> {
+    let own = cx.run()?.status.snapshot_index.as_str();
+    let held = cx
+        .inventory
+        .bindings
+        .iter()
+        .filter_map(Binding::snapshot_index);
+    let is_replaced = held.into_iter().any(|index| index != own);
+    let exists = cx
+        .inventory
+        .snapshots
+        .iter()
+        .any(|it| it.index() == Some(own));
+    (is_replaced && exists).then_some(own)
 }
 
 fn stage(cx: &Context<'_>, clusters: &[&str]) -> Option<String> {

@@ -37,10 +37,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         )
         .severity(Severity::Warning);
-    let finding = with_evidence(finding, cx, &placement, &differences).fix(
-        "Restore the apply strategy before the controller's next check, if the change was a \
-         mistake.",
-    );
+    let finding = with_evidence(finding, cx, &placement, &differences).fix(format!(
+        "Restore the apply strategy {}, if the change was a mistake.",
+        run_failure::in_time(cx)
+    ));
     vec![run_failure::new_run(
         cx,
         finding,

@@ -181,8 +181,10 @@ fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding
 
 /// What can be done before the controller has seen the change.
 fn take_back_or_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
-    let finding =
-        finding.fix("Undo the change before the controller's next check, if it was a mistake.");
+    let finding = finding.fix(format!(
+        "Undo the change {}, if it was a mistake.",
+        run_failure::in_time(cx)
+    ));
     run_failure::new_run(
         cx,
         finding,

@@ -49,7 +49,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 affected.on_hub()
             ),
         )
-        .new_run(
+        .same_content(
             affected.cx,
             "Or set serverSideApplyConfig.force: true in the placement's applyStrategy, if the hub \
              should win everywhere. This fails the current run, so start a new one.",

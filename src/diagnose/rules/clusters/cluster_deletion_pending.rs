@@ -1,8 +1,9 @@
 //! The run removes the placement from a cluster, and the binding is not gone yet.
 
+use crate::diagnose::leftover::ask_agent;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{duration, names};
+use crate::kubefleet::duration;
 use crate::problems::steps;
 use crate::rollout::{ClusterState, STUCK_AFTER};
 
@@ -78,7 +79,6 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
         }
-        let namespace = names::member_namespace(name);
         if let Some(binding) = cluster.binding.filter(|_| left == 0) {
             finding = finding.look_with(
                 "Inspect the binding: its finalizers are all that is left.",
@@ -94,12 +94,36 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             let remove = format!("Ask the owner of {} to remove it.", enumerate(&foreign));
             finding = finding.fix(remove).then_continues(cx);
         } else if late {
-            finding = finding.look(format!(
-                "Check the hub agent's log, the agent of {name}, and the namespace {namespace}: the \
-                 controller waits without a time limit and never reports the run as stuck."
-            ));
+            finding = who_is_late(cx, name, cluster.binding, finding);
         }
         findings.push(finding);
     }
     findings
+}
+
+/// Asks who has to act next: the hub agent deletes the Works and lets go of the binding, the member
+/// agent removes what is in the Works. The controller waits for both without a limit.
+/// Source: workgenerator/controller.go:handleDelete, workapplier/controller.go:garbageCollectAppliedWork.
+fn who_is_late(
+    cx: &Context<'_>,
+    name: &str,
+    binding: Option<&Binding>,
+    finding: Finding,
+) -> Finding {
+    let mut works = binding.into_iter().flat_map(|it| cx.inventory.works_of(it));
+    let going = works
+        .next()
+        .map(|first| first.meta.is_deleting() && works.all(|it| it.meta.is_deleting()));
+    match going {
+        Some(true) => ask_agent(finding, name),
+        _ if !cx.inventory.works.is_complete() => ask_agent(finding, name),
+        Some(false) => finding.look_with(
+            "Check whether the hub agent runs: it must delete the Works.",
+            steps::hub_agent(),
+        ),
+        None => finding.look_with(
+            "Check whether the hub agent runs: it must remove its finalizer.",
+            steps::hub_agent(),
+        ),
+    }
 }

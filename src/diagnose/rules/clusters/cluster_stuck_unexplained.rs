@@ -29,6 +29,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let stuck = stuck(cx);
+    if stuck.is_empty() && cx.outlook.silence.is_some() {
+        return Vec::new();
+    }
     let mut groups: BTreeMap<_, Vec<(&str, Option<&Binding>)>> = BTreeMap::new();
     for (cluster, stage) in &stuck {
         let explained = cx
@@ -254,5 +257,12 @@ fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
             steps::works_of(&placement),
         ),
     };
-    finding.look("Read the logs of the hub agent and of the agents on these clusters.")
+    let names = match finding.clusters.len() {
+        0 => "the hub agent".to_owned(),
+        _ => format!(
+            "the hub agent, then of the agents on {}",
+            enumerate(&finding.clusters)
+        ),
+    };
+    finding.look_with(format!("Read the log of {names}."), cx.agent_log())
 }

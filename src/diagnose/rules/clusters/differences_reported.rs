@@ -7,6 +7,7 @@ use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Condition, describe_object, reasons};
 use crate::report::HubAndMember;
+use crate::rollout::Rollout;
 
 /// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,
 /// whatever it says. Source: updaterun/execution.go:checkClusterUpdateResult.
@@ -72,8 +73,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             }
         }
     }
-    Some(finding.look(
+    let fails = if cx.rollout.as_ref().is_some_and(Rollout::is_live) {
+        ", which fails this run,"
+    } else {
+        ""
+    };
+    Some(finding.look(format!(
         "Decide for each object which side is right. To roll out the hub's version, set another \
-         `spec.strategy.applyStrategy.type` in the placement and start a new run.",
-    ))
+         `spec.strategy.applyStrategy.type` in the placement{fails} and start a new run."
+    )))
 }

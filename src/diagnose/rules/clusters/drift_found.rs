@@ -50,7 +50,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
                 affected.on_hub()
             ),
         )
-        .new_run(
+        .same_content(
             affected.cx,
             "Or set whenToApply: Always in the placement's applyStrategy to overwrite changes \
              everywhere. This fails the current run, so start a new one.",

@@ -111,7 +111,9 @@ fn describe(
         finding = finding
             .look_with(
                 "Check whether the hub still has it, with the labels that the placement selects.",
-                all_like_it(CommandLine::kubectl("get")).switch("--show-labels"),
+                all_like_it(CommandLine::kubectl("get"))
+                    .arg(&object.name)
+                    .switch("--show-labels"),
             )
             .new_run(
                 cx,

@@ -49,7 +49,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
              creating it, if the placement should own it alone."
         ))
         .then_continues(affected.cx)
-        .new_run(
+        .same_content(
             affected.cx,
             "Or set allowCoOwnership: true in the placement's applyStrategy, if both should own it. \
              This fails the current run, so start a new one.",

@@ -249,7 +249,7 @@ fn remedies(
                 format!(
                     "Add the label {key} to {cluster}, unless a stage or a policy selects by it."
                 ),
-                steps::label(cluster, format!("{key}=VALUE")),
+                steps::label([cluster.as_str()], format!("{key}=VALUE")),
             );
         }
         // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;

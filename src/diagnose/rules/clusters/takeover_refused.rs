@@ -95,7 +95,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         ManifestProblem::TakeoverNever => "Set",
         _ => "Or set",
     };
-    finding = finding.new_run(
+    finding = finding.same_content(
         affected.cx,
         format!(
             "{joint} whenToTakeOver: Always in the placement's applyStrategy to take over existing \

@@ -55,12 +55,18 @@ fn one(cx: &Context<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
     } else {
         "has not reported on the new content"
     };
-    let message = format!("The member agent of {cluster} {what}{lasting}.");
+    let never = works.is_empty() && cx.inventory.works.is_complete();
+    let why = if never {
+        format!(": {namespace} on the hub has no Work of the placement for it")
+    } else {
+        String::new()
+    };
+    let message = format!("The member agent of {cluster} {what}{lasting}{why}.");
     let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
     }
-    if works.is_empty() && cx.inventory.works.is_complete() && named.is_some() {
+    if never && named.is_some() {
         let work = finding.subject.clone();
         finding = finding.absent(work);
     }
@@ -74,6 +80,17 @@ fn one(cx: &Context<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
             steps::works_for(&cx.placement_object(), cluster),
         ),
     };
+    if never {
+        // The hub agent creates Works, and creates again what somebody deleted.
+        // Source: workgenerator/controller.go:SetupWithManager.
+        return finding
+            .look_with(
+                "Check whether the hub agent runs: it creates the Works.",
+                steps::hub_agent(),
+            )
+            .fix("Restore the hub agent.")
+            .then_continues(cx);
+    }
     finding
         .look_with(
             format!("Check whether the agent's pods run on {cluster}."),

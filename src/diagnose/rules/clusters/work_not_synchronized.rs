@@ -98,9 +98,10 @@ fn describe(
                  the reason."
             );
             finding
-                .look(
+                .look_with(
                     "Read the evidence and the hub agent's log: they name what could not be \
                      written.",
+                    cx.agent_log(),
                 )
                 .new_run(
                     cx,

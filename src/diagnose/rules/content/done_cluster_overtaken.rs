@@ -1,6 +1,7 @@
 //! A cluster with which a run is done has another run's snapshot.
 
 use crate::diagnose::rules::prelude::*;
+use crate::inventory::choose;
 use crate::kubefleet::{Conditions, reasons};
 use crate::problems::put_there;
 use crate::rollout::content::overtaken;
@@ -64,7 +65,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         "Check which run rolled out which version.",
         cx.command("history").arg(&cx.inventory.placement_name),
     );
-    let finding = if all_on_one(rollout) {
+    // A later run that is under way decides, and one more would take clusters from it.
+    let own = choose::age_key(rollout.run);
+    let mut others = cx.inventory.runs_under_way();
+    let is_led = others.any(|other| choose::age_key(other) > own);
+    let finding = if is_led || all_on_one(rollout) {
         finding
     } else {
         finding.fix_with(

@@ -6,6 +6,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
+use crate::words::CommandLine;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
@@ -119,10 +120,22 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx.fresh_run_command(Some(&newest.to_string())),
     );
     vec![match indexes.as_slice() {
+        // A run would refuse to roll clusters back.
         [older, _] => finding.fix_with(
-            format!("Or bring them to snapshot {older}."),
-            cx.fresh_run_command(Some(&older.to_string())),
+            format!("Or roll them back to snapshot {older}."),
+            back_to(cx, *older),
         ),
         _ => finding,
     }]
+}
+
+/// Rolls the placement back to a snapshot, with the strategy of its run.
+fn back_to(cx: &Context<'_>, index: u64) -> CommandLine {
+    let placement = cx.placement_object();
+    let command = placement.scope().fleet("rollback");
+    let command = command.arg(placement.word()).flag("--to", index.to_string());
+    match cx.run() {
+        Some(_) => command,
+        None => command.flag("--strategy", "STRATEGY"),
+    }
 }

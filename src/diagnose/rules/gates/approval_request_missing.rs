@@ -59,11 +59,12 @@ fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
         if rollout.state_ignored {
             finding
         } else {
-            finding.fix_with(
-                "Stop the run to make the controller check it, if the request does not appear …",
-                cx.command("stop").arg(&run.name),
-            )
-            .fix_with("Then resume it.", cx.command("resume").arg(&run.name))
+            finding
+                .fix_with(
+                    "Stop the run to make the controller check it, if the request does not appear.",
+                    cx.command("stop").arg(&run.name),
+                )
+                .fix_with("Then resume it.", cx.command("resume").arg(&run.name))
         }
     })
 }

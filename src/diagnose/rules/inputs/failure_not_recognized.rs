@@ -1,6 +1,5 @@
 //! The run failed with words that no rule knows.
 
-use super::initialization_retried::read_log;
 use crate::diagnose::rules::ALL;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
@@ -46,7 +45,7 @@ fn unrecognized(cx: &Context<'_>, rule: &Rule, text: &str) -> Finding {
     let finding = run_failure::finding(cx, rule, &run, message)
         .look_with(
             "Read the controller's message and the hub agent's log of that time.",
-            read_log(cx),
+            cx.agent_log(),
         )
         .fix("Fix what they name.");
     run_failure::then_new_run(cx, finding)

@@ -1,6 +1,5 @@
 //! Something that passes by itself ended the initialization for good.
 
-use super::initialization_retried::read_log;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
@@ -66,7 +65,7 @@ fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
         )
         .look_with(
             "Read the hub agent's log, if the new run fails the same way.",
-            read_log(cx),
+            cx.agent_log(),
         )
 }
 

@@ -6,7 +6,6 @@ use jiff::SignedDuration;
 use crate::kubefleet::{duration, names};
 use crate::problems::{Problem, bindings_outdated};
 use crate::rollout::Phase;
-use crate::words::CommandLine;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
@@ -71,7 +70,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             .look_with(
                 "Read the reason in the hub agent's log: errors that are retried do not appear in \
                  the run's status.",
-                read_log(cx),
+                cx.agent_log(),
             )
             .look_with(
                 "Wait: the run continues by itself once the cause is fixed. The controller retries \
@@ -81,12 +80,6 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                     .switch("--for=initialized"),
             ),
     )
-}
-
-/// Collects what the hub agent logged about the run.
-pub fn read_log(cx: &Context<'_>) -> CommandLine {
-    let collect = cx.command("collect").arg(cx.run_object().name);
-    collect.switch("--controller-logs")
 }
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.

@@ -50,11 +50,23 @@ fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
             let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
             placement_missing(cx.inventory, &object, strategy, cx.past(""))
         }
-        Sight::Absent => Problem::new(&object, format!("{lead}.")).absent(&object).fix(
+        Sight::Absent => Problem::new(&object, format!("{lead}{}.", with_content(cx)))
+            .absent(&object)
+            .fix(
             "Create the placement again with `spec.strategy.type: External` and wait until it is \
              scheduled, if the deletion was a mistake. Otherwise delete the run: there is nothing \
              to roll out.",
         ),
     };
     run_failure::refused(cx, rule, problem, fixed)
+}
+
+/// Works keep a binding, and what they brought keeps a Work: where no binding is left, nothing is.
+/// Source: workgenerator/controller.go:handleDelete.
+fn with_content(cx: &Context<'_>) -> &'static str {
+    if cx.inventory.bindings.is_known_empty() {
+        ", and its content was removed from its member clusters with it"
+    } else {
+        ""
+    }
 }

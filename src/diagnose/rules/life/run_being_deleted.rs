@@ -67,7 +67,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         finding = finding.look_with(
             "Wait until it is gone.",
-            run.object().kubectl("wait").joined("--for", "delete"),
+            steps::wait_for(&run.object(), "delete"),
         );
     }
     Some(finding.look_with(

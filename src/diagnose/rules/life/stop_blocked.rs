@@ -32,13 +32,26 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         blocking
     };
-    let names: Vec<_> = blocking.iter().map(|cluster| cluster.name).collect();
+    let mut names: Vec<_> = blocking.iter().map(|cluster| cluster.name).collect();
+    let removed: Vec<_> = rollout
+        .held_removals()
+        .map(|cluster| cluster.name)
+        .collect();
+    if names.is_empty() {
+        names.clone_from(&removed);
+    }
     let verb = if names.len() == 1 { "does" } else { "do" };
     let mut finding = rule
         .finding(
             run.object(),
             if names.is_empty() {
                 format!("{} cannot stop because it is stuck.", run.object())
+            } else if blocking.is_empty() {
+                format!(
+                    "{} cannot stop because the placement is not gone from {}.",
+                    run.object(),
+                    enumerate(&removed)
+                )
             } else {
                 format!(
                     "{} cannot stop because it waits for {}, which {verb} not finish.",

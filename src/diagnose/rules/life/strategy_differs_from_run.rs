@@ -2,8 +2,8 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
-use crate::kubefleet::duration;
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
+use crate::kubefleet::{ObjectRef, duration};
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
@@ -37,27 +37,83 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             if differences.is_empty() {
                 return Vec::new();
             }
-            let stages: Vec<_> = live.spec.stages.iter().map(|stage| &stage.name).collect();
-            let had: Vec<_> = recorded.stages.iter().map(|stage| &stage.name).collect();
-            vec![
-                rule.finding(
-                    &object,
-                    format!(
-                        "{object} differs from the run's copy ({}); the run uses its copy.",
-                        enumerate(&differences)
-                    ),
-                )
-                .evidence(
-                    run.object(),
-                    "status.stagedUpdateStrategySnapshot.stages[].name",
-                    had,
-                )
-                .evidence(&object, "spec.stages[].name", stages)
-                .fix_with(
-                    "Start a new run instead, if it should use the current strategy.",
-                    cx.new_run_command(),
+            let finding = rule.finding(
+                &object,
+                format!(
+                    "{object} differs from the run's copy ({}); the run uses its copy.",
+                    enumerate(&differences)
                 ),
-            ]
+            );
+            let of_run = (run.object(), "status.stagedUpdateStrategySnapshot");
+            let finding = shown(finding, &of_run, recorded, &live.spec);
+            let finding = shown(finding, &(object, "spec"), &live.spec, recorded);
+            vec![finding.fix_with(
+                "Start a new run instead, if it should use the current strategy.",
+                cx.new_run_command(),
+            )]
+        }
+    }
+}
+
+/// What stands in a strategy where it differs from another: its first field that does, else its
+/// stages.
+fn shown(
+    finding: Finding,
+    (object, base): &(ObjectRef, &str),
+    own: &StrategySpec,
+    other: &StrategySpec,
+) -> Finding {
+    let pairs = own.stages.iter().zip(&other.stages);
+    let different = pairs
+        .filter(|(own, other)| own.name == other.name)
+        .find_map(|(own, other)| Some((own, *stage_differences(own, other).first()?)));
+    let names = || {
+        own.stages
+            .iter()
+            .map(|stage| &stage.name)
+            .collect::<Vec<_>>()
+    };
+    let Some((stage, field)) = different else {
+        return finding.evidence(object, format!("{base}.stages[].name"), names());
+    };
+    let path = format!("{base}.stages[name={}].{field}", stage.name);
+    match field {
+        "labelSelector" => finding.evidence(object, path, stage.selector.as_deref()),
+        "sortingLabelKey" => finding.evidence(
+            object,
+            path,
+            Some(&stage.sorting_label).filter(|it| !it.is_empty()),
+        ),
+        "maxConcurrency" => finding.evidence(
+            object,
+            path,
+            Some(&stage.max_concurrency).filter(|it| !it.is_empty()),
+        ),
+        _ => {
+            let tasks = if field == "beforeStageTasks" {
+                &stage.before
+            } else {
+                &stage.after
+            };
+            let kinds: Vec<_> = tasks
+                .iter()
+                .map(|task| match task.wait.as_str() {
+                    "" => task.kind.clone(),
+                    wait => format!("{} {wait}", task.kind),
+                })
+                .collect();
+            finding.computed(
+                object,
+                &[&path],
+                format!(
+                    "tasks: {}",
+                    if kinds.is_empty() {
+                        "none".to_owned()
+                    } else {
+                        kinds.join(", ")
+                    }
+                ),
+            )
         }
     }
 }

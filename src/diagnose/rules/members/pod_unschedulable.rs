@@ -43,15 +43,18 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     *condition,
                 );
             }
-            finding = finding
-                .look_with(
-                    "List the nodes.",
-                    group.kubectl_in("", "get").arg("nodes").flag("-o", "wide"),
-                )
-                .look_with(
-                    "Inspect the pod's requests.",
-                    group.kubectl("describe").arg("pod").arg(group.pod()),
-                );
+            if !*gated {
+                let nodes = group.kubectl_in("", "get").arg("nodes").flag("-o", "wide");
+                finding = finding.look_with("List the nodes.", nodes);
+            }
+            finding = finding.look_with(
+                if *gated {
+                    "Inspect the pod: it names its scheduling gates."
+                } else {
+                    "Inspect the pod's requests."
+                },
+                group.kubectl("describe").arg("pod").arg(group.pod()),
+            );
             let content = format!(
                 "fix the requests, tolerations, or affinity in {} on the hub, or with an override \
                  for these clusters, and start a new run.",

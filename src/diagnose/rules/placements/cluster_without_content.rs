@@ -70,6 +70,12 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             )
             .known(run.object(), path, cluster.ended);
     }
+    // The snapshots of a new placement are other ones.
+    let used = Some(run.status.snapshot_index.as_str()).filter(|_| !is_new);
+    let index = used.filter(|used| {
+        let mut snapshots = cx.inventory.snapshots.iter();
+        snapshots.any(|it| it.index() == Some(used))
+    });
     Some(
         finding
             .look_with(
@@ -78,10 +84,7 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             )
             .fix_with(
                 "Roll the content out again with a new run.",
-                cx.command("run")
-                    .arg("NEW")
-                    .flag("--placement", &cx.inventory.placement_name)
-                    .flag("--strategy", &run.spec.strategy),
+                cx.fresh_run_command(index),
             ),
     )
 }
