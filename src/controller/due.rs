@@ -87,10 +87,17 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
         // The time is the approver's own word: it is never before the request.
         .filter_map(|it| it.approved()?.since.max(it.meta.created))
         .max();
+    // What the controller has accepted, it notes in the run in the same look.
+    let accepted = state.approvals.iter();
+    let accepted = accepted
+        .filter(|it| it.spec.run == run.meta.name && it.is_accepted())
+        .filter_map(|it| it.accepted()?.since)
+        .filter(|since| wrote.is_none_or(|wrote| wrote < *since))
+        .max();
     let edited = (!pace::is_observed(run)).then(|| run.meta.spec_edited());
     let created = conditions.condition(reasons::INITIALIZED).is_none();
     let created = created.then_some(run.meta.created);
-    let watched = [approved, edited.flatten(), created.flatten()];
+    let watched = [approved, accepted, edited.flatten(), created.flatten()];
     let watched = watched.into_iter().flatten().max();
     if let Some(since) = watched.filter(|since| wrote.is_none_or(|wrote| wrote <= *since)) {
         return (since, pace::PROMPT, true);
