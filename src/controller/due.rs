@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::expected::changes;
+use super::look::look_at;
 use super::pace::{self, Requeue};
 use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
-use super::{changes, look_at};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 
@@ -83,11 +84,20 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let run = &state.run;
     let conditions = &run.status.conditions;
     let wrote = pace::last_write(run);
-    let approvals = state.approvals.iter();
-    let approved = approvals
-        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
-        // The time is the approver's own word: it is never before the request.
-        .filter_map(|it| it.approved()?.since.max(it.meta.created))
+    let own = state
+        .approvals
+        .iter()
+        .filter(|it| it.spec.run == run.meta.name && it.counts());
+    let approved = own
+        .filter_map(|it| {
+            let accepted = it.status.conditions.condition(reasons::APPROVAL_ACCEPTED);
+            match accepted.filter(|_| it.is_accepted()) {
+                // What was accepted and is not noted is under way.
+                Some(accepted) => accepted.since.filter(|since| Some(*since) > wrote),
+                // The time is the approver's own word: it is never before the request.
+                None => it.approved()?.since.max(it.meta.created),
+            }
+        })
         .max();
     let created = conditions.condition(reasons::INITIALIZED).is_none();
     let created = created.then_some(run.meta.created).flatten();

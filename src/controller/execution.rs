@@ -204,6 +204,10 @@ impl Reconciler {
             let text = format!("the cluster `{name}` in the stage {stage} has failed");
             return Err(aborted("FS301", &text));
         }
+        if self.state.run.status.snapshot_index.is_empty() {
+            let what = "which resource snapshot the run rolls out";
+            return Err(Halt::Unknown(what.to_owned()));
+        }
         let binding = by_cluster.get(name).copied();
         let Some(binding) = binding else {
             let text = format!(

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::expected::{ExpectedCondition, changes};
 use super::failure::RunFailure;
+use super::look::{is_woken, look_at, rests};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{ControllerStep, LookResult};
 use super::state::{State, Written, set_condition};
 use super::wait::AwaitedEvent;
-use super::{ExpectedCondition, changes, is_woken, look_at, rests};
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};

@@ -364,7 +364,7 @@ fn the_model_and_the_stand_in_end_in_the_same_state() {
     let ends: Vec<PlayEnd> = std::thread::scope(|scope| {
         let halves = (0..2).map(|half| {
             scope.spawn(move || {
-                (0..FLEETS)
+                (0..fleets)
                     .filter(|it| it % 2 == half)
                     .map(one)
                     .collect::<Vec<_>>()
