@@ -39,7 +39,7 @@ pub use wait::AwaitedEvent;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::reasons;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{RunState, UpdateRun};
 use pace::Requeue;
 
 /// What the controller does next.
@@ -180,8 +180,11 @@ fn prediction(
 
 /// A run that rests waits for somebody; what comes of a start is known already.
 fn resting(state: State) -> Result<Prediction, String> {
-    let started = state.clone().started();
-    let failure = look_at(&started, state.now)?.0.failure;
+    let start = Intervention::SetState(RunState::Run);
+    let failure = match after(&state, &start) {
+        Ok(started) => look_at(&started, state.now)?.0.failure,
+        Err(_) => None,
+    };
     Ok(Prediction {
         step: ControllerStep::None,
         by: None,

@@ -127,14 +127,3 @@ pub fn is_false(conditions: &[Condition], kind: &str, generation: Option<i64>) -
     let condition = conditions.condition(kind);
     condition.is_some_and(|it| it.is_false() && it.observes(generation))
 }
-
-impl State {
-    /// As it stands once somebody has asked the run to run.
-    #[must_use]
-    pub fn started(mut self) -> Self {
-        let meta = &mut self.run.meta;
-        meta.generation = Some(meta.generation.unwrap_or(0).saturating_add(1));
-        self.run.spec.state = Some("Run".to_owned());
-        self
-    }
-}
