@@ -7,6 +7,7 @@ use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use super::{changes, look_at};
+use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 
@@ -84,8 +85,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let approvals = state.approvals.iter();
     let approved = approvals
         .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
-        // The time is the approver's own word: it is never before the request.
-        .filter_map(|it| it.approved()?.since.max(it.meta.created))
+        .filter_map(|it| given(it))
         .max();
     // What the controller has accepted, it notes in the run in the same look.
     let accepted = state.approvals.iter();
@@ -115,6 +115,15 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
         every
     };
     (since, pace.saturating_add(pace::PROMPT), false)
+}
+
+/// When an approval was given. Its own time is the approver's word: the server's is meant where that
+/// is later.
+fn given(request: &ApprovalRequest) -> Option<Timestamp> {
+    let said = request.approved()?.since.max(request.meta.created);
+    let writes = request.meta.managed.iter();
+    let writes = writes.filter(|write| write.subresource == "status");
+    said.max(writes.filter_map(|write| write.time).max())
 }
 
 /// When the bindings of clusters in flight changed last, as far as their conditions tell, and for

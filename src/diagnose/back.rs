@@ -1,7 +1,7 @@
 //! What continuing a run does to clusters that another run has updated since.
 
-use crate::problems::put_there;
 use super::context::Context;
+use crate::problems::put_there;
 use crate::rollout::content::{self, GoesBack, would_go_back};
 use crate::rollout::{Phase, Rollout, rollout_started};
 use crate::words::enumerate;

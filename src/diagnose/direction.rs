@@ -30,7 +30,9 @@ fn with_content(action: &str, content: &str) -> String {
     if content == CURRENT && action.contains(CURRENT) {
         return action.to_owned();
     }
-    let now = content.strip_prefix(CURRENT).filter(|_| action.contains(CURRENT));
+    let now = content
+        .strip_prefix(CURRENT)
+        .filter(|_| action.contains(CURRENT));
     let content = now.and_then(|it| it.strip_prefix(", ")).unwrap_or(content);
     let ends = |at: &usize| !action[*at..].starts_with(|c: char| c.is_alphanumeric());
     let run = ["new run without an index", "new run", "first run"]
@@ -49,7 +51,10 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
     let named = || inventory.run_on(command.operand(0)?).or(cx.run());
     let (what, index) = match command.verb() {
         _ if !command.is_ours() => return None,
-        "run" => match (command.value_of("--snapshot"), command.value_of("--placement")) {
+        "run" => match (
+            command.value_of("--snapshot"),
+            command.value_of("--placement"),
+        ) {
             (Some(index), _) if index == "latest" => current(inventory),
             (Some(index), _) if index.parse::<u64>().is_err() => {
                 return Some("the snapshot that you name".to_owned());

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command as Process;
 
+use jiff::SignedDuration;
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::report::{Finding, Report, Verdict};
 use kubectl_fleet_stage::rollout::ClusterState;
 use kubectl_fleet_stage::words::{Class, CommandLine, enumerate};
-use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::{fixtures, one_of_each_folder, read, reports};
@@ -220,7 +220,11 @@ fn nobody_says_otherwise_what_comes_next() {
             let why = ahead(&status, &report).or_else(|| counted(&status));
             wrong.extend(why.map(|why| format!("{}: {target}: {why}", path.display())));
             if status.verdict != report.verdict {
-                wrong.push(format!("{}: {target}: {:?}", path.display(), status.verdict));
+                wrong.push(format!(
+                    "{}: {target}: {:?}",
+                    path.display(),
+                    status.verdict
+                ));
             }
         }
     }

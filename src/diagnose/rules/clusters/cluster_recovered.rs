@@ -10,10 +10,9 @@ use crate::rollout::{ClusterView, Health, LOOK_EVERY, Phase, Rollout, STUCK_AFTE
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
-pub const RULE: Rule =
-    Rule::info("FS522", "cluster-recovered", Search::Whole(check))
-        .reads(&[Concept::Binding])
-        .caused_by(&["FS122"]);
+pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", Search::Whole(check))
+    .reads(&[Concept::Binding])
+    .caused_by(&["FS122"]);
 
 /// The longest time between two looks.
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);

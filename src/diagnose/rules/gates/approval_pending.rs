@@ -58,7 +58,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let what = opens(cx, gate);
         let aborts = cx.outlook.aborts(cx.verdict);
         let message = if aborts.is_some() {
-            format!("{name} is not approved; an approval does not let {} continue.", run.name)
+            format!(
+                "{name} is not approved; an approval does not let {} continue.",
+                run.name
+            )
         } else if halted {
             format!(
                 "{name} is not approved yet; once {} is resumed, approving lets {what}.",

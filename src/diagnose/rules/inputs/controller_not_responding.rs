@@ -148,7 +148,10 @@ fn evidence(
     finding.computed(
         &run,
         &["status"],
-        format!("the controller could {} since {}", silence.deed, silence.since),
+        format!(
+            "the controller could {} since {}",
+            silence.deed, silence.since
+        ),
     )
 }
 
