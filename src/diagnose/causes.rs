@@ -296,6 +296,7 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
         "Resolve {} first: otherwise the run fails {when}.",
         enumerate(&first)
     );
+    let is_explained = findings.iter().any(|it| first.contains(&it.code));
     for finding in findings {
         if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
             finding.root_cause = true;
@@ -304,7 +305,7 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
             continue;
         }
         if fails.is_some() {
-            finding.root_cause = false;
+            finding.root_cause &= !is_explained;
             let continues = |remedy: &Remedy| {
                 let command = remedy.command.as_ref().filter(|command| command.is_ours());
                 command.is_some_and(|it| ["approve", "resume", "run", "stop"].contains(&it.verb()))
