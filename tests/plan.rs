@@ -4,6 +4,8 @@
 
 #[path = "plan/laws.rs"]
 mod laws;
+#[path = "plan/model.rs"]
+mod model;
 #[path = "plan/refusals.rs"]
 mod refusals;
 #[path = "plan/strategy_file.rs"]

@@ -50,7 +50,7 @@ pub fn after(state: &State, act: &Intervention) -> Result<State, Obstacle> {
             let now = state.now;
             let meta = &mut state.run.meta;
             meta.deleted.get_or_insert(now);
-            meta.generation = next(meta.generation);
+            meta.generation = Some(next(meta.generation));
         }
         Intervention::NewRun {
             name,
@@ -66,8 +66,8 @@ pub fn after(state: &State, act: &Intervention) -> Result<State, Obstacle> {
     Ok(state)
 }
 
-fn next(generation: Option<i64>) -> Option<i64> {
-    Some(generation.unwrap_or(0).saturating_add(1))
+fn next(generation: Option<i64>) -> i64 {
+    generation.unwrap_or(0).saturating_add(1)
 }
 
 fn approve(state: &mut State, name: &str) -> Result<(), Obstacle> {
@@ -95,7 +95,7 @@ fn approve(state: &mut State, name: &str) -> Result<(), Obstacle> {
 /// The transitions that the hub refuses.
 /// Source: apis/placement/v1beta1/stageupdate_types.go:UpdateRunSpec.
 fn set_state(state: &mut State, wanted: RunState) -> Result<(), Obstacle> {
-    if state.version == AgentVersion::V01 {
+    if state.version == AgentVersion::V01 && state.run.spec.state.is_none() {
         let why = "runs of this hub have no state";
         return Err(Obstacle::Refused(why.to_owned()));
     }
@@ -114,7 +114,7 @@ fn set_state(state: &mut State, wanted: RunState) -> Result<(), Obstacle> {
     }
     if old != wanted {
         state.run.spec.state = Some(word(wanted).to_owned());
-        state.run.meta.generation = next(state.run.meta.generation);
+        state.run.meta.generation = Some(next(state.run.meta.generation));
     }
     Ok(())
 }

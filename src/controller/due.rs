@@ -1,25 +1,40 @@
 //! By when a look has come that would write something.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
+use super::expected::changes;
+use super::look::look_at;
 use super::pace::{self, Requeue};
 use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
-use super::{changes, look_at};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 
 /// How many times may have passed, one after the other, since something changed last.
 const TIMES: usize = 8;
 
+/// When a look is due that would write something.
+pub(super) struct DueLook {
+    pub since: Timestamp,
+    pub by: Timestamp,
+    /// The time after which it is missed; `None` where nothing tells since when it is due.
+    pub late: Option<Timestamp>,
+}
+
 /// By when the controller has seen what it can see by now: the moment at which a look began to
 /// lead to another result, and how long the controller takes to look.
-pub(super) fn due(state: &State, fails: bool) -> Timestamp {
+pub(super) fn due(state: &State, fails: bool) -> DueLook {
     let (mut since, mut pace, watched) = last_change(state);
     // When a person edited what the run depends on is not known.
     if fails && !watched {
         since = state.now;
     }
+    let run = &state.run;
+    let is_dated = pace::is_observed(run) || run.meta.spec_edited().is_some();
     for _ in 0..TIMES {
         let Ok((look, after)) = look_at(state, since) else {
             break;
@@ -36,7 +51,19 @@ pub(super) fn due(state: &State, fails: bool) -> Timestamp {
         pace = after_a_time(look.requeue, Some(since), state.now);
         since = later(time, SignedDuration::from_secs(1));
     }
-    later(since, pace)
+    let by = later(since, pace);
+    let grace = pace::grace(pace, !watched && !waits(run));
+    DueLook {
+        since,
+        by,
+        late: is_dated.then(|| later(by, grace)),
+    }
+}
+
+/// Whether the run says that it waits for the tasks of a stage.
+fn waits(run: &UpdateRun) -> bool {
+    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING)
 }
 
 /// How long after a time that it waited for the controller looks: it sleeps just as long where
@@ -58,28 +85,35 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let run = &state.run;
     let conditions = &run.status.conditions;
     let wrote = pace::last_write(run);
-    let approvals = state.approvals.iter();
-    let approved = approvals
-        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
-        .filter_map(|it| it.approved()?.since)
+    let own = state
+        .approvals
+        .iter()
+        .filter(|it| it.spec.run == run.meta.name && it.counts());
+    let approved = own
+        .filter_map(|it| {
+            let accepted = it.status.conditions.condition(reasons::APPROVAL_ACCEPTED);
+            match accepted.filter(|_| it.is_accepted()) {
+                // What was accepted and is not noted is under way.
+                Some(accepted) => accepted.since.filter(|since| Some(*since) > wrote),
+                None => given(it),
+            }
+        })
         .max();
-    let edited = (!pace::is_observed(run)).then(|| run.meta.spec_edited());
     let created = conditions.condition(reasons::INITIALIZED).is_none();
-    let created = created.then_some(run.meta.created);
-    let watched = [approved, edited.flatten(), created.flatten()];
-    let watched = watched.into_iter().flatten().max();
+    let created = created.then_some(run.meta.created).flatten();
+    // Who left out who wrote what leaves open when the state was set.
+    let edited = (created.is_none() && !pace::is_observed(run))
+        .then(|| run.meta.spec_edited().unwrap_or(state.now));
+    let watched = [approved, edited, created].into_iter().flatten().max();
     if let Some(since) = watched.filter(|since| wrote.is_none_or(|wrote| wrote <= *since)) {
         return (since, pace::PROMPT, true);
     }
-    let waits = conditions
-        .condition(reasons::PROGRESSING)
-        .is_some_and(|it| it.reason == reasons::RUN_WAITING);
-    let every = if waits {
+    let every = if waits(run) {
         pace::STAGE_EVERY
     } else {
         pace::LOOK_EVERY
     };
-    let (changed, troubled) = bindings_changed(state);
+    let (changed, troubled) = bindings_changed(state, wrote);
     let since = wrote.max(changed).unwrap_or(state.now);
     let pace = if troubled > every {
         troubled.min(pace::LONGEST)
@@ -89,16 +123,34 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     (since, pace.saturating_add(pace::PROMPT), false)
 }
 
-/// When the bindings of clusters in flight changed last, as far as their conditions tell, and for
-/// how long one of them may have been in error before: for so long the controller looked ever more
-/// rarely.
-fn bindings_changed(state: &State) -> (Option<Timestamp>, SignedDuration) {
+/// When an approval was given. Its own time is the approver's word: the server's is meant where that
+/// is later.
+fn given(request: &ApprovalRequest) -> Option<Timestamp> {
+    let said = request.approved()?.since.max(request.meta.created);
+    let writes = request.meta.managed.iter();
+    let writes = writes.filter(|write| write.subresource == "status");
+    said.max(writes.filter_map(|write| write.time).max())
+}
+
+/// When the bindings of the stage's unfinished clusters changed last, as far as their conditions
+/// tell, and for how long one of them may have been in error before: for so long the controller
+/// looked ever more rarely.
+fn bindings_changed(
+    state: &State,
+    wrote: Option<Timestamp>,
+) -> (Option<Timestamp>, SignedDuration) {
     let (mut last, mut troubled) = (None, SignedDuration::ZERO);
-    for cluster in state.run.in_flight() {
+    let mut stages = state.run.all_stages();
+    let stage = stages.find(|stage| !stage.conditions.is_true(reasons::SUCCEEDED));
+    let bindings = state.bindings.iter();
+    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
+    for cluster in stage.into_iter().flat_map(|stage| &stage.clusters) {
+        if cluster.conditions.is_true(reasons::SUCCEEDED) {
+            continue;
+        }
         let started = cluster.conditions.condition(reasons::STARTED);
-        let started = started.and_then(|started| started.since);
-        let mut bindings = state.bindings.iter();
-        let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
+        let started = started.and_then(|started| started.since).or(wrote);
+        let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
         let changed = |kinds: &[&str]| -> Option<Timestamp> {

@@ -12,6 +12,7 @@ mod execution;
 mod expected;
 mod failure;
 mod initialization;
+mod look;
 mod pace;
 mod play;
 mod reconcile;
@@ -26,6 +27,8 @@ use jiff::{SignedDuration, Timestamp};
 pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+use look::{is_woken, look_at, rests};
+pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
@@ -35,8 +38,8 @@ pub use wait::AwaitedEvent;
 
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
-use crate::kubefleet::run::RunState;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::reasons;
+use crate::kubefleet::run::{RunState, UpdateRun};
 use pace::Requeue;
 
 /// What the controller does next.
@@ -45,6 +48,10 @@ pub struct Prediction {
     pub step: ControllerStep,
     /// By when it has written; `None` where it writes nothing.
     pub by: Option<Timestamp>,
+    /// Since when it could have written, where that has passed.
+    pub since: Option<Timestamp>,
+    /// The time after which it is silent, and no more at its own pace.
+    pub late: Option<Timestamp>,
     /// What its next write adds or changes.
     pub conditions: Vec<ExpectedCondition>,
     /// What it waits for.
@@ -56,6 +63,17 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether the controller should have written, and has not.
+    pub fn is_overdue(&self) -> bool {
+        // Which agents skip a stage is known of those that have skipped one, and a request that the
+        // run has noted may be noted in other words.
+        let skips = |it: &ExpectedCondition| it.reason == reasons::STAGE_SKIPPED;
+        let is_noted = |it: &ExpectedCondition| it.kind == reasons::APPROVAL_REQUEST_CREATED;
+        self.late.is_some_and(|late| late < self.after.now)
+            && !self.conditions.iter().any(skips)
+            && !self.conditions.iter().all(is_noted)
+    }
+
     /// As documents have it.
     pub fn expected(&self) -> ExpectedWrite {
         let waits: Vec<_> = self.waits.iter().map(ToString::to_string).collect();
@@ -78,6 +96,15 @@ pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
     }
 }
 
+/// What the controller does next about one of the runs on the inventory's placement, whatever its
+/// checks of the other objects find: whether and by when it writes does not depend on them.
+pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
+    predict(State {
+        trusts: true,
+        ..State::new(inventory, run)
+    })
+}
+
 /// The same as a part of a report; absent where it is not known.
 pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
     next(inventory).ok().map(|prediction| prediction.expected())
@@ -85,15 +112,22 @@ pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
 
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
-    if rests(&state) {
+    if rests(&state) && !is_woken(&state) {
         return resting(state);
     }
     let now = state.now;
     let (look, after) = look_at(&state, now)?;
     let conditions = changes(&state.run.status, &after.state.run.status);
     if !conditions.is_empty() || look.failure.is_some() {
-        let by = due::due(&state, look.failure.is_some());
-        return Ok(prediction(look, conditions, after, Some(by)));
+        let due = due::due(&state, look.failure.is_some());
+        return Ok(Prediction {
+            since: Some(due.since),
+            late: due.late,
+            ..prediction(look, conditions, after, Some(due.by))
+        });
+    }
+    if rests(&state) {
+        return resting(state);
     }
     // An error that the next look does not meet again.
     if look.requeue == Requeue::Backoff && !state.retried {
@@ -135,6 +169,8 @@ fn prediction(
     Prediction {
         step: look.step,
         by,
+        since: None,
+        late: None,
         conditions,
         waits,
         failure: look.failure,
@@ -142,38 +178,18 @@ fn prediction(
     }
 }
 
-fn look_at(state: &State, now: Timestamp) -> Result<(LookResult, Reconciler), String> {
-    let mut reconciler = Reconciler::new(State {
-        now,
-        ..state.clone()
-    });
-    let look = reconciler.reconcile()?;
-    Ok((look, reconciler))
-}
-
-/// Whether the controller does not look at the run until somebody starts or resumes it.
-fn rests(state: &State) -> bool {
-    let run = &state.run;
-    let waits = state.version > AgentVersion::V01
-        && !run.meta.is_deleting()
-        && run.spec.wants() == RunState::Initialize
-        && run.status.conditions.is_true(reasons::INITIALIZED)
-        && run
-            .status
-            .conditions
-            .condition(reasons::SUCCEEDED)
-            .is_none()
-        && pace::is_observed(run);
-    waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
-}
-
 /// A run that rests waits for somebody; what comes of a start is known already.
 fn resting(state: State) -> Result<Prediction, String> {
-    let started = state.clone().started();
-    let failure = look_at(&started, state.now)?.0.failure;
+    let start = Intervention::SetState(RunState::Run);
+    let failure = match after(&state, &start) {
+        Ok(started) => look_at(&started, state.now)?.0.failure,
+        Err(_) => None,
+    };
     Ok(Prediction {
         step: ControllerStep::None,
         by: None,
+        since: None,
+        late: None,
         conditions: Vec::new(),
         waits: vec![AwaitedEvent::Start],
         failure,

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::version::AgentVersion;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
-pub use crate::rollout::{LOOK_EVERY, STUCK_AFTER};
+pub use crate::rollout::LOOK_EVERY;
 
 /// How often it looks at a stage that waits for its tasks.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
@@ -39,6 +39,17 @@ pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> Sig
         Requeue::Backoff => since
             .map_or(LONGEST, |since| now.duration_since(since))
             .clamp(LOOK_EVERY, LONGEST),
+    }
+}
+
+/// By how much a look may come later than that before the controller counts as silent: some looks
+/// that it missed, and where an error may have made them rare, the longest time between two.
+pub fn grace(pace: SignedDuration, runs: bool) -> SignedDuration {
+    let missed = STAGE_EVERY.saturating_mul(2);
+    if runs {
+        LONGEST.max(pace).saturating_add(missed)
+    } else {
+        missed
     }
 }
 

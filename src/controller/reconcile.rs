@@ -106,7 +106,12 @@ impl Reconciler {
             return Ok(self.unwritten(ControllerStep::None, read));
         }
         let step = self.step();
-        match self.validate() {
+        let validated = if self.state.trusts {
+            self.trust()
+        } else {
+            self.validate()
+        };
+        match validated {
             Ok((None, _)) => {
                 self.record_update_run_succeeded();
                 Ok(LookResult::done(step))

@@ -14,7 +14,7 @@ use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Condition, ConditionStatus, Conditions, Scope};
+use crate::kubefleet::{Concept, Condition, ConditionStatus, Conditions, Scope};
 
 /// The objects around one run. A look of the controller changes them; what it does not change is
 /// shared with the inventory.
@@ -34,6 +34,9 @@ pub struct State {
     pub approvals: Listing<ApprovalRequest>,
     /// Whether a look has met a conflict already.
     pub retried: bool,
+    /// Whether the checks of the objects around the run are taken as passed: who lists runs reads no
+    /// more than the runs, and a look that fails writes as much as one that goes on.
+    pub trusts: bool,
 }
 
 impl State {
@@ -46,19 +49,32 @@ impl State {
             run: run.clone(),
             placement: inventory.placement.clone(),
             strategy: inventory.strategy.clone(),
-            policies: inventory.policies.clone(),
-            bindings: inventory.bindings.clone(),
-            members: inventory.members.clone(),
-            snapshots: inventory.snapshots.clone(),
-            overrides: inventory.overrides.clone(),
-            approvals: inventory.approvals.clone(),
+            policies: read(inventory, Concept::PolicySnapshot, &inventory.policies),
+            bindings: read(inventory, Concept::Binding, &inventory.bindings),
+            members: read(inventory, Concept::MemberCluster, &inventory.members),
+            snapshots: read(inventory, Concept::ResourceSnapshot, &inventory.snapshots),
+            overrides: read(inventory, Concept::OverrideSnapshot, &inventory.overrides),
+            approvals: read(inventory, Concept::ApprovalRequest, &inventory.approvals),
             retried: false,
+            trusts: false,
         }
     }
 
     /// `NAMESPACE/NAME` of something in the run's scope, as KubeFleet prints keys.
     pub fn key(&self, name: &str) -> String {
         format!("{}/{name}", self.scope.namespace())
+    }
+}
+
+/// A list of the inventory. One that nobody asked for is no complete one.
+fn read<T>(inventory: &Inventory, concept: Concept, listing: &Listing<T>) -> Listing<T> {
+    let is_read = inventory
+        .outcomes
+        .contains_key(&inventory.scope.kind(concept));
+    let unread = || (!is_read).then(|| "not requested".to_owned());
+    Listing {
+        items: listing.items.clone(),
+        gap: listing.gap.clone().or_else(unread),
     }
 }
 
@@ -122,15 +138,4 @@ pub fn is_true(conditions: &[Condition], kind: &str, generation: Option<i64>) ->
 pub fn is_false(conditions: &[Condition], kind: &str, generation: Option<i64>) -> bool {
     let condition = conditions.condition(kind);
     condition.is_some_and(|it| it.is_false() && it.observes(generation))
-}
-
-impl State {
-    /// As it stands once somebody has asked the run to run.
-    #[must_use]
-    pub fn started(mut self) -> Self {
-        let meta = &mut self.run.meta;
-        meta.generation = Some(meta.generation.unwrap_or(0).saturating_add(1));
-        self.run.spec.state = Some("Run".to_owned());
-        self
-    }
 }

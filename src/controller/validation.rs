@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::failure::{Halt, UNEXPECTED, USER, aborted};
 use super::reconcile::{Bindings, Reconciler};
-use super::state::{is_false, is_true};
+use super::state::{is_false, is_true, known};
 use super::version::AgentVersion;
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::{Conditions, reasons};
@@ -65,6 +65,36 @@ impl Reconciler {
         }
         let (bindings, _) = self.collect_scheduled_clusters(&policy)?;
         let stage = self.validate_stages_status(&bindings)?;
+        Ok((stage, bindings))
+    }
+
+    /// The same without a look at anything but the run and its bindings.
+    pub(super) fn trust(&self) -> Result<(Option<usize>, Bindings), Halt> {
+        let status = &self.state.run.status;
+        let mut found = FoundStages::default();
+        for (at, stage) in status.stages.iter().enumerate() {
+            self.validate_cluster_updating_status(at, &mut found, stage, usize::MAX)?;
+        }
+        if self.state.run.in_flight().next().is_some() {
+            known(&self.state.bindings, "bindings")?;
+        }
+        let own = |stages: &[StageStatus]| {
+            let clusters = stages.iter().flat_map(|stage| &stage.clusters);
+            let clusters: BTreeSet<_> = clusters.map(|it| it.name.as_str()).collect();
+            let bindings = self.state.bindings.items.iter().enumerate();
+            bindings
+                .filter(|(_, it)| clusters.contains(it.spec.cluster.as_str()))
+                .map(|(at, _)| at)
+                .collect()
+        };
+        let bindings = Bindings {
+            updated: own(&status.stages),
+            deleted: status
+                .deletion_stage
+                .as_deref()
+                .map_or_else(Vec::new, |stage| own(std::slice::from_ref(stage))),
+        };
+        let stage = self.validate_delete_stage_status(&found, &bindings)?;
         Ok((stage, bindings))
     }
 

@@ -48,6 +48,9 @@ fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
     if stages().any(is_skipped) {
         return Some(true);
     }
+    if stages().any(has_idle_tasks) {
+        return Some(false);
+    }
     let placement = inventory.placement.present()?;
     let written = placement
         .condition(reasons::WORK_SYNCHRONIZED)
@@ -64,6 +67,11 @@ fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
 fn is_skipped(stage: &StageStatus) -> bool {
     let succeeded = stage.conditions.condition(reasons::SUCCEEDED);
     succeeded.is_some_and(|succeeded| succeeded.reason == reasons::STAGE_SKIPPED)
+}
+
+/// Whether the tasks of a stage without clusters were carried out.
+fn has_idle_tasks(stage: &StageStatus) -> bool {
+    stage.clusters.is_empty() && stage.tasks().any(|task| !task.conditions.is_empty())
 }
 
 /// Since 0.3 every member cluster has a label with its own name.

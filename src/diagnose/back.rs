@@ -1,7 +1,8 @@
 //! What continuing a run does to clusters that another run has updated since.
 
+use super::context::Context;
 use crate::problems::put_there;
-use crate::rollout::content::{GoesBack, overtaken, would_go_back};
+use crate::rollout::content::{self, GoesBack, would_go_back};
 use crate::rollout::{Phase, Rollout, rollout_started};
 use crate::words::enumerate;
 
@@ -33,12 +34,13 @@ pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
 
 /// What another run has done to the clusters of a run that rests, in one sentence; `None` where
 /// nothing.
-pub(super) fn sentence(rollout: &Rollout<'_>) -> Option<String> {
+pub(super) fn overtaken(cx: &Context<'_>) -> Option<String> {
+    let rollout = cx.rollout.as_ref().filter(|_| cx.is_resting())?;
     let back = would_go_back(rollout);
     if !back.is_empty() {
         return Some(format!("{}.", goes_back(rollout, &back)));
     }
-    let lost = overtaken(rollout);
+    let lost = content::overtaken(rollout);
     if lost.is_empty() {
         return None;
     }

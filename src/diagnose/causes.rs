@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::context::Context;
+use super::outlook::fails_when;
 use super::{member_findings, rules};
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -199,7 +201,15 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What a live run fails for when it is checked next.
-const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
+pub(super) const ENDS_RUN: [&str; 9] = [
+    "FS112", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301", "FS302",
+];
+
+/// What to decide about before a run goes on, though it does not fail for it, and why.
+const BEFORE_IT_GOES_ON: [(&str, &str); 2] = [
+    ("FS803", "the run does not bring that content back."),
+    ("FS510", "a cluster that the run reaches gets stuck."),
+];
 
 /// What lets a run continue once it is approved, resumed or started.
 const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
@@ -246,36 +256,68 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
     }
 }
 
-/// Where a run cannot pass its next check, continuing does not help: that step comes second.
-pub(super) fn order_steps(findings: &mut [Finding], verdict: Verdict) {
-    let mut first: Vec<_> = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Warning && finding.caused_by.is_empty())
-        .map(|finding| finding.code.clone())
-        .filter(|code| ENDS_RUN.contains(&code.as_str()))
-        .collect();
-    first.sort();
-    first.dedup();
+/// Where a run cannot pass its next check, that is what to decide about, and nothing that lets it
+/// continue helps.
+pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
+    let ends = |finding: &Finding| ENDS_RUN.contains(&finding.code.as_str());
+    let of_now = |finding: &&Finding| {
+        finding.severity == Severity::Warning && finding.caused_by.is_empty() && ends(finding)
+    };
+    let mut first = distinct(findings.iter().filter(of_now).map(|it| it.code.clone()));
+    let fails = cx.outlook.aborts(cx.verdict);
     if first.is_empty() {
+        first.extend(fails.map(str::to_owned));
+    }
+    if first.is_empty() {
+        let told = |code: &str| {
+            let mut grave = findings.iter().filter(|it| it.severity != Severity::Info);
+            grave.any(|it| it.code == code)
+        };
+        let before = BEFORE_IT_GOES_ON.iter().filter(|(code, _)| told(code));
+        let steps: Vec<_> = before
+            .map(|(code, why)| Remedy {
+                action: format!("Resolve {code} first: {why}"),
+                command: None,
+                effect: Effect::ReadOnly,
+            })
+            .collect();
+        for gate in findings {
+            if LETS_GO_ON.contains(&gate.code.as_str()) {
+                gate.remedies.splice(0..0, steps.iter().cloned());
+            }
+        }
         return;
     }
-    let step = Remedy {
-        action: format!(
-            "Resolve {} first: otherwise the run fails {}.",
-            enumerate(first),
-            match verdict {
-                Verdict::Stopped => "when it is resumed",
-                Verdict::NotStarted => "when it is started",
-                _ => "at the controller's next check",
-            }
-        ),
-        command: None,
-        effect: Effect::ReadOnly,
+    let when = match cx.verdict {
+        Verdict::WaitingForApproval => "at the controller's next check",
+        verdict => fails_when(verdict),
     };
+    let action = format!(
+        "Resolve {} first: otherwise the run fails {when}.",
+        enumerate(&first)
+    );
+    let is_explained = findings.iter().any(|it| first.contains(&it.code));
     for finding in findings {
-        if LETS_GO_ON.contains(&finding.code.as_str()) {
-            finding.remedies.insert(0, step.clone());
+        if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
+            finding.root_cause = true;
         }
+        if !LETS_GO_ON.contains(&finding.code.as_str()) {
+            continue;
+        }
+        if fails.is_some() {
+            finding.root_cause &= !is_explained;
+            let continues = |remedy: &Remedy| {
+                let command = remedy.command.as_ref().filter(|command| command.is_ours());
+                command.is_some_and(|it| ["approve", "resume", "run", "stop"].contains(&it.verb()))
+            };
+            finding.remedies.retain(|remedy| !continues(remedy));
+        }
+        let step = Remedy {
+            action: action.clone(),
+            command: None,
+            effect: Effect::ReadOnly,
+        };
+        finding.remedies.insert(0, step);
     }
 }
 

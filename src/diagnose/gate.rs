@@ -72,6 +72,18 @@ pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gat
     }
 }
 
+/// The gate of which the summary tells what it opens.
+pub(super) fn told<'r, 'i>(
+    cx: &super::context::Context<'_>,
+    rollout: &'r crate::rollout::Rollout<'i>,
+) -> Option<&'r crate::rollout::Gate<'i>> {
+    let speaks = cx.verdict == Verdict::WaitingForApproval
+        && cx.outlook.aborts(cx.verdict).is_none()
+        && super::back::overtaken(cx).is_none();
+    let mut open = rollout.open_approvals();
+    open.find(|gate| speaks && super::verdict::needs_a_person(gate))
+}
+
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`
 /// where it lists one, or where the verdict is another.
 pub(super) fn unlisted(

@@ -15,6 +15,7 @@ mod member_findings;
 mod members;
 mod membership;
 mod objects;
+pub mod outlook;
 mod overrides;
 mod ownership;
 mod preemption;
@@ -31,12 +32,12 @@ mod state;
 pub mod status;
 mod summary;
 mod texts;
+pub mod tried;
 mod unsent;
 mod verdict;
 
 use jiff::Timestamp;
 
-use crate::controller;
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
@@ -78,15 +79,42 @@ pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
     verdict::of_run(rollout)
 }
 
+/// What rules and sentences read, with the finding named for which the run will fail.
+fn understand(inventory: &Inventory) -> Context<'_> {
+    let mut cx = Context::new(inventory);
+    if let Some(fails) = cx.outlook.fails() {
+        let ends = rules::ALL
+            .iter()
+            .filter(|rule| causes::ENDS_RUN.contains(&rule.code) || fails == rule.code);
+        let found = ends.filter(|rule| !rule.check(&cx).is_empty());
+        let codes: Vec<_> = found.map(|rule| rule.code).collect();
+        cx.outlook.explain(&codes);
+    }
+    cx
+}
+
+/// That the controller aborts the run when it looks next, whatever a person does about it, and the
+/// name of the finding that says why; `None` also where that is unknown.
+pub fn aborts(inventory: &Inventory) -> Option<String> {
+    let cx = understand(inventory);
+    let code = cx.outlook.aborts(cx.verdict)?;
+    Some(format!(
+        "the controller aborts {} {}: {}",
+        cx.run_object(),
+        outlook::aborts_when(cx.verdict),
+        rules::named(code)
+    ))
+}
+
 pub fn explain(inventory: &Inventory) -> Report {
-    let cx = Context::new(inventory);
+    let cx = understand(inventory);
     let findings = rules::ALL.iter().flat_map(|rule| rule.check(&cx)).collect();
     let mut findings = causes::merge(findings);
     causes::link(&mut findings);
     causes::overtaken(&mut findings);
     causes::ensure_root(&mut findings, cx.verdict);
     let mut findings = causes::group(findings);
-    causes::order_steps(&mut findings, cx.verdict);
+    causes::order_steps(&cx, &mut findings);
     refusal::steps(&cx, &mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
@@ -97,6 +125,6 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
     report.progress = cx.rollout.as_ref().map(Rollout::progress);
-    report.expected = controller::expected(inventory);
+    report.expected = cx.outlook.expected();
     report
 }

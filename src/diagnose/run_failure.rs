@@ -2,6 +2,7 @@
 //! them for all rules.
 
 use super::context::Context;
+use super::outlook::fails_when;
 use super::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
@@ -15,13 +16,14 @@ pub(super) fn finding(
     subject: impl Into<Subject>,
     message: impl Into<String>,
 ) -> Finding {
+    let explains = matches!(
+        cx.verdict,
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
+    );
     let finding = rule
         .finding(subject, message)
-        .severity(Severity::Error)
-        .root_if(matches!(
-            cx.verdict,
-            Verdict::Failed | Verdict::InitializationFailed
-        ));
+        .severity(Severity::error_if(explains || cx.failure.is_some()))
+        .root_if(explains);
     match &cx.failure {
         Some(failure) => finding.evidence(
             cx.run_object(),
@@ -83,17 +85,16 @@ pub(super) fn live_run<'i>(cx: &Context<'i>) -> Option<&'i UpdateRun> {
     .then_some(rollout.run)
 }
 
-/// The end of a sentence about a live run that cannot pass its next check. The controller checks
-/// a run that waits each minute, and checks it before it checks approvals.
-/// Source: updaterun/controller.go:Reconcile.
-pub(super) fn will_fail(cx: &Context<'_>) -> &'static str {
-    match cx.verdict {
-        Verdict::WaitingForApproval => {
-            "so the run will fail at the controller's next check, approved or not"
-        }
-        Verdict::Stopped => "so the run will fail when it is resumed",
-        Verdict::NotStarted => "so the run will fail when it is started",
-        _ => "so the run will fail at the controller's next check",
+/// The end of a sentence about a live run that cannot pass its next check.
+pub(super) fn will_fail(cx: &Context<'_>) -> String {
+    format!("so the run will fail {}", fails_when(cx.verdict))
+}
+
+/// The end of a sentence about what ends a run: nothing, once it has failed.
+pub(super) fn so(cx: &Context<'_>) -> String {
+    match cx.failure {
+        Some(_) => String::new(),
+        None => format!(", {}", will_fail(cx)),
     }
 }
 

@@ -2,15 +2,13 @@
 
 mod sentence;
 
-pub(super) use sentence::told as told_gate;
-
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use super::gaps;
-use crate::controller::{self, ExpectedWrite};
+use crate::controller::ExpectedWrite;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
@@ -56,6 +54,9 @@ pub struct Status {
     /// What the update run controller is expected to do next; absent if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<ExpectedWrite>,
+    /// Since when the controller has owed a write for too long.
+    #[serde(skip)]
+    pub silent_since: Option<Timestamp>,
     /// What could not be read, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which this is true: now, or the time of the bundle.
@@ -190,7 +191,8 @@ pub(super) fn sentence_of(cx: &Context<'_>) -> String {
 }
 
 impl Status {
-    /// For how long the longest of the stuck clusters is in flight; `None` where that is unknown.
+    /// For how long the longest of the stuck clusters is in flight, or the controller silent; `None`
+    /// where that is unknown.
     pub fn stuck_for(&self) -> Option<jiff::SignedDuration> {
         let stages = self.progress.iter().flat_map(|progress| &progress.stages);
         let stuck = stages
@@ -199,13 +201,14 @@ impl Status {
                 clusters.map(|cluster| (cluster, cluster.started.or(stage.started)))
             })
             .filter(|(cluster, _)| cluster.state == ClusterState::Stuck);
-        let lasting = stuck.map(|(_, since)| since.map(|since| self.as_of.duration_since(since)));
-        lasting.collect::<Option<Vec<_>>>()?.into_iter().max()
+        let lasting = |since: Timestamp| self.as_of.duration_since(since);
+        let stuck: Option<Vec<_>> = stuck.map(|(_, since)| since.map(lasting)).collect();
+        stuck?.into_iter().max().or(self.silent_since.map(lasting))
     }
 
     /// The state of what was collected. A shallow walk is enough.
     pub fn new(inventory: &Inventory) -> Self {
-        let cx = Context::new(inventory);
+        let cx = super::understand(inventory);
         let gates = cx.rollout.as_ref().map(|rollout| {
             let open = rollout.open_gates().filter(|_| rollout.is_live());
             open.map(|gate| open_gate(&cx, rollout, gate)).collect()
@@ -217,13 +220,14 @@ impl Status {
             hub: None,
             target: Subject::from(&inventory.target),
             verdict: cx.verdict,
-            summary: sentence::summary(&cx),
+            summary: sentence::with_cause(&cx),
             next: sentence::next(&cx),
             run: cx.rollout.as_ref().map(run_status),
             progress: cx.rollout.as_ref().map(Rollout::progress),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
-            expected: controller::expected(inventory),
+            expected: cx.outlook.expected(),
+            silent_since: cx.outlook.silence.as_ref().map(|silence| silence.since),
             not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }
@@ -264,7 +268,9 @@ impl Status {
         if self.verdict != Verdict::Stuck || state != Some("Stop") {
             return None;
         }
-        Some(if self.waits_for_removal() {
+        Some(if self.silent_since.is_some() {
+            "the controller does not respond: check the hub agent"
+        } else if self.waits_for_removal() {
             "resume the run or delete it"
         } else {
             "a stuck cluster blocks the stop: fix it, or delete the run"
@@ -316,7 +322,9 @@ fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGa
         Some(Sight::Present(_)) if gate.foreign => Some(GateState::Foreign),
         request => request.as_ref().and_then(approval),
     };
-    let approves = gate.task.is_approval() && step_at(rollout, gate) == ApprovalStep::Approve;
+    let approves = gate.task.is_approval()
+        && cx.outlook.aborts(cx.verdict).is_none()
+        && step_at(rollout, gate) == ApprovalStep::Approve;
     OpenGate {
         stage: gate.stage.to_owned(),
         when: gate.time,

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::failing_cluster::FailingCluster;
+use super::outlook::is_silent;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;
@@ -10,8 +11,15 @@ use crate::kubefleet::reasons;
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
 
-/// The verdict about a run.
+/// The verdict about a run: a controller that does not write what it owes lets nothing continue.
 pub(super) fn of_run(rollout: &Rollout<'_>) -> Verdict {
+    match of_status(rollout) {
+        Verdict::Progressing | Verdict::Stopping if is_silent(rollout) => Verdict::Stuck,
+        verdict => verdict,
+    }
+}
+
+fn of_status(rollout: &Rollout<'_>) -> Verdict {
     match rollout.phase {
         Phase::Deleting if deletion_is_held(rollout) => Verdict::Stuck,
         Phase::Deleting => Verdict::Deleting,
@@ -71,7 +79,7 @@ fn is_stuck(rollout: &Rollout<'_>) -> bool {
     if in_flight.peek().is_none() {
         return rollout.reason() == reasons::RUN_STUCK;
     }
-    in_flight.any(|cluster| cluster.state == ClusterState::Stuck && !rollout.has_recovered(cluster))
+    in_flight.any(|cluster| cluster.state == ClusterState::Stuck)
         || (rollout.reason() == reasons::RUN_STUCK
             && !rollout
                 .in_flight()

@@ -9,7 +9,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::placement::Placement;
-use crate::kubefleet::run::{TaskStatus, UpdateRun};
+use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -34,6 +34,9 @@ pub struct Walk {
 enum Depth {
     /// To the state of the rollout.
     State,
+    /// The same, and to what the controller checks before it lets a run continue for which a person
+    /// has to decide.
+    Decision,
     /// To everything that may explain it.
     Reasons,
 }
@@ -54,6 +57,14 @@ impl Walk {
     pub fn shallow(target: ObjectRef) -> Self {
         Self {
             depth: Depth::State,
+            ..Self::new(target)
+        }
+    }
+
+    /// A walk to the state, and to what decides whether letting the run continue helps.
+    pub fn to_decision(target: ObjectRef) -> Self {
+        Self {
+            depth: Depth::Decision,
             ..Self::new(target)
         }
     }
@@ -176,8 +187,17 @@ impl Walk {
             )
         };
         needs.push(label(Concept::Binding));
-        if self.depth == Depth::State {
+        let placement_query =
+            HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
+        if self.depth != Depth::Reasons {
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
+            if self.depth == Depth::Decision && run.is_some_and(rests) {
+                needs.extend([
+                    placement_query,
+                    label(Concept::PolicySnapshot),
+                    HubQuery::all(Kind::MemberCluster, ""),
+                ]);
+            }
             return needs;
         }
         if let Some(run) = run {
@@ -193,7 +213,7 @@ impl Walk {
             needs.push(approvals);
         }
         needs.extend([
-            HubQuery::named(scope.kind(Concept::Placement), namespace, &placement),
+            placement_query.clone(),
             HubQuery::all(scope.kind(Concept::UpdateRun), namespace),
             label(Concept::ResourceSnapshot),
             label(Concept::PolicySnapshot),
@@ -211,8 +231,6 @@ impl Walk {
             |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
         needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
         needs.push(latest(Kind::ResourceOverrideSnapshot, namespace));
-        let placement_query =
-            HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
         if self.is_known_absent(&placement_query) {
             // Deleted, misspelt, or in the other scope?
             needs.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
@@ -364,6 +382,16 @@ fn waits_for_a_name(binding: &Binding) -> bool {
         condition.is_false()
             && parse_binding_problem(&condition.message) == BindingProblem::NameTaken
     })
+}
+
+/// Whether a run that is not over waits for a person: at a gate, or to be started or resumed.
+fn rests(run: &UpdateRun) -> bool {
+    let conditions = &run.status.conditions;
+    let is_over = conditions.is_true(reasons::SUCCEEDED) || conditions.is_false(reasons::SUCCEEDED);
+    conditions.is_true(reasons::INITIALIZED)
+        && !is_over
+        && !run.meta.is_deleting()
+        && (run.spec.wants() != RunState::Run || run.tasks().any(is_open))
 }
 
 /// Whether an approval was asked for and not taken yet.

@@ -47,11 +47,14 @@ impl ApprovalRequest {
         self.status.conditions.condition(APPROVED)
     }
 
+    /// What the controller says of the approval.
+    pub fn accepted(&self) -> Option<&Condition> {
+        self.status.conditions.condition(APPROVAL_ACCEPTED)
+    }
+
     /// Whether the controller has taken the approval: it cannot be reverted any more.
     pub fn is_accepted(&self) -> bool {
-        self.status
-            .conditions
-            .condition(APPROVAL_ACCEPTED)
+        self.accepted()
             .is_some_and(|accepted| accepted.is_true() && accepted.observes(self.meta.generation))
     }
 

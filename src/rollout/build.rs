@@ -46,13 +46,33 @@ impl<'i> Rollout<'i> {
         if let Some(deletion) = run.status.deletion_stage.as_deref() {
             stages.push(stage(inventory, run, (deletion, None), true, false));
         }
-        Self {
+        let mut rollout = Self {
+            inventory,
             phase,
             run,
             stages,
             now: inventory.now,
             state_ignored,
             sees_bindings: inventory.bindings.is_complete(),
+        };
+        rollout.release_recovered();
+        rollout
+    }
+
+    /// A cluster whose binding says that it is done is stuck no more.
+    fn release_recovered(&mut self) {
+        let recovered: Vec<_> = self
+            .clusters()
+            .map(|cluster| cluster.state == ClusterState::Stuck && self.has_recovered(cluster))
+            .collect();
+        let clusters = self.stages.iter_mut().flat_map(|stage| {
+            let deletes = stage.deletes;
+            let clusters = stage.clusters.iter_mut();
+            clusters.map(move |cluster| (cluster, deletes))
+        });
+        let clusters = clusters.zip(recovered);
+        for ((cluster, _), _) in clusters.filter(|((_, deletes), done)| *done && !deletes) {
+            cluster.state = ClusterState::Updating;
         }
     }
 

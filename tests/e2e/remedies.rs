@@ -35,7 +35,7 @@ const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 const ELSEWHERE: [&str; 1] = ["FS608"];
 
 /// Findings whose look asks whether something exists that was not read: that it does not is an answer.
-const MAY_FIND_NOTHING: [&str; 2] = ["FS209", "FS508"];
+const MAY_FIND_NOTHING: [&str; 3] = ["FS209", "FS508", "FS531"];
 
 /// One situation.
 struct Situation {

@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command as Process;
 
+use jiff::SignedDuration;
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::report::{Finding, Report, Verdict};
-use kubectl_fleet_stage::words::{Class, CommandLine};
+use kubectl_fleet_stage::rollout::ClusterState;
+use kubectl_fleet_stage::words::{Class, CommandLine, enumerate};
 use serde_json::Value;
 
 use super::{fixtures, one_of_each_folder, read, reports};
+use crate::fixtures::yaml_files;
 
 /// What a live run fails for when it is checked next.
 const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
@@ -96,7 +99,7 @@ fn status_and_diagnose_say_the_same() {
         };
         let hub = bundle.hub.clone();
         for (target, report) in reports {
-            let mut walk = Walk::shallow(target.clone());
+            let mut walk = Walk::to_decision(target.clone());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);
@@ -104,6 +107,131 @@ fn status_and_diagnose_say_the_same() {
             wrong.extend(why.map(|why| format!("{}: {target}: {why}", path.display())));
         }
     }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What lets a run continue that waits for a person.
+fn continues(command: &CommandLine) -> bool {
+    command.is_ours() && ["approve", "resume", "run"].contains(&command.verb())
+}
+
+/// Whether a command is about the run itself, and makes no new one.
+fn is_of(command: &CommandLine, run: &str) -> bool {
+    command.verb() == "approve" || command.operand(0) == Some(run)
+}
+
+/// The longest time that the controller may take to look again, and what it may miss.
+const SLOWEST: SignedDuration = SignedDuration::from_secs(1300);
+
+/// What is said of the next step otherwise than the model of the controller does.
+fn ahead(status: &Status, report: &Report) -> Option<String> {
+    let expected = report.expected.as_ref();
+    let rests = matches!(
+        report.verdict,
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
+    );
+    let remedies = report.findings.iter().flat_map(|finding| &finding.remedies);
+    let gates = status.gates.iter().filter_map(|gate| gate.command.as_ref());
+    let offered = remedies.filter_map(|remedy| remedy.command.as_ref());
+    let offered = offered.chain(gates).chain(&status.next);
+    let offered: Vec<_> = offered
+        .filter(|command| continues(command) && is_of(command, &report.target.name))
+        .collect();
+    let says = |text: &str| [&status.summary, &report.summary].map(|it| it.contains(text));
+    if let Some(fails) = expected.and_then(|it| it.fails.as_deref())
+        && rests
+    {
+        let first = report.findings.first().map(|it| it.code.as_str());
+        let known = report.findings.iter().any(|finding| finding.code == fails);
+        if !offered.is_empty() {
+            return Some(format!("it fails ({fails}), and {} is offered", offered[0]));
+        }
+        if says("the controller aborts it") != [true; 2] {
+            return Some(format!("it fails ({fails}): {}", report.summary));
+        }
+        if known && first != Some(fails) {
+            return Some(format!("it fails ({fails}), and {first:?} comes first"));
+        }
+    } else if rests && says("aborts it") != [false; 2] {
+        return Some(format!("it does not fail: {}", report.summary));
+    }
+    let waits = expected.and_then(|it| it.waits_for.as_deref());
+    let waits = waits.unwrap_or_default().contains("approval ");
+    if waits != (report.verdict == Verdict::WaitingForApproval)
+        && expected.is_some_and(|it| it.fails.is_none() && it.conditions.is_empty())
+    {
+        return Some(format!("{:?}, and it waits: {waits}", report.verdict));
+    }
+    let silent = report
+        .findings
+        .iter()
+        .any(|finding| finding.code == "FS122" && report.verdict != Verdict::Initializing);
+    if silent && !matches!(report.verdict, Verdict::Stuck) && !rests {
+        return Some(format!("a silent controller, and {:?}", report.verdict));
+    }
+    let by = expected.and_then(|it| it.by).zip(report.as_of);
+    let late = by.map(|(by, now)| now.duration_since(by));
+    let gone = matches!(report.verdict, Verdict::Deleting | Verdict::Initializing);
+    if silent && late.is_some_and(|late| late < SignedDuration::from_mins(1)) {
+        return Some(format!("silent, and due by {by:?}"));
+    }
+    if !silent && !gone && late.is_some_and(|late| late > SLOWEST) {
+        return Some(format!("due by {by:?}, and nobody says so"));
+    }
+    None
+}
+
+/// The clusters that are stuck in the tree and not in the summary.
+fn counted(status: &Status) -> Option<String> {
+    let stages = status.progress.iter().flat_map(|progress| &progress.stages);
+    let clusters = stages.filter(|stage| !stage.deletes);
+    let stuck = clusters
+        .flat_map(|stage| &stage.clusters)
+        .filter(|cluster| cluster.state == ClusterState::Stuck);
+    let names = enumerate(stuck.map(|cluster| cluster.name.as_str()));
+    let told = status.summary.contains("not finished");
+    (told && !status.summary.contains(&names)).then(|| format!("{names}: {}", status.summary))
+}
+
+#[test]
+fn nobody_says_otherwise_what_comes_next() {
+    let mut wrong = Vec::new();
+    let (mut count, mut failing, mut silent) = (0, 0, 0);
+    for path in yaml_files(&["tests/findings", "tests/real", "tests/healthy", "examples"]) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let reports = reports(&text);
+        let Some(mut bundle) = read(&text) else {
+            continue;
+        };
+        let hub = bundle.hub.clone();
+        for (target, report) in reports {
+            if target.kind.concept() != Concept::UpdateRun {
+                continue;
+            }
+            let mut walk = Walk::to_decision(target.clone());
+            walk.drive(&mut bundle);
+            let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
+            let status = Status::new(&inventory);
+            let expected = report.expected.as_ref();
+            count += usize::from(expected.is_some());
+            failing += usize::from(expected.is_some_and(|it| it.fails.is_some()));
+            let mut codes = report.findings.iter().map(|finding| finding.code.as_str());
+            silent += usize::from(codes.any(|code| code == "FS122"));
+            let why = ahead(&status, &report).or_else(|| counted(&status));
+            wrong.extend(why.map(|why| format!("{}: {target}: {why}", path.display())));
+            if status.verdict != report.verdict {
+                wrong.push(format!(
+                    "{}: {target}: {:?}",
+                    path.display(),
+                    status.verdict
+                ));
+            }
+        }
+    }
+    assert!(
+        count > 500 && failing > 10 && silent > 4,
+        "{count}, {failing}, {silent}"
+    );
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

@@ -115,7 +115,7 @@ const CHANGED: &[&str] = &[
 ];
 
 /// All recordings, and one bundle of each finding.
-fn bundles() -> Vec<PathBuf> {
+pub fn bundles() -> Vec<PathBuf> {
     let mut findings = yaml_files("tests/findings");
     findings.dedup_by(|a, b| a.parent() == b.parent());
     let recorded = ["tests/real", "tests/healthy"]
@@ -124,7 +124,7 @@ fn bundles() -> Vec<PathBuf> {
     recorded.chain(findings).collect()
 }
 
-fn short(path: &Path) -> &str {
+pub fn short(path: &Path) -> &str {
     path.to_str().unwrap().rsplit("tests/").next().unwrap()
 }
 
@@ -221,6 +221,7 @@ const MENDED: &[&str] = &[
     "findings/FS106/quiet-one-cluster.yaml",
     "findings/FS107/fires-agrees-by-now.yaml",
     "findings/FS107/fires-tainted.yaml",
+    "findings/FS108/fires-exists-but-not-external.yaml",
     "findings/FS108/fires-exists-by-now.yaml",
     "findings/FS109/fires-mended-by-now.yaml",
     "findings/FS110/fires-changed-since.yaml",

@@ -259,9 +259,8 @@ impl Operation<'_> {
             return false;
         };
         let now = answer.objects.first();
-        let is_since = |time: Option<Timestamp>| {
-            time.is_some_and(|time| before.duration_since(time) <= TICK)
-        };
+        let is_since =
+            |time: Option<Timestamp>| time.is_some_and(|time| before.duration_since(time) <= TICK);
         let manager = self.args.field_manager.as_str();
         let meta = now.map(|object| object.body.meta());
         let is_ours = meta.is_some_and(|meta| {
@@ -275,9 +274,7 @@ impl Operation<'_> {
             Act::Create { .. } => is_ours && is_since(meta.and_then(|meta| meta.created)),
             Act::SetState { .. } | Act::Approve { .. } => is_ours,
         };
-        answer.outcome == Outcome::Listed
-            && change.happened(now) == Happened::Yes
-            && is_done
+        answer.outcome == Outcome::Listed && change.happened(now) == Happened::Yes && is_done
     }
 
     /// Looks what became of a change whose answer was lost.

@@ -157,12 +157,15 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
 /// What makes KubeFleet give the run up as soon as it looks at it: the findings about changes, all
 /// of which abort a run.
 fn aborts(inventory: &Inventory) -> Vec<String> {
-    diagnose::explain(inventory)
-        .findings
-        .into_iter()
+    let findings = diagnose::explain(inventory).findings.into_iter();
+    let mut aborts: Vec<_> = findings
         .filter(|finding| finding.code.starts_with("FS2") && finding.severity != Severity::Info)
         .map(|finding| format!("{} ({})", finding.message, finding.code))
-        .collect()
+        .collect();
+    if aborts.is_empty() {
+        aborts.extend(diagnose::aborts(inventory));
+    }
+    aborts
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::commands::open::reading::Reading;
 use crate::commands::operate::operation::{Done, Operation, ThisRun, WriteEffect, interrupted};
 use crate::commands::operate::refusal;
 use crate::commands::show::wait::is_borne;
-use crate::diagnose::status::Status;
+use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -148,6 +148,15 @@ pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
         "finished or being deleted".to_owned()
     };
     preview.fact(run.object().to_string(), how, &run.meta.uid);
+}
+
+/// Warns that the controller aborts the run, whatever the write.
+pub(in crate::commands) fn aborts(inventory: &Inventory, preview: &mut Preview) -> bool {
+    let aborts = diagnose::aborts(inventory);
+    if let Some(why) = &aborts {
+        preview.warning(why);
+    }
+    aborts.is_some()
 }
 
 /// Says what of the bindings and of the runs on the placement could not be read.

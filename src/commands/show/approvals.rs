@@ -14,6 +14,7 @@ use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
 use crate::commands::output::age;
 use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, ListingArgs};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -27,7 +28,7 @@ use crate::rollout::approvals::{
 };
 use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::ui::Ui;
-use crate::words::{CommandLine, Hint, enumerate};
+use crate::words::{CommandLine, Hint, capital, enumerate};
 
 /// List approval gates and who approved them
 ///
@@ -126,6 +127,8 @@ pub(super) struct AskedGate {
     /// The scope of its run.
     scope: Scope,
     approval: Approval,
+    /// That no approval lets its run continue, where that is known.
+    aborts: Option<String>,
 }
 
 impl ListCommand for ApprovalsArgs {
@@ -147,6 +150,11 @@ impl ListCommand for ApprovalsArgs {
             selection.takes_all() || reach.named().contains(run)
         });
         found.retain(|gate| !self.pending || gate.approval.state.needs_a_person());
+        if reading.hub().is_none() {
+            for gate in &mut found {
+                see_ahead(gate, reading);
+            }
+        }
         Ok(HubRows {
             none: None,
             rows: found,
@@ -213,7 +221,7 @@ impl ListCommand for ApprovalsArgs {
             message: answer
                 .map(|answer| answer.message.clone())
                 .filter(|message| !message.is_empty()),
-            note: note(approval),
+            note: gate.aborts.clone().or_else(|| note(approval)),
             command: command(row),
         }
     }
@@ -255,6 +263,24 @@ impl ListCommand for ApprovalsArgs {
 
     fn hint(found: &[HubRow<AskedGate>], ui: &mut Ui) {
         hints(found, ui);
+    }
+}
+
+/// Looks whether approving helps. On a hub that takes requests for each run, which a list does not
+/// send.
+fn see_ahead(gate: &mut AskedGate, reading: &mut Reading) {
+    let approval = &mut gate.approval;
+    if approval.step != ApprovalStep::Approve {
+        return;
+    }
+    let run = gate.scope.object(Concept::UpdateRun, &approval.run);
+    let inventories = reading.overviews(&[run]).unwrap_or_default();
+    gate.aborts = inventories
+        .iter()
+        .find_map(diagnose::aborts)
+        .map(|why| format!("{}.", capital(&why)));
+    if gate.aborts.is_some() {
+        approval.step = ApprovalStep::Look;
     }
 }
 
@@ -319,6 +345,7 @@ fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Vec<
         approvals.map(move |approval| AskedGate {
             scope: scope.clone(),
             approval,
+            aborts: None,
         })
     });
     approvals.collect()
@@ -331,7 +358,9 @@ fn request(gate: &AskedGate) -> ObjectRef {
 
 /// What a person does about it: the same command that `status` gives, and `diagnose` explains.
 fn command((hub, gate): &HubRow<AskedGate>) -> Option<CommandLine> {
-    let AskedGate { scope, approval } = gate;
+    let AskedGate {
+        scope, approval, ..
+    } = gate;
     let command = match approval.step {
         ApprovalStep::Approve => scope.fleet("approve").arg(&approval.request),
         ApprovalStep::Look => scope.fleet("diagnose").arg(&approval.run),

@@ -32,6 +32,7 @@ impl Rule {
             }
             Search::Cause(check) => cx
                 .causes()
+                .chain(&cx.foreseen)
                 .filter_map(|cause| check(cx, self, cause))
                 .collect(),
         };
@@ -205,6 +206,11 @@ rules! {
 
 pub fn find(code: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.code == code)
+}
+
+/// The name and the code of a finding.
+pub fn named(code: &str) -> String {
+    find(code).map_or_else(|| code.to_owned(), |rule| format!("{} ({code})", rule.name))
 }
 
 /// The rule of a code or a name, in any case.

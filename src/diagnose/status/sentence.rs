@@ -3,33 +3,56 @@
 use jiff::Timestamp;
 
 use crate::diagnose::context::Context;
-use crate::diagnose::{back, gate, resting, state};
+use crate::diagnose::outlook::aborts_when;
+use crate::diagnose::{back, gate, resting, rules, state};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
-use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
+use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
 use crate::words::{CommandLine, enumerate};
+
+/// The finding that a controller does not write what it owes.
+const CONTROLLER_SILENT: &str = "FS122";
 
 pub(super) fn summary(cx: &Context<'_>) -> String {
     let because = match &cx.rollout {
-        Some(rollout) => overtaken(cx).or_else(|| of_run(cx, rollout)),
+        Some(rollout) => fails(cx)
+            .or_else(|| back::overtaken(cx))
+            .or_else(|| of_run(cx, rollout)),
         None => of_placement(cx),
     };
     state::sentence(cx, because.as_deref())
 }
 
-/// What another run has done to the clusters of a run that rests.
-fn overtaken(cx: &Context<'_>) -> Option<String> {
-    let rollout = cx.rollout.as_ref().filter(|_| cx.is_resting())?;
-    back::sentence(rollout)
+/// The same with the finding that explains it, where no findings are shown.
+pub(super) fn with_cause(cx: &Context<'_>) -> String {
+    let code = match &cx.outlook.silence {
+        _ if let Some(code) = cx.outlook.aborts(cx.verdict) => code,
+        Some(_) if cx.verdict == Verdict::Stuck => CONTROLLER_SILENT,
+        _ => return summary(cx),
+    };
+    let (state, cause) = (summary(cx), rules::named(code));
+    format!("{}; cause: {cause}.", state.trim_end_matches('.'))
+}
+
+/// That the run cannot pass its next check.
+fn fails(cx: &Context<'_>) -> Option<String> {
+    cx.outlook.aborts(cx.verdict)?;
+    let clusters = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck);
+    let stuck = clusters.and_then(|rollout| stuck(cx, rollout));
+    let stuck = stuck.map_or_else(String::new, |stuck| {
+        format!("{}; ", stuck.trim_end_matches('.'))
+    });
+    let when = aborts_when(cx.verdict);
+    Some(format!("{stuck}the controller aborts it {when}."))
 }
 
 fn of_run(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
     match cx.verdict {
         Verdict::WaitingForApproval => approvals(cx, rollout),
         Verdict::WaitingForTimer => timers(rollout),
-        Verdict::Stuck => stuck(rollout),
+        Verdict::Stuck => stuck(cx, rollout),
         Verdict::Stopped => Some(resting::stopped(rollout)),
         Verdict::Progressing => progressing(rollout),
         Verdict::Stopping => {
@@ -46,18 +69,8 @@ fn of_run(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
     }
 }
 
-/// The gate of which the sentence tells what it opens.
-pub(in crate::diagnose) fn told<'r, 'i>(
-    cx: &Context<'_>,
-    rollout: &'r Rollout<'i>,
-) -> Option<&'r Gate<'i>> {
-    let speaks = cx.verdict == Verdict::WaitingForApproval && overtaken(cx).is_none();
-    let mut open = rollout.open_approvals();
-    open.find(|gate| speaks && crate::diagnose::verdict::needs_a_person(gate))
-}
-
 fn approvals(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    let gate = told(cx, rollout)?;
+    let gate = gate::told(cx, rollout)?;
     if gate.foreign {
         return Some(format!(
             "stage {} waits for {}, but the request of that name belongs to another run or stage.",
@@ -95,7 +108,7 @@ fn remaining(until: Timestamp, now: Timestamp) -> String {
     duration::describe(until.duration_since(now))
 }
 
-fn stuck(rollout: &Rollout<'_>) -> Option<String> {
+fn stuck(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
     if let Some(deleted) = rollout.run.meta.deleted {
         let lasting = duration::describe(rollout.now.duration_since(deleted));
         return Some(format!("it has been terminating for {lasting}."));
@@ -117,9 +130,16 @@ fn stuck(rollout: &Rollout<'_>) -> Option<String> {
     }
     let late: Vec<_> = rollout
         .in_flight()
-        .filter(|cluster| cluster.state == ClusterState::Stuck && !rollout.has_recovered(cluster))
+        .filter(|cluster| cluster.state == ClusterState::Stuck)
         .collect();
     let Some(first) = late.first() else {
+        if let Some(silence) = &cx.outlook.silence {
+            return Some(format!(
+                "the controller has been due to {} for {}.",
+                silence.deed,
+                duration::describe(silence.lasting(rollout.now))
+            ));
+        }
         // Clusters that failed before they were noted as started have no state of their own.
         let stage = rollout.current_stage()?;
         return Some(format!("stage {} makes no progress.", stage.name()));
@@ -140,12 +160,11 @@ fn stuck(rollout: &Rollout<'_>) -> Option<String> {
 fn progressing(rollout: &Rollout<'_>) -> Option<String> {
     let names = |clusters: Vec<&str>| (!clusters.is_empty()).then(|| enumerate(clusters));
     let in_flight = || rollout.in_flight();
-    if let Some(late) = names(
-        in_flight()
-            .filter(|cluster| cluster.state == ClusterState::Stuck)
-            .map(|cluster| cluster.name)
-            .collect(),
-    ) {
+    let recovered = in_flight().filter(|cluster| {
+        let late = cluster.in_flight_for(rollout.now);
+        rollout.has_recovered(cluster) && late.is_none_or(|late| late > STUCK_AFTER)
+    });
+    if let Some(late) = names(recovered.map(|cluster| cluster.name).collect()) {
         return Some(format!(
             "{late} recovered after being stuck; the controller notices that at its next check."
         ));
@@ -217,7 +236,7 @@ pub(super) fn next(cx: &Context<'_>) -> Option<CommandLine> {
         _ => object.word(),
     };
     let about = |verb, name: &str| Some(cx.command(verb).arg(name));
-    if overtaken(cx).is_some() {
+    if cx.outlook.aborts(cx.verdict).is_some() || back::overtaken(cx).is_some() {
         return about("diagnose", &word);
     }
     match cx.verdict {

@@ -38,9 +38,10 @@ impl Reading {
         self.seen(walk, target)
     }
 
-    /// The same for several targets, which are read together.
+    /// The states of several targets, which are read together, and whether what a person may do next
+    /// helps.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Result<Vec<Inventory>, Error> {
-        let walks = targets.iter().cloned().map(Walk::shallow);
+        let walks = targets.iter().cloned().map(Walk::to_decision);
         let mut walks: Vec<_> = walks.collect();
         Walk::drive_all(&mut walks, self);
         let walks = walks.into_iter().zip(targets);

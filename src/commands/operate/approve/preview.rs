@@ -259,6 +259,7 @@ fn warn(
             rollout.run.object()
         ));
     }
+    steering::aborts(inventory, preview);
     steering::unseen(inventory, preview);
     steering::others(rollout, inventory, preview);
 }

@@ -90,6 +90,7 @@ fn shown(
             preview.fact(format!("cluster {}", cluster.name), how, "");
         }
         steering::unseen(&inventory, &mut preview);
+        let aborts = steering::aborts(&inventory, &mut preview);
         if let Some(old) = old_content(&inventory, rollout.run) {
             preview.warning(&format!(
                 "{} has snapshot {}, which lacks a change detected at {}",
@@ -105,6 +106,10 @@ fn shown(
                 steering::guard(&back, &rollout, ("starting", "delete"), accepted, reading)
             })
             .and_then(|()| match beside {
+                None if aborts => Ok(Some(format!(
+                    "Start {}, which KubeFleet will then abort?",
+                    run.name
+                ))),
                 None => Ok(ask(&rollout, &inventory)),
                 Some(beside) => new_beside(&rollout, &inventory, beside, unattended, reading),
             });

@@ -60,10 +60,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let theirs = (request.spec.run.as_str(), request.spec.stage.as_str());
         let so = match gate.state {
             TaskState::Open => run_failure::will_fail(cx),
-            _ => "so the run will fail when it reaches that gate",
+            _ => "so the run will fail when it reaches that gate".to_owned(),
         };
         let finding = rule
-            .finding(&object, sentence(&object, own, theirs, so))
+            .finding(&object, sentence(&object, own, theirs, &so))
             .severity(Severity::Warning)
             .root_if(waits)
             .stage(gate.stage);

@@ -6,12 +6,13 @@ use jiff::{SignedDuration, Timestamp};
 use crate::diagnose::size;
 use crate::kubefleet::{Condition, duration, reasons};
 use crate::problems::steps;
-use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Phase, Rollout};
+use crate::rollout::{ClusterView, Health, LOOK_EVERY, Phase, Rollout, STUCK_AFTER};
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
-pub const RULE: Rule =
-    Rule::info("FS522", "cluster-recovered", Search::Whole(check)).reads(&[Concept::Binding]);
+pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", Search::Whole(check))
+    .reads(&[Concept::Binding])
+    .caused_by(&["FS122"]);
 
 /// The longest time between two looks.
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
@@ -57,7 +58,8 @@ fn one(
     });
     // A healthy cluster is noticed at the next look; only one that was missed twice is news.
     let unnoticed = missed.is_some_and(|missed| missed > LOOK_EVERY * 2);
-    if !(unnoticed || says_stuck && cluster.state == ClusterState::Stuck) {
+    let late = cluster.in_flight_for(cx.now());
+    if !(unnoticed || says_stuck && late.is_none_or(|late| late > STUCK_AFTER)) {
         return None;
     }
     let name = cluster.name;

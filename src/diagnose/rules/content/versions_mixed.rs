@@ -133,7 +133,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 fn back_to(cx: &Context<'_>, index: u64) -> CommandLine {
     let placement = cx.placement_object();
     let command = placement.scope().fleet("rollback");
-    let command = command.arg(placement.word()).flag("--to", index.to_string());
+    let command = command
+        .arg(placement.word())
+        .flag("--to", index.to_string());
     match cx.run() {
         Some(_) => command,
         None => command.flag("--strategy", "STRATEGY"),

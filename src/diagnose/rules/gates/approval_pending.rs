@@ -1,11 +1,12 @@
 //! A gate waits for a person.
 
-use crate::diagnose::gate::{hold_back, opens, unlisted};
+use std::collections::BTreeSet;
+
+use crate::diagnose::gate::{hold_back, opens, told, unlisted};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::status::told_gate;
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
-use crate::rollout::Phase;
+use crate::rollout::{ClusterState, Phase, Rollout};
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
@@ -19,6 +20,15 @@ fn removed<'c>(cx: &'c Context<'_>, gate: &crate::rollout::Gate<'_>) -> Vec<&'c 
         .filter(|stage| stage.deletes && gate.removes)
         .flat_map(|stage| stage.clusters.iter().map(|cluster| cluster.name))
         .collect()
+}
+
+/// What to look at before approving, as far as there is something to see.
+fn condition(rollout: &Rollout<'_>) -> &'static str {
+    if rollout.clusters().any(|it| it.state == ClusterState::Done) {
+        ", if the rollout looks right so far."
+    } else {
+        " to begin the rollout: no cluster is done yet."
+    }
 }
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -48,12 +58,18 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let waiting = since.map(|since| cx.now().duration_since(since));
         let lasting = duration::lasting(waiting);
         let what = opens(cx, gate);
-        let message = if halted {
+        let aborts = cx.outlook.aborts(cx.verdict);
+        let message = if aborts.is_some() {
+            format!(
+                "{name} is not approved; an approval does not let {} continue.",
+                run.name
+            )
+        } else if halted {
             format!(
                 "{name} is not approved yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
-        } else if told_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
+        } else if told(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
             // The summary says what approving it opens.
             format!("{name} has been waiting{lasting} for an approval.")
         } else {
@@ -69,8 +85,18 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
+        let broken = cx.troubles.iter().filter(|it| it.was_done && !gate.removes);
+        let broken: BTreeSet<_> = broken.map(|it| it.cluster).collect();
+        if !broken.is_empty() {
+            finding = finding.look(format!(
+                "Check {} first: the run was done there, but it fails now.",
+                enumerate(broken)
+            ));
+        }
         let approve = Some(cx.command("approve").arg(name));
-        findings.push(if gate.removes {
+        findings.push(if aborts.is_some() {
+            finding
+        } else if gate.removes {
             let name = cx.run_object().name;
             finding
                 .look_with(
@@ -87,11 +113,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "Resume the run when the rollout should continue.",
                     cx.command("resume").arg(&run.name),
                 )
-                .fix_with("Then approve, if the rollout looks right so far.", approve)
+                .fix_with(format!("Then approve{}", condition(rollout)), approve)
         } else {
             hold_back(
                 cx,
-                finding.fix_with("Approve, if the rollout looks right so far.", approve),
+                finding.fix_with(format!("Approve{}", condition(rollout)), approve),
             )
         });
     }

@@ -1,23 +1,35 @@
-//! Nothing on the hub has touched the run since it was created.
+//! The controller owes the run a write for longer than its pace explains.
 
 use super::initialization_retried::{is_seen, overdue};
+use crate::controller::last_write;
+use crate::diagnose::outlook::Silence;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::size;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
+use crate::rollout::{Phase, Rollout};
 use crate::words::CommandLine;
+use jiff::Timestamp;
 
-/// The first thing that the controller does is to add its finalizer.
-/// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
-pub const RULE: Rule =
-    Rule::error("FS122", "controller-not-responding", Search::One(check)).environment();
+/// Source: updaterun/controller.go:Reconcile, SetupWithManagerForClusterStagedUpdateRun;
+/// cmd/hubagent/workload/setup.go.
+pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", Search::One(check))
+    .reads(&[Concept::UpdateRun, Concept::ApprovalRequest])
+    .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
+    if rollout.phase == Phase::Initializing {
+        return untouched(cx, rule);
+    }
+    let silence = cx.outlook.silence.as_ref()?;
+    Some(overdue_write(cx, rule, rollout, silence))
+}
+
+/// The first thing that the controller does is to add its finalizer.
+fn untouched(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let age = overdue(cx).filter(|_| !is_seen(cx))?;
     let run = cx.run_object();
-    let flags = if run.namespace.is_empty() {
-        "`--enable-staged-update-run-apis`"
-    } else {
-        "`--enable-staged-update-run-apis` and `--enable-resource-placement`"
-    };
     Some(
         rule.finding(
             &run,
@@ -39,7 +51,114 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             CommandLine::fleet("doctor"),
         )
         .fix(format!(
-            "Start the hub agent with {flags}: it then picks up this run by itself."
+            "Start the hub agent with {}: it then picks up this run by itself.",
+            flags(cx)
         )),
     )
+}
+
+fn flags(cx: &Context<'_>) -> &'static str {
+    if cx.run_object().namespace.is_empty() {
+        "`--enable-staged-update-run-apis`"
+    } else {
+        "`--enable-staged-update-run-apis` and `--enable-resource-placement`"
+    }
+}
+
+fn overdue_write(
+    cx: &Context<'_>,
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+    silence: &Silence,
+) -> Finding {
+    let run = cx.run_object();
+    let elsewhere = elsewhere(cx).filter(|(at, _)| *at > silence.by);
+    let meanwhile = match &elsewhere {
+        Some((at, other)) => format!(
+            " It wrote to {} {} ago, so it runs.",
+            other.object(),
+            duration::describe(cx.now().duration_since(*at))
+        ),
+        None => String::new(),
+    };
+    let finding = rule
+        .finding(
+            &run,
+            format!(
+                "The update run controller had to {} by {}, and has written nothing on {} in \
+                 the {} since.{meanwhile}",
+                silence.deed,
+                silence.by,
+                run.name,
+                duration::describe(cx.now().duration_since(silence.by)),
+            ),
+        )
+        .root();
+    let finding = evidence(cx, rollout, silence, finding);
+    let finding = match elsewhere {
+        Some((at, other)) => finding
+            .computed(
+                other.object(),
+                &["status"],
+                format!("the newest lastTransitionTime of all conditions is {at}"),
+            )
+            .look_with(
+                "Read what the controller logs about this run: it processes others.",
+                cx.agent_log(),
+            ),
+        None => finding.look_with(
+            "Check whether the hub agent runs and serves update runs.",
+            CommandLine::fleet("doctor"),
+        ),
+    };
+    size::explain(cx, finding).fix(
+        "Restart the hub agent, if it runs but does not respond: it then continues this run by \
+         itself.",
+    )
+}
+
+/// What was due, since when, and what the controller wrote last.
+fn evidence(
+    cx: &Context<'_>,
+    rollout: &Rollout<'_>,
+    silence: &Silence,
+    mut finding: Finding,
+) -> Finding {
+    let run = cx.run_object();
+    if !rollout.is_current() {
+        finding = finding
+            .evidence(&run, "metadata.generation", rollout.run.meta.generation)
+            .evidence(&run, "spec.state", rollout.run.spec.state.as_ref())
+            .condition(&run, rollout.progressing());
+    }
+    for request in rollout.open_approvals().filter_map(|it| it.own_request()) {
+        let approved = request.approved();
+        let taken = request.is_accepted() || !request.counts();
+        if let Some(approved) = approved.filter(|_| !taken) {
+            finding = finding.condition(&request.object(), approved);
+        }
+    }
+    if let Some(last) = silence.last {
+        finding = finding.computed(
+            &run,
+            &["status"],
+            format!("the newest lastTransitionTime of all conditions is {last}"),
+        );
+    }
+    finding.computed(
+        &run,
+        &["status"],
+        format!(
+            "the controller could {} since {}",
+            silence.deed, silence.since
+        ),
+    )
+}
+
+/// The newest write of the same controller on another run.
+fn elsewhere<'i>(cx: &Context<'i>) -> Option<(Timestamp, &'i UpdateRun)> {
+    let others = cx.inventory.other_runs();
+    others
+        .filter_map(|run| Some((last_write(run)?, run)))
+        .max_by_key(|(at, run)| (*at, &run.meta.name))
 }

@@ -12,7 +12,7 @@ const QUIET: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
-pub const RULE: Rule = Rule::warning("FS605", "state-change-not-observed", Search::One(check))
+pub const RULE: Rule = Rule::info("FS605", "state-change-not-observed", Search::One(check))
     .reads(&[Concept::UpdateRun])
     .environment();
 
@@ -42,12 +42,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     };
     let silent = cx.now().duration_since(newest);
-    if generation <= observed || silent <= QUIET {
-        return None;
-    }
-    // Where the object tells when it was edited, a fresh edit is no news, and an old one is certain.
-    let edited = run.meta.spec_edited();
-    if edited.is_some_and(|edited| cx.now().duration_since(edited) <= QUIET) {
+    // Where the object tells when it was edited, the model knows by when that is seen.
+    let is_known = run.meta.spec_edited().is_some();
+    if generation <= observed || silent <= QUIET || is_known {
         return None;
     }
     let state = run.spec.state.as_deref().unwrap_or("absent");
@@ -72,8 +69,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             &["status"],
             format!("the newest lastTransitionTime of all conditions is {newest}"),
         )
-        .evidence(run.object(), "spec.state", run.spec.state.as_ref())
-        .severity(Severity::warning_if(edited.is_some()));
+        .evidence(run.object(), "spec.state", run.spec.state.as_ref());
     finding = finding
         .look_with(
             "Check again, if the change is seconds old: the controller processes it at once.",
