@@ -18,7 +18,7 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     for finding in findings {
         let makes = |it: &Remedy| it.command.clone().filter(tried::makes_a_run);
         let steps = finding.remedies.iter().enumerate();
-        let Some((at, command)) = steps.filter_map(|(at, it)| Some((at, makes(it)?))).next() else {
+        let Some((at, command)) = steps.find_map(|(at, it)| Some((at, makes(it)?))) else {
             continue;
         };
         let Some(look) = look(cx, &command, &codes) else {
