@@ -17,7 +17,7 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     let codes: BTreeSet<String> = findings.iter().map(|it| it.code.clone()).collect();
     for finding in findings {
         let makes = |it: &Remedy| it.command.clone().filter(tried::makes_a_run);
-        let steps = finding.remedies.iter().enumerate();
+        let mut steps = finding.remedies.iter().enumerate();
         let Some((at, command)) = steps.find_map(|(at, it)| Some((at, makes(it)?))) else {
             continue;
         };
