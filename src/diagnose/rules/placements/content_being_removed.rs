@@ -43,7 +43,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .iter()
         .filter(|it| !it.meta.is_deleting())
         .flat_map(|it| inventory.works_of(it))
-        .map(|work| work.object())
+        .map(crate::kubefleet::work::Work::object)
         .collect();
     let works: Vec<_> = inventory
         .works
