@@ -1,4 +1,5 @@
 //! Packs the examples of the findings' pages: `explain CODE --example` prints them without the repository.
+//! Compiles what looks at the streams before Rust does.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -6,6 +7,7 @@ use std::{env, fs, io};
 
 /// Which fixtures are examples, beside them.
 const LIST: &str = "tests/findings/examples.txt";
+const FIRST: &str = "src/closed.c";
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -29,5 +31,18 @@ fn main() -> io::Result<()> {
     let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::best());
     packed.write_all(&all)?;
     packed.finish()?;
+    look_first()
+}
+
+/// Only the program is linked with it.
+fn look_first() -> io::Result<()> {
+    println!("cargo::rerun-if-changed={FIRST}");
+    if env::var_os("CARGO_CFG_UNIX").is_none() {
+        return Ok(());
+    }
+    let objects = cc::Build::new().file(FIRST).try_compile_intermediates();
+    for object in objects.map_err(io::Error::other)? {
+        println!("cargo::rustc-link-arg-bins={}", object.display());
+    }
     Ok(())
 }

@@ -102,6 +102,7 @@ fn command(
         .map(|(flag, value)| (*flag, value.as_deref()))
         .collect();
     ui.configure(global.color, global.quiet, &repeated);
+    let leading = ui.invocation().flags().to_vec();
     let settings = if cli.command.asks_a_hub() {
         settings
     } else {
@@ -115,7 +116,7 @@ fn command(
             ui,
             clock,
         };
-        dispatch(&cli.command, &mut session)
+        words::leading(leading, || dispatch(&cli.command, &mut session))
     });
     if global.verbose {
         ui.tell_counts();

@@ -40,6 +40,23 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
 /// Asks for text without lines, colors and redrawing.
 const PLAIN: &str = "FLEET_STAGE_PLAIN";
 
+/// Set where standard output was closed when the process began: `src/closed.c` looks before Rust opens
+/// something else in its place.
+const CLOSED: &str = "FLEET_STAGE_CLOSED";
+
+/// Takes nothing.
+struct ClosedStream;
+
+impl Write for ClosedStream {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::Error::other("standard output is closed"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What the process is told about the terminal and how it was called.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -228,8 +245,12 @@ impl Ui {
 
     /// The process's own streams.
     pub fn of_process() -> Self {
+        let out: Box<dyn Write> = match std::env::var_os(CLOSED) {
+            Some(_) => Box::new(ClosedStream),
+            None => Box::new(io::BufWriter::new(io::stdout())),
+        };
         Self::new(
-            Box::new(io::BufWriter::new(io::stdout())),
+            out,
             Box::new(io::stderr()),
             Some(Box::new(io::stdin())),
             Environment::of_process(),

@@ -13,6 +13,8 @@ mod evidence;
 mod lengths;
 #[path = "laws/steps.rs"]
 mod steps;
+#[path = "laws/tried.rs"]
+mod tried;
 #[path = "laws/truth.rs"]
 mod truth;
 #[path = "laws/voice.rs"]

@@ -14,6 +14,7 @@ mod situations;
 mod bundle;
 mod cli;
 mod conform;
+mod controller;
 mod docs;
 mod findings;
 mod floors;

@@ -463,7 +463,13 @@ impl Change {
                     found.push("metadata.deletionTimestamp is not set".to_owned());
                 }
             }
-            Act::Delete { .. } => {}
+            // The API server names what it deleted.
+            Act::Delete { uid, .. } => differ(
+                "details.uid",
+                &json!(uid),
+                &answer["details"]["uid"],
+                &mut found,
+            ),
         }
         found
     }

@@ -95,7 +95,7 @@ fn approve(state: &mut State, name: &str) -> Result<(), Obstacle> {
 /// The transitions that the hub refuses.
 /// Source: apis/placement/v1beta1/stageupdate_types.go:UpdateRunSpec.
 fn set_state(state: &mut State, wanted: RunState) -> Result<(), Obstacle> {
-    if state.version == AgentVersion::V01 {
+    if state.version == AgentVersion::V01 && state.run.spec.state.is_none() {
         let why = "runs of this hub have no state";
         return Err(Obstacle::Refused(why.to_owned()));
     }

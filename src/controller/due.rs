@@ -1,12 +1,15 @@
 //! By when a look has come that would write something.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
+use super::expected::changes;
+use super::look::look_at;
 use super::pace::{self, Requeue};
 use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
-use super::{changes, look_at};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
@@ -82,23 +85,26 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let run = &state.run;
     let conditions = &run.status.conditions;
     let wrote = pace::last_write(run);
-    let approvals = state.approvals.iter();
-    let approved = approvals
-        .filter(|it| it.spec.run == run.meta.name && it.counts() && !it.is_accepted())
-        .filter_map(|it| given(it))
+    let own = state
+        .approvals
+        .iter()
+        .filter(|it| it.spec.run == run.meta.name && it.counts());
+    let approved = own
+        .filter_map(|it| {
+            let accepted = it.status.conditions.condition(reasons::APPROVAL_ACCEPTED);
+            match accepted.filter(|_| it.is_accepted()) {
+                // What was accepted and is not noted is under way.
+                Some(accepted) => accepted.since.filter(|since| Some(*since) > wrote),
+                None => given(it),
+            }
+        })
         .max();
-    // What the controller has accepted, it notes in the run in the same look.
-    let accepted = state.approvals.iter();
-    let accepted = accepted
-        .filter(|it| it.spec.run == run.meta.name && it.is_accepted())
-        .filter_map(|it| it.accepted()?.since)
-        .filter(|since| wrote.is_none_or(|wrote| wrote < *since))
-        .max();
-    let edited = (!pace::is_observed(run)).then(|| run.meta.spec_edited());
     let created = conditions.condition(reasons::INITIALIZED).is_none();
-    let created = created.then_some(run.meta.created);
-    let watched = [approved, accepted, edited.flatten(), created.flatten()];
-    let watched = watched.into_iter().flatten().max();
+    let created = created.then_some(run.meta.created).flatten();
+    // Who left out who wrote what leaves open when the state was set.
+    let edited = (created.is_none() && !pace::is_observed(run))
+        .then(|| run.meta.spec_edited().unwrap_or(state.now));
+    let watched = [approved, edited, created].into_iter().flatten().max();
     if let Some(since) = watched.filter(|since| wrote.is_none_or(|wrote| wrote <= *since)) {
         return (since, pace::PROMPT, true);
     }
@@ -107,7 +113,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     } else {
         pace::LOOK_EVERY
     };
-    let (changed, troubled) = bindings_changed(state);
+    let (changed, troubled) = bindings_changed(state, wrote);
     let since = wrote.max(changed).unwrap_or(state.now);
     let pace = if troubled > every {
         troubled.min(pace::LONGEST)
@@ -126,16 +132,25 @@ fn given(request: &ApprovalRequest) -> Option<Timestamp> {
     said.max(writes.filter_map(|write| write.time).max())
 }
 
-/// When the bindings of clusters in flight changed last, as far as their conditions tell, and for
-/// how long one of them may have been in error before: for so long the controller looked ever more
-/// rarely.
-fn bindings_changed(state: &State) -> (Option<Timestamp>, SignedDuration) {
+/// When the bindings of the stage's unfinished clusters changed last, as far as their conditions
+/// tell, and for how long one of them may have been in error before: for so long the controller
+/// looked ever more rarely.
+fn bindings_changed(
+    state: &State,
+    wrote: Option<Timestamp>,
+) -> (Option<Timestamp>, SignedDuration) {
     let (mut last, mut troubled) = (None, SignedDuration::ZERO);
-    for cluster in state.run.in_flight() {
+    let mut stages = state.run.all_stages();
+    let stage = stages.find(|stage| !stage.conditions.is_true(reasons::SUCCEEDED));
+    let bindings = state.bindings.iter();
+    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
+    for cluster in stage.into_iter().flat_map(|stage| &stage.clusters) {
+        if cluster.conditions.is_true(reasons::SUCCEEDED) {
+            continue;
+        }
         let started = cluster.conditions.condition(reasons::STARTED);
-        let started = started.and_then(|started| started.since);
-        let mut bindings = state.bindings.iter();
-        let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
+        let started = started.and_then(|started| started.since).or(wrote);
+        let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
         let changed = |kinds: &[&str]| -> Option<Timestamp> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Halt, UNEXPECTED, USER, aborted, aggregate};
-use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY, STUCK_AFTER};
+use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY};
 use super::reconcile::{Bindings, Reconciler};
 use super::state::{Written, is_false, is_true, set_condition};
 use super::version::AgentVersion;
@@ -17,7 +17,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus};
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, duration, names, reasons};
-use crate::rollout::TaskTime;
+use crate::rollout::{TaskTime, stuck_after};
 
 /// The conditions of a binding that are its terminal failures while `False`.
 /// Source: utils/binding/binding.go:HasBindingFailed.
@@ -203,6 +203,10 @@ impl Reconciler {
         if is_false(&cluster.conditions, reasons::SUCCEEDED, generation) {
             let text = format!("the cluster `{name}` in the stage {stage} has failed");
             return Err(aborted("FS301", &text));
+        }
+        if self.state.run.status.snapshot_index.is_empty() {
+            let what = "which resource snapshot the run rolls out";
+            return Err(Halt::Unknown(what.to_owned()));
         }
         let binding = by_cluster.get(name).copied();
         let Some(binding) = binding else {
@@ -396,14 +400,16 @@ impl Reconciler {
     pub(super) fn is_stuck(&self, cluster: &ClusterStatus) -> bool {
         let started = cluster.conditions.condition(reasons::STARTED);
         let since = started.and_then(|started| started.since);
-        since.is_some_and(|since| self.state.now.duration_since(since) > STUCK_AFTER)
+        since.is_some_and(|since| {
+            self.state.now.duration_since(since) > stuck_after(&self.state.run)
+        })
     }
 
     pub(super) fn wait_for_cluster(&mut self, stage: &str, name: &str, since: Option<Timestamp>) {
         self.waits.push(AwaitedEvent::Cluster {
             stage: stage.to_owned(),
             cluster: name.to_owned(),
-            stuck: since.and_then(|since| since.checked_add(STUCK_AFTER).ok()),
+            stuck: since.and_then(|since| since.checked_add(stuck_after(&self.state.run)).ok()),
         });
     }
 

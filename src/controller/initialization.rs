@@ -401,7 +401,11 @@ impl Reconciler {
             let index = latest.find_map(|it| it.index().map(str::to_owned));
             return match index {
                 Some(index) => Ok(index),
-                None if self.state.version >= AgentVersion::V03 => Ok("0".to_owned()),
+                // Which one it makes is open where those that exist were not read.
+                None if self.state.version >= AgentVersion::V03 => {
+                    let first = snapshots.is_known_empty() || !snapshots.items.is_empty();
+                    Ok(if first { "0" } else { "" }.to_owned())
+                }
                 None => {
                     known(snapshots, "resource snapshots")?;
                     let key = self.state.key(&placement.meta.name);

@@ -12,6 +12,7 @@ mod execution;
 mod expected;
 mod failure;
 mod initialization;
+mod look;
 mod pace;
 mod play;
 mod reconcile;
@@ -26,6 +27,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+use look::{is_woken, look_at, rests};
 pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
@@ -36,8 +38,8 @@ pub use wait::AwaitedEvent;
 
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
-use crate::kubefleet::run::{RunState, UpdateRun};
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::reasons;
+use crate::kubefleet::run::UpdateRun;
 use pace::Requeue;
 
 /// What the controller does next.
@@ -110,7 +112,7 @@ pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
 
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
-    if rests(&state) {
+    if rests(&state) && !is_woken(&state) {
         return resting(state);
     }
     let now = state.now;
@@ -123,6 +125,9 @@ pub fn predict(state: State) -> Result<Prediction, String> {
             late: due.late,
             ..prediction(look, conditions, after, Some(due.by))
         });
+    }
+    if rests(&state) {
+        return resting(state);
     }
     // An error that the next look does not meet again.
     if look.requeue == Requeue::Backoff && !state.retried {
@@ -171,31 +176,6 @@ fn prediction(
         failure: look.failure,
         after: after.state,
     }
-}
-
-fn look_at(state: &State, now: Timestamp) -> Result<(LookResult, Reconciler), String> {
-    let mut reconciler = Reconciler::new(State {
-        now,
-        ..state.clone()
-    });
-    let look = reconciler.reconcile()?;
-    Ok((look, reconciler))
-}
-
-/// Whether the controller does not look at the run until somebody starts or resumes it.
-fn rests(state: &State) -> bool {
-    let run = &state.run;
-    let waits = state.version > AgentVersion::V01
-        && !run.meta.is_deleting()
-        && run.spec.wants() == RunState::Initialize
-        && run.status.conditions.is_true(reasons::INITIALIZED)
-        && run
-            .status
-            .conditions
-            .condition(reasons::SUCCEEDED)
-            .is_none()
-        && pace::is_observed(run);
-    waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
 }
 
 /// A run that rests waits for somebody; what comes of a start is known already.

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::version::AgentVersion;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
-pub use crate::rollout::{LOOK_EVERY, STUCK_AFTER};
+pub use crate::rollout::LOOK_EVERY;
 
 /// How often it looks at a stage that waits for its tasks.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::expected::{ExpectedCondition, changes};
 use super::failure::RunFailure;
+use super::look::{is_woken, look_at, rests};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{ControllerStep, LookResult};
 use super::state::{State, Written, set_condition};
 use super::wait::AwaitedEvent;
-use super::{ExpectedCondition, changes, look_at, rests};
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
@@ -96,7 +97,12 @@ pub fn play(
         failure = look.failure.or(failure);
         match next {
             None => {
-                let end = PlayEnd::Waits(waits);
+                let rests = rests(&state);
+                let end = if rests {
+                    at_rest()
+                } else {
+                    PlayEnd::Waits(waits)
+                };
                 return Ok(PlayedRun { end, writes, state });
             }
             Some(next) if next > limits.until => break,
@@ -123,7 +129,11 @@ fn ended(state: &State, failure: &mut Option<RunFailure>) -> Option<PlayEnd> {
     if of(reasons::SUCCEEDED) == no || of(reasons::INITIALIZED) == no {
         return Some(PlayEnd::Failed(failure.take()));
     }
-    rests(state).then(|| PlayEnd::Waits(vec![AwaitedEvent::Start]))
+    (rests(state) && !is_woken(state)).then(at_rest)
+}
+
+fn at_rest() -> PlayEnd {
+    PlayEnd::Waits(vec![AwaitedEvent::Start])
 }
 
 /// When the controller looks next to some effect; `None` where nothing changes by itself any more.

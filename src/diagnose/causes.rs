@@ -201,7 +201,12 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What a live run fails for when it is checked next.
-pub(super) const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
+pub(super) const ENDS_RUN: [&str; 9] = [
+    "FS112", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301", "FS302",
+];
+
+/// That a run counts clusters as done whose content is gone.
+const CONTENT_GONE: &str = "FS803";
 
 /// What lets a run continue once it is approved, resumed or started.
 const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
@@ -261,6 +266,20 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
         first.extend(fails.map(str::to_owned));
     }
     if first.is_empty() {
+        let gone = |it: &&Finding| it.code == CONTENT_GONE && it.severity == Severity::Error;
+        if findings.iter().any(|it| gone(&it)) {
+            let step = Remedy {
+                action: format!(
+                    "Resolve {CONTENT_GONE} first: the run does not bring that content back."
+                ),
+                command: None,
+                effect: Effect::ReadOnly,
+            };
+            let mut gates = findings.iter_mut();
+            while let Some(gate) = gates.find(|it| LETS_GO_ON.contains(&it.code.as_str())) {
+                gate.remedies.insert(0, step.clone());
+            }
+        }
         return;
     }
     let when = match cx.verdict {

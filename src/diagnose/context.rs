@@ -27,6 +27,8 @@ pub struct Context<'i> {
     pub outlook: Outlook,
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
+    /// What a live run fails for next, of what no rule sees by itself.
+    pub foreseen: Vec<Cause>,
     /// Clusters whose binding has a failing condition.
     pub troubles: Vec<FailingCluster<'i>>,
     /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
@@ -48,6 +50,9 @@ impl<'i> Context<'i> {
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
+        let outlook = rollout.as_ref().map(Outlook::new).unwrap_or_default();
+        let live = rollout.as_ref().filter(|rollout| rollout.is_live());
+        let foreseen = live.map_or_else(Vec::new, |_| foreseen(&outlook));
         let troubles = failing_cluster::all(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
@@ -64,10 +69,11 @@ impl<'i> Context<'i> {
         };
         Self {
             inventory,
-            outlook: rollout.as_ref().map(Outlook::new).unwrap_or_default(),
+            outlook,
             rollout,
             verdict,
             failure,
+            foreseen,
             troubles,
             when,
         }
@@ -246,6 +252,20 @@ impl<'i> Context<'i> {
             format!("status.conditions[type={}].message", failure.condition.kind)
         })
     }
+}
+
+/// What a live run is going to fail for: a cluster in flight that another run, or somebody, has
+/// taken from it, or a label by which a stage can no longer be sorted.
+fn foreseen(outlook: &Outlook) -> Vec<Cause> {
+    let failure = outlook.failure();
+    let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
+    let is_unseen = |cause: &Cause| {
+        matches!(
+            cause,
+            Cause::Preempted { .. } | Cause::SortingLabelInvalid { .. }
+        )
+    };
+    causes.into_iter().filter(is_unseen).collect()
 }
 
 /// Why a run failed: from its own condition, followed into stages and clusters.

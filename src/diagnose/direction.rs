@@ -4,18 +4,31 @@ use std::collections::BTreeMap;
 
 use super::context::Context;
 use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
-use crate::report::Finding;
+use crate::report::{Effect, Finding};
 use crate::rollout::rollback;
 use crate::words::{CommandLine, count, enumerate};
 
 /// Names the content in every step that starts a run: `(the current content, now snapshot 4; 3
-/// clusters have 3)`.
+/// clusters have 3)`. One that takes clusters back is disruptive, and says so to the command, which
+/// refuses it otherwise.
 pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     for remedy in findings.iter_mut().flat_map(|it| &mut it.remedies) {
-        let content = remedy.command.as_ref().and_then(|it| content(cx, it));
-        if let Some(content) = content {
-            remedy.action = with_content(&remedy.action, &content);
+        let Some((content, is_older)) = remedy.command.as_ref().and_then(|it| content(cx, it))
+        else {
+            continue;
+        };
+        remedy.action = with_content(&remedy.action, &content);
+        if is_older {
+            remedy.effect = Effect::Disruptive;
+            remedy.command = remedy.command.take().map(|command| {
+                if command.has_flag("--allow-older") {
+                    command
+                } else {
+                    command.switch("--allow-older")
+                }
+            });
         }
     }
 }
@@ -35,7 +48,7 @@ fn with_content(action: &str, content: &str) -> String {
         .filter(|_| action.contains(CURRENT));
     let content = now.and_then(|it| it.strip_prefix(", ")).unwrap_or(content);
     let ends = |at: &usize| !action[*at..].starts_with(|c: char| c.is_alphanumeric());
-    let run = ["new run without an index", "new run", "first run"]
+    let run = [CURRENT, "new run", "first run"]
         .iter()
         .find_map(|words| Some(action.find(words)? + words.len()))
         .filter(ends);
@@ -44,8 +57,9 @@ fn with_content(action: &str, content: &str) -> String {
     format!("{before} ({content}){after}")
 }
 
-/// What a command rolls out, and what the clusters have; `None` for one that starts no run.
-fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
+/// What a command rolls out, what the clusters have, and whether it takes them back by a new run
+/// that is no rollback; `None` for one that starts no run.
+fn content(cx: &Context<'_>, command: &CommandLine) -> Option<(String, bool)> {
     let inventory = cx.inventory;
     let elsewhere = command.value_of("-n").unwrap_or_default() != inventory.scope.namespace();
     let named = || inventory.run_on(command.operand(0)?).or(cx.run());
@@ -57,11 +71,11 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
         ) {
             (Some(index), _) if index == "latest" => current(inventory),
             (Some(index), _) if index.parse::<u64>().is_err() => {
-                return Some("the snapshot that you name".to_owned());
+                return Some(("the snapshot that you name".to_owned(), false));
             }
             (Some(index), _) => (format!("snapshot {index}"), Some(index)),
             (None, Some(placement)) if elsewhere || placement != inventory.placement_name => {
-                return Some(CURRENT.to_owned());
+                return Some((CURRENT.to_owned(), false));
             }
             (None, None) if !command.has_flag("--from") => own(inventory, named()?, ""),
             (None, _) => current(inventory),
@@ -80,11 +94,30 @@ fn content(cx: &Context<'_>, command: &CommandLine) -> Option<String> {
         }
         _ => return None,
     };
+    let is_new = command.verb() == "retry" || command.operand(0) == Some("NEW");
+    let is_older = is_new
+        && index
+            .as_deref()
+            .is_some_and(|index| is_older(inventory, index));
     let others = index.and_then(|index| held(inventory, &index));
-    Some(match others {
+    let content = match others {
         Some(others) => format!("{what}; {others}"),
         None => what,
-    })
+    };
+    Some((content, is_older))
+}
+
+/// The bindings of clusters that the placement stays on.
+fn staying(inventory: &Inventory) -> impl Iterator<Item = &Binding> {
+    let bindings = inventory.bindings.iter();
+    bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled())
+}
+
+/// Whether some cluster has a newer snapshot.
+fn is_older(inventory: &Inventory, index: &str) -> bool {
+    let number = |index: &str| index.parse::<u64>().ok();
+    let has = staying(inventory).filter_map(|it| number(it.snapshot_index()?));
+    number(index).is_some_and(|own| has.max().is_some_and(|newest| newest > own))
 }
 
 const CURRENT: &str = "the current content";
@@ -123,10 +156,8 @@ fn own(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, Option<S
 /// How many clusters have another snapshot: `3 clusters have 3 and 1 has none`.
 fn held(inventory: &Inventory, index: &str) -> Option<String> {
     let mut all: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-    for binding in inventory.bindings.iter() {
-        if !binding.meta.is_deleting() && !binding.is_unscheduled() {
-            *all.entry(binding.snapshot_index()).or_default() += 1;
-        }
+    for binding in staying(inventory) {
+        *all.entry(binding.snapshot_index()).or_default() += 1;
     }
     let same = all.remove(&Some(index)).unwrap_or_default();
     if all.is_empty() {

@@ -24,6 +24,8 @@ pub struct FailingCluster<'i> {
     pub blocking: bool,
     /// Whether the run is stuck on it: for too long, or the controller says so.
     pub stuck: bool,
+    /// Whether the run was done with it: it has worked before.
+    pub was_done: bool,
     /// Since when: when the run started it, or when the condition became false.
     pub since: Option<Timestamp>,
     pub lasting: Option<SignedDuration>,
@@ -76,7 +78,8 @@ pub(super) fn all<'i>(
             let ours = wrote.as_deref() == Some(rollout.run.meta.name.as_str());
             let in_flight = cluster.state.is_in_flight();
             // What another run wrote since is that run's trouble.
-            if !in_flight && wrote.is_some() && !ours {
+            let holds = in_flight && rollout.holds(cluster);
+            if !holds && wrote.is_some() && !ours {
                 return None;
             }
             if (cluster.state == ClusterState::Pending || finished) && !ours {
@@ -109,6 +112,7 @@ impl<'i> FailingCluster<'i> {
             cluster: &binding.spec.cluster,
             stage: on.map(|cluster| cluster.stage),
             stuck: on.is_some_and(is_stuck),
+            was_done: on.is_some_and(|cluster| cluster.state == ClusterState::Done),
             binding,
             member: inventory.member(&binding.spec.cluster),
             trouble,

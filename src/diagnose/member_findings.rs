@@ -336,8 +336,13 @@ impl<'a, 'i, T> SameTrouble<'a, 'i, T> {
 
     /// The sentence: that the object is not available, and why.
     pub fn says(&self, mut finding: Finding, why: &str) -> Finding {
+        let state = if self.all.iter().all(|(seen, _)| seen.failing.was_done) {
+            "has been unavailable"
+        } else {
+            "has not become available"
+        };
         finding.message = format!(
-            "{} has not become available on {}{}: {why}.",
+            "{} {state} on {}{}: {why}.",
             self.manifest.describe(),
             self.clusters(),
             self.lasting()

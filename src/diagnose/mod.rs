@@ -32,6 +32,7 @@ mod state;
 pub mod status;
 mod summary;
 mod texts;
+pub mod tried;
 mod unsent;
 mod verdict;
 

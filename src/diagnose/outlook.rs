@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::controller::{self, ExpectedCondition, ExpectedWrite, Prediction};
+use crate::controller::{self, ExpectedCondition, ExpectedWrite, Prediction, RunFailure};
 use crate::kubefleet::ConditionStatus;
 use crate::kubefleet::reasons;
 use crate::report::Verdict;
@@ -55,6 +55,11 @@ impl Outlook {
             is_explained: false,
             silence,
         }
+    }
+
+    /// Why the run fails at its next look, or at the one after a start, in the controller's words.
+    pub(super) fn failure(&self) -> Option<&RunFailure> {
+        self.next.as_ref()?.failure.as_ref()
     }
 
     /// The code of the finding that explains why the run fails, whatever a person does.

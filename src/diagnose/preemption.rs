@@ -31,9 +31,10 @@ pub(super) struct Winner<'i> {
     pub named: bool,
 }
 
-/// The clusters that the failure names as lost.
+/// The clusters that the failure names as lost, or the one that a live run is going to end with.
 pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<Lost<'c, 'i>> {
     cx.causes()
+        .chain(&cx.foreseen)
         .filter_map(|cause| match cause {
             Cause::Preempted {
                 cluster,

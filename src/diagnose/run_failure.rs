@@ -16,13 +16,14 @@ pub(super) fn finding(
     subject: impl Into<Subject>,
     message: impl Into<String>,
 ) -> Finding {
+    let explains = matches!(
+        cx.verdict,
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
+    );
     let finding = rule
         .finding(subject, message)
-        .severity(Severity::Error)
-        .root_if(matches!(
-            cx.verdict,
-            Verdict::Failed | Verdict::InitializationFailed
-        ));
+        .severity(Severity::error_if(explains || cx.failure.is_some()))
+        .root_if(explains);
     match &cx.failure {
         Some(failure) => finding.evidence(
             cx.run_object(),
@@ -87,6 +88,14 @@ pub(super) fn live_run<'i>(cx: &Context<'i>) -> Option<&'i UpdateRun> {
 /// The end of a sentence about a live run that cannot pass its next check.
 pub(super) fn will_fail(cx: &Context<'_>) -> String {
     format!("so the run will fail {}", fails_when(cx.verdict))
+}
+
+/// The end of a sentence about what ends a run: nothing, once it has failed.
+pub(super) fn so(cx: &Context<'_>) -> String {
+    match cx.failure {
+        Some(_) => String::new(),
+        None => format!(", {}", will_fail(cx)),
+    }
 }
 
 /// Until when a change under a live run can be undone.

@@ -105,6 +105,31 @@ pub enum HubError {
 }
 
 impl HubError {
+    /// The same where what an answer said becomes this.
+    pub(super) fn with_words(self, change: impl Fn(String) -> String) -> Self {
+        match self {
+            Self::Unauthorized(words) => Self::Unauthorized(change(words)),
+            Self::Forbidden(words) => Self::Forbidden(change(words)),
+            Self::NotFound(words) => Self::NotFound(change(words)),
+            Self::NotRouted(words) => Self::NotRouted(change(words)),
+            Self::Broken(words) => Self::Broken(change(words)),
+            Self::WrongAnswer { wanted, got } => Self::WrongAnswer {
+                wanted,
+                got: change(got),
+            },
+            Self::Refused {
+                code,
+                message,
+                reason,
+            } => Self::Refused {
+                code,
+                message: change(message),
+                reason: change(reason),
+            },
+            other => other,
+        }
+    }
+
     /// Whether another try may help.
     pub(super) const fn may_pass(&self) -> bool {
         match self {

@@ -124,6 +124,16 @@ impl<'w> Pages<'w> {
     /// Gives away the texts of some objects; `None` after the last one.
     pub(super) async fn next(
         &mut self,
+        take: impl FnMut(&str) -> Result<(), HubError>,
+    ) -> Result<Option<ListCame>, HubError> {
+        match self.came(take).await {
+            Ok(came) => Ok(came),
+            Err(error) => Err(self.connection.discreet(error).await),
+        }
+    }
+
+    async fn came(
+        &mut self,
         mut take: impl FnMut(&str) -> Result<(), HubError>,
     ) -> Result<Option<ListCame>, HubError> {
         while !self.is_over {

@@ -7,7 +7,7 @@ use http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use tokio::time::{sleep_until, timeout_at};
 
@@ -244,22 +244,23 @@ impl Connection {
         Ok(self.begun(request).await?.into_body())
     }
 
-    /// An answer that may become the text of an error, without the secret that we showed: who answers
-    /// may quote it. What is larger is none.
+    /// An answer that may become the text of an error, without the secrets that we showed: who answers
+    /// may quote them. What is larger is none.
     async fn unquoted(&self, body: Vec<u8>) -> Vec<u8> {
         if body.len() > REFUSAL {
             return body;
         }
-        let Some(secret) = self.credentials.shown().await else {
-            return body;
-        };
-        let secret = secret.expose_secret();
+        let secrets = self.credentials.shown().await;
         match std::str::from_utf8(&body) {
-            Ok(text) if secret.len() >= SHORTEST && text.contains(secret) => {
-                text.replace(secret, mask::MASK).into_bytes()
-            }
-            _ => body,
+            Ok(text) => without(text, &secrets).map_or(body, String::into_bytes),
+            Err(_) => body,
         }
+    }
+
+    /// The same of an error whose words came from an answer.
+    pub(super) async fn discreet(&self, error: HubError) -> HubError {
+        let secrets = self.credentials.shown().await;
+        error.with_words(|words| without(&words, &secrets).unwrap_or(words))
     }
 
     /// Takes into account that so many bytes came.
@@ -287,8 +288,23 @@ impl Connection {
         }
         let body = timeout_at(deadline.at, whole(response.into_body(), path, REFUSAL)).await;
         let body = body.map_or_else(|_| Vec::new(), Result::unwrap_or_default);
+        let body = self.unquoted(body).await;
         Err(plain(answer::wrong(&Expected::kind("", "events"), &body)))
     }
+}
+
+/// A text without these secrets, where it holds one.
+fn without(text: &str, secrets: &[SecretString]) -> Option<String> {
+    let secrets = secrets.iter().map(SecretString::expose_secret);
+    let long = secrets.filter(|secret| secret.len() >= SHORTEST);
+    long.fold(None, |found: Option<String>, secret| {
+        let text = found.as_deref().unwrap_or(text);
+        if text.contains(secret) {
+            Some(text.replace(secret, mask::MASK))
+        } else {
+            found
+        }
+    })
 }
 
 /// What came back after a write.

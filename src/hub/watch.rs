@@ -405,7 +405,7 @@ impl Follower {
                     return Err((answer::wrong(&Expected::kind("", "events"), b""), None));
                 }
                 Ok(None) => return Ok(()),
-                Err(error) => return Err((error, None)),
+                Err(error) => return Err((self.connection.discreet(error).await, None)),
             };
             if !matches!(line, WatchLine::Error(_)) {
                 brought = true;
@@ -424,7 +424,9 @@ impl Follower {
                     place.version = Some(version);
                     None
                 }
-                WatchLine::Error(error) => return Err((error, None)),
+                WatchLine::Error(error) => {
+                    return Err((self.connection.discreet(error).await, None));
+                }
             };
             if let Some(what) = what {
                 self.tell(what);

@@ -1,8 +1,10 @@
 //! ClusterStagedUpdateRun and StagedUpdateRun.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use super::apply::ApplyStrategy;
+use super::duration;
 use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::reasons;
@@ -119,6 +121,25 @@ impl RunSpec {
         Some(self.snapshot_index.trim()).filter(|index| !index.is_empty())
     }
 
+    /// How long a cluster may take before the run is stuck, where the run itself says so. No
+    /// released version has such a field: it is known by its name, `stuckThreshold` with a prefix
+    /// or a unit.
+    pub fn stuck_threshold(&self) -> Option<SignedDuration> {
+        self.unknown.iter().find_map(|(field, value)| {
+            let field = field.to_lowercase();
+            let (_, unit) = field.split_once("stuckthreshold")?;
+            let limit = match (value, unit) {
+                (Value::String(text), "") => duration::parse(text)?,
+                (Value::Number(number), "seconds") => SignedDuration::from_secs(number.as_i64()?),
+                (Value::Number(number), "minutes") => {
+                    SignedDuration::from_secs(number.as_i64()?.checked_mul(60)?)
+                }
+                _ => return None,
+            };
+            limit.is_positive().then_some(limit)
+        })
+    }
+
     /// What `spec.state` asks for, by the words of KubeFleet 0.2 and later.
     pub fn wants(&self) -> RunState {
         match self.state.as_deref() {
@@ -219,6 +240,32 @@ mod tests {
     use serde_json::json;
 
     use crate::kubefleet::object::{Body, Parsed};
+
+    #[test]
+    fn a_limit_of_the_runs_own_is_known_by_its_name() {
+        let limit = |field: &str, value: serde_json::Value| {
+            let run = json!({
+                "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+                "kind": "ClusterStagedUpdateRun",
+                "metadata": {"name": "run"},
+                "spec": {field: value},
+            });
+            let mut parsed = Parsed::default();
+            parsed.document(run).unwrap();
+            match &parsed.objects[0].body {
+                Body::Run(run) => run.spec.stuck_threshold().map(|it| it.as_secs()),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(limit("stuckThreshold", json!("20m")), Some(1200));
+        assert_eq!(limit("updateRunStuckThreshold", json!("1h")), Some(3600));
+        assert_eq!(limit("stuckThresholdSeconds", json!(90)), Some(90));
+        assert_eq!(limit("clusterStuckThresholdMinutes", json!(7)), Some(420));
+        assert_eq!(limit("stuckThreshold", json!("-5m")), None);
+        assert_eq!(limit("stuckThreshold", json!("soon")), None);
+        assert_eq!(limit("stuckThresholdSeconds", json!("90")), None);
+        assert_eq!(limit("threshold", json!("20m")), None);
+    }
 
     fn used(status: &serde_json::Value) -> String {
         let run = json!({

@@ -1,5 +1,6 @@
 //! The strategy does not exist in the run's scope.
 
+use super::steps::new_run;
 use super::{Problem, Tense};
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -55,7 +56,10 @@ pub fn strategy_missing(
                 format!(
                     "Start a new run that names {similar}, if you meant it: the field is immutable."
                 ),
-                of(fleet("run").arg("NEW")),
+                match inventory.run.present() {
+                    Some(run) => new_run(run).flag("--strategy", similar),
+                    None => of(fleet("run").arg("NEW")),
+                },
             ),
         };
     } else if let (Tense::Now, Some(_)) = (tense, others().next()) {

@@ -14,6 +14,8 @@ pub struct Invocation {
     program: &'static [&'static str],
     /// The flags to repeat, each with its value.
     flags: Vec<String>,
+    /// Those of them that name the file in which all contexts stand.
+    file: Vec<String>,
     /// By member cluster, the context that leads into it.
     contexts: BTreeMap<String, String>,
 }
@@ -23,6 +25,7 @@ impl Default for Invocation {
         Self {
             program: &["kubectl", "fleet-stage"],
             flags: Vec::new(),
+            file: Vec::new(),
             contexts: BTreeMap::new(),
         }
     }
@@ -43,17 +46,16 @@ impl Invocation {
             "kubectl-fleet-stage" => &["kubectl-fleet-stage"],
             _ => &["kubectl", "fleet-stage"],
         };
-        let mut repeated = Vec::new();
-        for (flag, value) in flags {
-            match value {
-                Some(value) if value.starts_with('-') => repeated.push(format!("{flag}={value}")),
-                Some(value) => repeated.extend([(*flag).to_owned(), (*value).to_owned()]),
-                None => repeated.push((*flag).to_owned()),
-            }
-        }
+        let spelled = |(flag, value): &(&str, Option<&str>)| match value {
+            Some(value) if value.starts_with('-') => vec![format!("{flag}={value}")],
+            Some(value) => vec![(*flag).to_owned(), (*value).to_owned()],
+            None => vec![(*flag).to_owned()],
+        };
+        let file = flags.iter().filter(|(flag, _)| *flag == "--kubeconfig");
         Self {
             program,
-            flags: repeated,
+            flags: flags.iter().flat_map(spelled).collect(),
+            file: file.flat_map(spelled).collect(),
             contexts: BTreeMap::new(),
         }
     }
@@ -63,6 +65,11 @@ impl Invocation {
     pub fn entering(mut self, contexts: BTreeMap<String, String>) -> Self {
         self.contexts = contexts;
         self
+    }
+
+    /// The flags that lead to the hub, as words.
+    pub fn flags(&self) -> &[String] {
+        &self.flags
     }
 
     /// The words that call the program.
@@ -76,17 +83,15 @@ impl Invocation {
     }
 
     fn words(&self, command: &CommandLine) -> Vec<String> {
+        let context = command.cluster().and_then(|it| self.contexts.get(it));
         command.spelled(&Spelling {
             program: self.program,
-            flags: if command.asks_a_hub() {
-                &self.flags
-            } else {
-                &[]
+            flags: match context {
+                Some(_) => &self.file,
+                None if command.asks_a_hub() => &self.flags,
+                None => &[],
             },
-            context: command
-                .cluster()
-                .and_then(|cluster| self.contexts.get(cluster))
-                .map(String::as_str),
+            context: context.map(String::as_str),
         })
     }
 
@@ -202,11 +207,15 @@ mod tests {
     fn commands_for_a_member_take_its_context() {
         let contexts = [("member-1", "the first"), ("member-2", "m2")];
         let contexts = contexts.map(|(cluster, context)| (cluster.into(), context.into()));
-        let called = Invocation::new("", "", &[("--context", Some("hub"))]);
+        let flags = [("--context", Some("hub")), ("--kubeconfig", Some("k"))];
+        let called = Invocation::new("", "", &flags);
         let called = called.entering(contexts.into());
         for (cluster, wanted) in [
-            ("member-1", "kubectl --context 'the first' get nodes"),
-            ("member-2", "kubectl --context m2 get nodes"),
+            (
+                "member-1",
+                "kubectl --context 'the first' --kubeconfig k get nodes",
+            ),
+            ("member-2", "kubectl --context m2 --kubeconfig k get nodes"),
             (
                 "member-20",
                 "kubectl --context CONTEXT_OF_member-20 get nodes",

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::STUCK_AFTER;
 use super::progress::ClusterState;
+use super::stuck_after;
 use super::trouble::{Trouble, binding_trouble};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -37,6 +37,8 @@ pub struct ClusterView<'i> {
     pub member: Option<&'i MemberCluster>,
     /// What its binding says.
     pub health: Health<'i>,
+    /// How long the run waits for it before it counts as stuck.
+    limit: SignedDuration,
 }
 
 /// What a binding says of its cluster.
@@ -74,7 +76,8 @@ impl<'i> ClusterView<'i> {
             && turn.is_some()
             && binding.is_some_and(|binding| is_written(binding, run, status));
         let since = noted.or_else(|| turn.and_then(|turn| turn.since));
-        let overdue = is_overdue(since, inventory.now);
+        let limit = stuck_after(run);
+        let overdue = is_overdue(since, inventory.now, limit);
         let state = match (succeeded, started) {
             (Some(succeeded), _) if succeeded.is_true() => ClusterState::Done,
             (Some(succeeded), _) if succeeded.is_false() => ClusterState::Failed,
@@ -98,6 +101,7 @@ impl<'i> ClusterView<'i> {
             binding,
             member: inventory.member(&status.name),
             health: binding.map_or(Health::Unseen, |binding| health(inventory, binding)),
+            limit,
         }
     }
 
@@ -121,7 +125,7 @@ impl<'i> ClusterView<'i> {
 
     /// Whether the run waits for it for longer than the controller allows.
     pub(super) fn is_overdue(&self, now: Timestamp) -> bool {
-        is_overdue(self.since, now)
+        is_overdue(self.since, now, self.limit)
     }
 }
 
@@ -184,6 +188,6 @@ fn is_called_stuck(run: &UpdateRun, since: Option<Timestamp>) -> bool {
         .is_some_and(|progressing| since.is_some() && progressing.since > since)
 }
 
-fn is_overdue(since: Option<Timestamp>, now: Timestamp) -> bool {
-    since.is_some_and(|since| now.duration_since(since) > STUCK_AFTER)
+fn is_overdue(since: Option<Timestamp>, now: Timestamp, limit: SignedDuration) -> bool {
+    since.is_some_and(|since| now.duration_since(since) > limit)
 }

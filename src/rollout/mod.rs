@@ -38,6 +38,11 @@ pub use trouble::{ManifestTrouble, Trouble, binding_trouble};
 /// Source: updaterun/execution.go:updateRunStuckThreshold.
 pub const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(300);
 
+/// The same for one run, which may have a limit of its own.
+pub fn stuck_after(run: &UpdateRun) -> SignedDuration {
+    run.spec.stuck_threshold().unwrap_or(STUCK_AFTER)
+}
+
 /// How often the controller checks clusters in flight.
 /// Source: updaterun/execution.go:clusterUpdatingWaitTime.
 pub const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(15);

@@ -1,6 +1,7 @@
 //! A command as a list of words.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -210,6 +211,7 @@ impl CommandLine {
                     .map_or_else(|| format!("CONTEXT_OF_{cluster}"), str::to_owned);
                 let mut words = vec!["kubectl".to_owned()];
                 push_flag(&mut words, "--context", &context);
+                words.extend(spelling.flags.iter().cloned());
                 if !self.namespace.is_empty() {
                     push_flag(&mut words, "-n", &self.namespace);
                 }
@@ -248,7 +250,7 @@ impl CommandLine {
 pub struct Spelling<'a> {
     /// The words that call the plugin.
     pub program: &'a [&'a str],
-    /// The words that lead to the hub.
+    /// The words that lead to the hub, or of a member's command to the file with its context.
     pub flags: &'a [String],
     /// The context that leads into the command's member cluster.
     pub context: Option<&'a str>,
@@ -296,9 +298,40 @@ struct CommandFields {
     argv: Option<Vec<String>>,
 }
 
+thread_local! {
+    /// The flags that lead to the hub, while documents are written.
+    static LEADING: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs a command whose documents have these flags in the commands that ask a hub: whoever runs one of
+/// them gets to the same hub as the same user.
+pub fn leading<T>(flags: Vec<String>, run: impl FnOnce() -> T) -> T {
+    let before = LEADING.replace(flags);
+    let done = run();
+    LEADING.set(before);
+    done
+}
+
+impl CommandLine {
+    /// Its words in a document.
+    fn documented(&self) -> Vec<String> {
+        LEADING.with_borrow(|flags| {
+            let flags = if self.asks_a_hub() {
+                flags.as_slice()
+            } else {
+                &[]
+            };
+            self.spelled(&Spelling {
+                flags,
+                ..Spelling::default()
+            })
+        })
+    }
+}
+
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let argv = self.argv();
+        let argv = self.documented();
         let command = Some(line(&argv));
         let argv = Some(argv);
         CommandFields { command, argv }.serialize(serializer)
@@ -333,7 +366,7 @@ pub mod as_next {
     ) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(command) = command {
-            let argv = command.argv();
+            let argv = command.documented();
             map.serialize_entry("next", &line(&argv))?;
             map.serialize_entry("nextArgv", &argv)?;
         }

@@ -14,7 +14,7 @@ mod worded;
 pub use brief::{brief, without_place};
 pub use class::Class;
 pub use closest::closest;
-pub use command::{CommandLine, Spelling, as_next, line};
+pub use command::{CommandLine, Spelling, as_next, leading, line};
 pub use hint::{Hint, HintLine};
 pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};

@@ -88,8 +88,13 @@ fn hub(effect: Effect, answer: Answer) -> Server {
 
 /// The same, where a write is this manager's.
 fn hub_of(manager: &'static str, effect: Effect, answer: Answer) -> Server {
+    hub_with("waiting-for-approval", manager, effect, answer)
+}
+
+/// The same with the objects of an example.
+fn hub_with(example: &str, manager: &'static str, effect: Effect, answer: Answer) -> Server {
     let kept: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
-    Server::lying(move |asked, right| {
+    Server::of(example, move |asked, right| {
         let path = asked.target.split('?').next().unwrap();
         let path = path.trim_end_matches("/status").to_owned();
         if asked.target.contains("watch=") {
@@ -155,7 +160,7 @@ const STOP: &[&str] = &["stop", RUN, "--yes", "--wait=false"];
 const DELETE: &[&str] = &["delete", RUN, "--yes", "--wait=false"];
 
 /// Answers that are not the API server's own word that nothing was done.
-const UNCLEAR: [(&str, Answer); 8] = [
+const UNCLEAR: [(&str, Answer); 13] = [
     ("408", |_| failing("408 Request Timeout", "")),
     ("a page with 403", |_| page("403 Forbidden")),
     ("a page with 429", |_| page("429 Too Many Requests")),
@@ -171,12 +176,23 @@ const UNCLEAR: [(&str, Answer); 8] = [
     ("a Status of another code", |_| {
         refusal("413 Content Too Large", 403, "Forbidden")
     }),
+    ("a page with 201", |_| page("201 Created")),
+    ("nothing with 204", |_| failing("204 No Content", "")),
+    ("null", |_| Reply::text("null")),
+    ("half of the object", |now| {
+        Reply::text(now.to_string()[..60].to_owned())
+    }),
+    ("another object", |now| {
+        let mut now = now.clone();
+        now["metadata"]["name"] = json!("another");
+        Reply::json(&now)
+    }),
 ];
 
 #[test]
 fn what_no_api_server_said_is_looked_after() {
     for (name, answer) in UNCLEAR {
-        for words in [APPROVE, STOP, DELETE] {
+        for words in [APPROVE, STOP, DELETE, CREATE, START] {
             let output = run(&hub(Effect::Taken, answer), words);
             let what = format!("{words:?} with {name}: {}", said(&output));
             assert_eq!(output.status.code(), Some(0), "{what}");
@@ -243,6 +259,63 @@ const CREATE: &[&str] = &[
     "--allow-unseen",
 ];
 
+const START: &[&str] = &[
+    "run",
+    "new-run",
+    "--placement",
+    "example-placement",
+    "--strategy",
+    "example-strategy",
+    "--snapshot",
+    "0",
+    "--yes",
+    "--wait=false",
+    "--allow-unseen",
+];
+
+/// What deletes first, and then creates: neither is taken for done, or not done, by what something in
+/// between says of it.
+#[test]
+fn the_second_write_of_a_command_is_looked_after_too() {
+    let resume = ["resume", RUN, "--yes", "--wait=false", "--allow-unseen"];
+    let retry = [
+        "retry",
+        RUN,
+        "--yes",
+        "--wait=false",
+        "--allow-unseen",
+        "--allow-older",
+    ];
+    for (example, words, created) in [
+        ("created-in-stop", &resume[..], ""),
+        ("stuck-workload", &retry, "example-run-2"),
+    ] {
+        let unclear: Answer = |now| match now["metadata"]["deletionTimestamp"].is_null() {
+            true => page("403 Forbidden"),
+            false => Reply::json(now),
+        };
+        let server = hub_with(example, "kubectl-fleet-stage", Effect::Taken, unclear);
+        // The dry run before it is not looked after: nothing was done.
+        let output = run(&server, words);
+        let what = format!("{words:?}: {}", said(&output));
+        if created.is_empty() {
+            assert_eq!(output.status.code(), Some(0), "{what}");
+            assert!(what.contains("shows that it was done"), "{what}");
+        } else {
+            assert_ne!(output.status.code(), Some(0), "{what}");
+            assert!(what.contains("nothing was changed"), "{what}");
+            let writes = |asked: &Asked| is_write(asked) && !is_rehearsal(asked);
+            assert_eq!(server.count(writes), 0, "{what}");
+        }
+    }
+}
+
+/// Whether the server is to keep nothing.
+fn is_rehearsal(asked: &Asked) -> bool {
+    let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+    asked.target.contains("dryRun") || !body["dryRun"].is_null()
+}
+
 /// A success that does not show what was sent.
 #[test]
 fn what_was_changed_on_the_way_is_no_success() {
@@ -291,6 +364,14 @@ fn what_was_changed_on_the_way_is_no_success() {
     assert_eq!(output.status.code(), Some(1), "{what}");
     assert!(what.contains("but not as it was sent"), "{what}");
     assert!(what.contains("placementName is \"another\", not"), "{what}");
+    assert!(!what.contains("was not created"), "{what}");
+    // A Status that says it went well, of something else.
+    let success: Answer =
+        |_| Reply::json(&json!({"apiVersion": "v1", "kind": "Status", "status": "Success"}));
+    let output = run(&hub(Effect::Lost, success), DELETE);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = run(&hub(Effect::Taken, success), DELETE);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }
 
 /// The near miss of all of these: a hub that does as it is told.
@@ -303,6 +384,69 @@ fn a_write_that_came_back_as_it_was_sent_is_done() {
         assert_eq!(output.status.code(), Some(0), "{what}");
         assert!(!what.contains("shows that"), "{what}");
         assert_eq!(server.count(is_write), 1, "{what}");
+    }
+}
+
+/// What is followed is measured with the hub's clock from the first line, and that of each of several
+/// hubs with its own.
+#[test]
+fn no_hub_is_measured_with_the_clock_of_another() {
+    let hub_at = |date: &'static str| {
+        Server::lying(move |asked, right| {
+            let answer = |value: &Value| Reply {
+                headers: format!("Content-Type: application/json\r\nDate: {date}\r\n"),
+                status: if value["code"] == 404 {
+                    "404 Not Found"
+                } else {
+                    "200 OK"
+                },
+                ..Reply::json(value)
+            };
+            (!asked.target.contains("watch=")).then(|| answer(&right()))
+        })
+    };
+    let hubs = [
+        ("a", DATE, "10m"),
+        ("b", "Mon, 02 Mar 2026 11:10:30 GMT", "130m"),
+    ];
+    let servers = hubs.map(|(name, date, _)| (name, hub_at(date)));
+    let named = |what: &str| -> Vec<Value> {
+        let all = servers.iter().map(|(name, server)| {
+            let inner = match what {
+                "contexts" => json!({"cluster": name}),
+                _ => json!({"server": server.url}),
+            };
+            json!({"name": name, what.trim_end_matches('s'): inner})
+        });
+        all.collect()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config");
+    let text = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "a",
+        "contexts": named("contexts"), "clusters": named("clusters"),
+    });
+    std::fs::write(&config, text.to_string()).unwrap();
+    let output = ends(program(&["list", "--contexts", "a,b"]).env("KUBECONFIG", &config));
+    for (name, _, age) in hubs {
+        let text = said(&output);
+        let mut rows = text.lines();
+        let row = rows.find(|line| line.starts_with(&format!("{name} ")));
+        assert!(
+            row.is_some_and(|row| row.trim_end().ends_with(age)),
+            "{text}"
+        );
+    }
+    for (command, age) in [("list", " 130m"), ("approvals", " 123m ")] {
+        let mut child = program(&[command, "--watch", "--server", &servers[1].1.url])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = std::io::BufReader::new(child.stdout.take().unwrap());
+        let row = std::io::BufRead::lines(lines).nth(1).unwrap().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(row.contains(age), "{row}");
     }
 }
 
@@ -351,6 +495,28 @@ fn times_are_measured_with_the_hubs_clock() {
     assert!(at.unwrap().starts_with(NOW), "{sent}");
 }
 
+/// The words of the commands in a document.
+fn commands_of(value: &Value, found: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if key == "argv" || key == "nextArgv" {
+                    let words = value.as_array().unwrap().iter();
+                    found.push(
+                        words
+                            .map(|word| word.as_str().unwrap().to_owned())
+                            .collect(),
+                    );
+                } else {
+                    commands_of(value, found);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| commands_of(item, found)),
+        _ => {}
+    }
+}
+
 /// Every command that is suggested leads to the same hub as the same user.
 #[test]
 fn suggested_commands_lead_to_the_same_hub_as_the_same_user() {
@@ -370,9 +536,33 @@ fn suggested_commands_lead_to_the_same_hub_as_the_same_user() {
         "very-secret-token",
     ];
     for words in [
+        &["diagnose", RUN, "-o", "json"][..],
+        &["diagnose", RUN, "-o", "yaml"],
+        &["status", RUN, "-o", "json"],
+        &["approvals", "-o", "json"],
+    ] {
+        let output = run(&server, &[words, &user].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let document: Value = serde_saphyr::from_str(&text).unwrap();
+        let mut commands = Vec::new();
+        commands_of(&document, &mut commands);
+        assert!(!commands.is_empty(), "{text}");
+        let flags = [&["--server", server.url.as_str()], &user[..10]].concat();
+        for words in commands {
+            for flag in &flags {
+                assert!(words.iter().any(|word| word == flag), "{flag}: {words:?}");
+            }
+            assert!(
+                !words.iter().any(|it| it.contains("very-secret")),
+                "{words:?}"
+            );
+        }
+    }
+    for words in [
         &["status", RUN][..],
         APPROVE,
         &["diagnose", RUN],
+        &["diagnose", RUN, "-o", "markdown"],
         &["approvals"],
     ] {
         let output = run(&server, &[words, &user].concat());

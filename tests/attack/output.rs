@@ -9,6 +9,8 @@ use std::process::Command;
 use kubectl_fleet_stage::commands::show::saving::{self, Destination};
 use kubectl_fleet_stage::ui::Ui;
 
+use super::ends;
+
 fn save(path: &Path, text: &str) -> Result<(), String> {
     saving::check(path).map_err(|error| error.to_string())?;
     saving::save(path, text, &mut Ui::of_process()).map_err(|error| error.to_string())
@@ -153,4 +155,49 @@ fn what_cannot_be_written_is_said_before_anything_is_read() {
         assert!(save(path, "text\n").is_err());
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// An answer that nobody can get is an error, of every command that reads.
+#[test]
+fn a_closed_stream_loses_no_answer() {
+    let bundle = "-f examples/cluster/waiting-for-approval.yaml";
+    for command in [
+        "list",
+        "list -o json",
+        "status example-run",
+        "approvals",
+        "diagnose example-run",
+        "diagnose example-run -o html",
+        "history crp/example-placement",
+        "clusters crp/example-placement",
+        "snapshots crp/example-placement",
+        "snapshots show crp/example-placement 0",
+        "strategies",
+        "render crp/example-placement",
+        "plan --placement example-placement --strategy example-strategy",
+        "explain FS401",
+        "version",
+        "schema",
+        "options",
+        "completion bash",
+        "list --help",
+    ] {
+        let is_about_objects = !["explain", "version", "schema", "options", "completion"]
+            .contains(&command.split(' ').next().unwrap())
+            && !command.contains("--help");
+        let files = if is_about_objects { bundle } else { "" };
+        let program = env!("CARGO_BIN_EXE_kubectl-fleet-stage");
+        let outputs = [">&-", "> /dev/null"].map(|to| {
+            let mut shell = Command::new("sh");
+            let shell = shell.args(["-c", &format!("{program} {command} {files} {to}")]);
+            // Nothing of an outer one is left.
+            ends(shell.env("FLEET_STAGE_CLOSED", "1"))
+        });
+        let [closed, open] = outputs.map(|output| {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            (output.status.code(), said.contains("is closed"))
+        });
+        assert_eq!(closed, (Some(1), true), "{command}");
+        assert!(!open.1 && open.0 != Some(1), "{command}: {open:?}");
+    }
 }

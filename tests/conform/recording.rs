@@ -197,12 +197,6 @@ fn judge(
                 let by = foretold.ok().and_then(|it| it.by);
                 let in_time = by.is_some_and(|by| by.duration_until(event.at) <= WATCHED_WITHIN);
                 score.in_time += usize::from(in_time);
-                if !in_time {
-                    eprintln!(
-                        "late {} {} by {by:?} at {}",
-                        event.reference, event.version, event.at
-                    );
-                }
                 return;
             }
             Err(why) => {

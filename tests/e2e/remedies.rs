@@ -35,7 +35,7 @@ const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 const ELSEWHERE: [&str; 1] = ["FS608"];
 
 /// Findings whose look asks whether something exists that was not read: that it does not is an answer.
-const MAY_FIND_NOTHING: [&str; 2] = ["FS209", "FS508"];
+const MAY_FIND_NOTHING: [&str; 3] = ["FS209", "FS508", "FS531"];
 
 /// One situation.
 struct Situation {
@@ -260,12 +260,16 @@ impl Hub {
             Command::new(&self.kubectl)
         };
         let (verb, rest) = words[if ours { 2 } else { 1 }..].split_at(1);
+        command.args(verb);
+        // What a report of this hub suggests leads there by itself.
+        if !words.iter().any(|word| word == "--kubeconfig") {
+            command.arg("--kubeconfig").arg(self.server.kubeconfig());
+        }
+        if !words.iter().any(|word| word == "--context") {
+            command.args(["--context", "hub"]);
+        }
         Ran::of(
             command
-                .args(verb)
-                .arg("--kubeconfig")
-                .arg(self.server.kubeconfig())
-                .args(["--context", "hub"])
                 .args(rest)
                 .env_clear()
                 .env("HOME", self.server.folder())

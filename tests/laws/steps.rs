@@ -251,7 +251,17 @@ fn a_step_that_starts_a_run_names_the_content() {
                 {
                     wrong.push(format!("{place}: {action}"));
                 }
-                let pinned = after("--from").and_then(|from| pins.get(from));
+                // A run of the same placement is made from this one, whatever the command names.
+                let own = after("--placement").filter(|_| !OF_SNAPSHOTS.contains(&&*finding.code));
+                let own = own.filter(|it| placement_of(&text, &target.name).as_ref() == Some(it));
+                let from = after("--from").or(own.map(|_| &target.name));
+                let pinned = from.and_then(|from| pins.get(from));
+                let back = after("--snapshot").is_some_and(|index| goes_back(&text, index));
+                if back && is(remedy, "run") && !words.contains(&"--allow-older".to_owned()) {
+                    wrong.push(format!(
+                        "{place}: {words:?} is refused: it takes clusters back"
+                    ));
+                }
                 // Where that snapshot is at fault, another is named.
                 let is_named = after("--snapshot").is_some();
                 if pinned.is_some() && !is_named {
@@ -262,6 +272,40 @@ fn a_step_that_starts_a_run_names_the_content() {
     }
     assert!(count > 300, "{count}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Findings about the snapshot that a run asks for: their steps choose another.
+const OF_SNAPSHOTS: [&str; 7] = [
+    "FS114", "FS115", "FS116", "FS117", "FS510", "FS702", "FS803",
+];
+
+/// Whether a cluster that stays has a snapshot newer than this one.
+fn goes_back(text: &str, index: &str) -> bool {
+    let Ok(index) = index.parse::<u64>() else {
+        return false;
+    };
+    let documents = documents(text);
+    let newest = documents.iter().filter_map(|it| {
+        let stays =
+            it["metadata"]["deletionTimestamp"].is_null() && it["spec"]["state"] != "Unscheduled";
+        let name = it["spec"]["resourceSnapshotName"]
+            .as_str()
+            .filter(|_| stays)?;
+        name.strip_suffix("-snapshot")?
+            .rsplit('-')
+            .next()?
+            .parse()
+            .ok()
+    });
+    newest.max().is_some_and(|newest: u64| newest > index)
+}
+
+/// The placement of a run.
+fn placement_of(text: &str, run: &str) -> Option<String> {
+    let runs = documents(text);
+    let mut runs = runs.iter().filter(|it| it["metadata"]["name"] == run);
+    let name = runs.find_map(|it| it["spec"]["placementName"].as_str());
+    name.map(str::to_owned)
 }
 
 /// The snapshots that runs of a bundle pinned, by the runs' names.

@@ -16,6 +16,7 @@ mod kubectl;
 mod looks;
 mod man;
 mod names;
+mod pasted;
 mod setting;
 mod slow;
 mod typing;

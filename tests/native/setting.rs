@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use test_hub::playground::fill;
+use test_hub::playground::{equip, fill};
 use test_hub::standin::StandIn;
 use test_hub::{Crds, Error, Ran, TestHub, or_skip};
 use tokio::runtime::Runtime;
@@ -41,11 +41,15 @@ impl Setting {
     /// The setting; `None` when a test is to be skipped, which it says.
     pub fn get() -> Option<&'static Self> {
         static SETTING: OnceLock<Option<Setting>> = OnceLock::new();
-        SETTING.get_or_init(|| or_skip(Self::start())).as_ref()
+        SETTING.get_or_init(Self::own).as_ref()
+    }
+
+    /// A setting for one test, which changes what is there.
+    pub fn own() -> Option<Self> {
+        or_skip(Self::start())
     }
 
     fn start() -> Result<Self, Error> {
-        let kubectl = test_hub::kubectl()?;
         let runtime = Runtime::new().unwrap();
         let (hub, standin) = runtime.block_on(async {
             let hub = TestHub::start(&test_hub::Options::default()).await?;
@@ -55,10 +59,7 @@ impl Setting {
             Ok::<_, Error>((hub, standin))
         })?;
         let [bin, home] = ["bin", "home"].map(|name| folder(&hub, name));
-        link(&kubectl, &bin.join("kubectl"));
-        for name in NAMES {
-            link(Path::new(BINARY), &bin.join(name));
-        }
+        equip(&bin, Path::new(BINARY))?;
         let this = Self {
             kubeconfig: home.join("config"),
             hub,
@@ -74,15 +75,10 @@ impl Setting {
     /// The context `hub` is the current one; of `away` nobody answers.
     fn prepare(&self) {
         std::fs::copy(self.hub.kubeconfig(), &self.kubeconfig).unwrap();
-        let install = format!(
-            "kubectl-fleet-stage completion kubectl --install {}",
-            self.bin.display()
-        );
         for line in [
             "kubectl config use-context hub",
             "kubectl config set-cluster away --server https://127.0.0.1:1",
             "kubectl config set-context away --cluster away --user admin",
-            &install,
         ] {
             let ran = self.run(line);
             assert_eq!(ran.code, 0, "{line}: {ran:?}");

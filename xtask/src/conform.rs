@@ -35,8 +35,8 @@ pub fn section(root: &Path) -> Result<String> {
 }
 
 fn table(files: &[PathBuf]) -> Result<String> {
-    let mut rows = "| recording | writes | foretold | | of these, with the same messages |\n\
-                    |---|---|---|---|---|\n"
+    let mut rows = "| recording | writes | foretold | | of these, with the same messages | by the time foretold |\n\
+                    |---|---|---|---|---|---|\n"
         .to_owned();
     let mut misses = String::new();
     for file in files {
@@ -46,12 +46,13 @@ fn table(files: &[PathBuf]) -> Result<String> {
         let share = score.foretold * 10_000 / score.writes.max(1);
         let _ = writeln!(
             rows,
-            "| {name} | {} | {} | {}.{:02} % | {} |",
+            "| {name} | {} | {} | {}.{:02} % | {} | {} |",
             score.writes,
             score.foretold,
             share / 100,
             share % 100,
-            score.same_texts
+            score.same_texts,
+            score.in_time
         );
         for miss in score.misses {
             let at = miss.at;

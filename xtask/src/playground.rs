@@ -1,12 +1,12 @@
 //! A hub with a small fleet on this machine, for trying the plugin without a fleet.
 
 use std::future::Future;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use test_hub::playground::{SIGHTS, fill};
+use test_hub::playground::{SIGHTS, TO_TRY, equip, fill};
 use test_hub::{Crds, Options, TestHub};
 use tokio::runtime::Runtime;
 
@@ -19,10 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub fn run(root: &Path, members: usize) -> Result<()> {
     let runtime = Runtime::new().context("starting threads")?;
     report("building the plugin");
-    build(root)?;
+    let plugin = build(root)?;
     let done = runtime.block_on(async {
         tokio::select! {
-            done = play(root, members) => done,
+            done = play(&plugin, members) => done,
             // Whatever was started ends when it is dropped.
             () = interrupted() => {
                 report("stopping");
@@ -34,7 +34,7 @@ pub fn run(root: &Path, members: usize) -> Result<()> {
     done
 }
 
-async fn play(root: &Path, members: usize) -> Result<()> {
+async fn play(plugin: &Path, members: usize) -> Result<()> {
     report("starting etcd and kube-apiserver (the first time they are built, which takes minutes)");
     // The build blocks its thread, and we have something to say meanwhile.
     let starting = tokio::spawn(async { TestHub::start(&Options::default()).await });
@@ -48,7 +48,10 @@ async fn play(root: &Path, members: usize) -> Result<()> {
     ));
     let client = patiently(hub.client()).await?;
     let standin = Box::pin(patiently(fill(client, members))).await?;
-    guide(root, &hub.kubeconfig());
+    let bin = hub.folder().join("bin");
+    std::fs::create_dir_all(&bin).with_context(|| format!("creating {}", bin.display()))?;
+    equip(&bin, plugin)?;
+    guide(&bin, &hub.kubeconfig());
     // Both work until whoever waits for the interruption drops us.
     let _at_work = (hub, standin);
     std::future::pending().await
@@ -77,53 +80,45 @@ async fn interrupted() {
     }
 }
 
-fn build(root: &Path) -> Result<()> {
+/// Builds the plugin, and says where it is: wherever cargo is told to put it.
+fn build(root: &Path) -> Result<PathBuf> {
     let built = Command::new("cargo")
         .args([
             "build",
             "--quiet",
             "--locked",
+            "--message-format=json-render-diagnostics",
             "--bin",
             "kubectl-fleet-stage",
         ])
         .current_dir(root)
-        .status()
+        .stderr(Stdio::inherit())
+        .output()
         .context("starting cargo")?;
-    if built.success() {
-        Ok(())
-    } else {
-        bail!("the plugin does not build")
+    if !built.status.success() {
+        bail!("the plugin does not build");
     }
+    let said = String::from_utf8_lossy(&built.stdout);
+    let made = said.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    made.last()
+        .context("cargo does not say where the plugin is")
 }
 
 #[allow(clippy::print_stdout)] // this is the answer
-fn guide(root: &Path, kubeconfig: &Path) {
-    let binaries = root.join("target").join("debug");
+fn guide(bin: &Path, kubeconfig: &Path) {
     println!("\nIn another terminal:\n");
     println!("  export KUBECONFIG={}", kubeconfig.display());
-    println!("  export PATH={}:$PATH", binaries.display());
+    println!("  export PATH={}:$PATH", bin.display());
     println!("\nThe rollouts there:\n");
     for sight in SIGHTS {
         println!("  {:<18} {}", sight.run, sight.state);
     }
     println!("\nThings to try:\n");
-    for (command, why) in [
-        ("list -A", "all of them"),
-        ("status checkout-2", "stages, clusters, gates"),
-        ("status checkout-2 -w", "the same, until it is over"),
-        ("diagnose search-1", "why it is blocked, and what to do"),
-        ("diagnose telemetry-1", "which cluster, which workload"),
-        ("diagnose --all -A", "every run"),
-        ("approvals -A", "the gates, and how to open them"),
-        ("history crp/checkout", "what was rolled out when"),
-        ("snapshots diff checkout 0 1", "what is different in it"),
-    ] {
-        println!("  {:<46} # {why}", format!("kubectl-fleet-stage {command}"));
+    for (command, why) in TO_TRY {
+        println!("  {command:<50} # {why}");
     }
-    println!("\nTo cause trouble on a cluster, or end it:\n");
-    println!("  kubectl annotate membercluster edge-1 test-hub/trouble-");
-    println!("  kubectl annotate membercluster prod-1 test-hub/trouble=gone");
-    println!("  kubectl annotate membercluster prod-1 --overwrite \\");
-    println!("    test-hub/trouble='apply-fails: no more disk'    # or not-available, slow: 30s");
     println!("\nCtrl-C ends it, and nothing stays behind.");
 }

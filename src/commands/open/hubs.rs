@@ -144,8 +144,6 @@ pub struct Answers<T> {
     pub hubs: Vec<HubAnswer<T>>,
     /// The hubs that did not answer.
     pub not_reached: Vec<NotReached>,
-    /// The moment for which everything is judged.
-    pub now: Timestamp,
     is_several: bool,
     /// The names beside others that no hub has.
     absent: Vec<Error>,
@@ -179,8 +177,19 @@ pub struct AllRows<R> {
     pub rows: Vec<(Option<String>, R)>,
     pub gaps: Vec<HubGap>,
     pub is_everywhere: bool,
-    /// The moment for which they are judged.
-    pub now: Timestamp,
+    /// The moments for which they are judged.
+    pub now: HubMoments,
+}
+
+/// What time it is on each hub: no two clocks agree.
+#[derive(Debug, Clone, Default)]
+pub struct HubMoments(BTreeMap<Option<String>, Timestamp>);
+
+impl HubMoments {
+    /// The time of a hub whose rows were read.
+    pub fn on(&self, hub: &Option<String>) -> Timestamp {
+        self.0.get(hub).copied().unwrap_or(Timestamp::MIN)
+    }
 }
 
 impl<R> AllRows<R> {
@@ -190,7 +199,7 @@ impl<R> AllRows<R> {
             rows: Vec::new(),
             gaps: Vec::new(),
             is_everywhere: false,
-            now: Timestamp::MIN,
+            now: HubMoments::default(),
         };
         for HubAnswer { hub, found } in hubs {
             let gaps = found.gaps.into_iter().map(|gap| HubGap {
@@ -201,7 +210,7 @@ impl<R> AllRows<R> {
             let rows = found.rows.into_iter();
             all.rows.extend(rows.map(|row| (hub.clone(), row)));
             all.is_everywhere |= found.is_everywhere;
-            all.now = all.now.max(found.now);
+            all.now.0.insert(hub, found.now);
         }
         all
     }
@@ -296,11 +305,10 @@ impl<T: Serialize> HubList<T> {
 
 impl<T> Answers<T> {
     /// Before anything was answered.
-    const fn none(now: Timestamp, is_several: bool) -> Self {
+    const fn none(is_several: bool) -> Self {
         Self {
             hubs: Vec::new(),
             not_reached: Vec::new(),
-            now,
             is_several,
             absent: Vec::new(),
         }
@@ -312,7 +320,7 @@ impl<T> Answers<T> {
         Self {
             hubs: vec![HubAnswer { hub: None, found }],
             absent: absent.map(|(_, error)| error).collect(),
-            ..Self::none(reading.now, false)
+            ..Self::none(false)
         }
     }
 
@@ -325,7 +333,6 @@ impl<T> Answers<T> {
         let rest = Answers {
             hubs: asked.collect(),
             not_reached: self.not_reached,
-            now: self.now,
             is_several: self.is_several,
             absent: self.absent,
         };
@@ -434,7 +441,7 @@ impl Session<'_> {
         let asking = HubsAsking::new(self, input, of.timeout, command);
         asking.together.listen();
         let asked = at_once(&names, |name| asking.one(name, &ask));
-        let mut answers = Answers::none(asking.moment(), true);
+        let mut answers = Answers::none(true);
         answers.gather(asked, of.contexts.all_contexts, self.ui)?;
         Ok(answers)
     }
@@ -571,11 +578,6 @@ impl HubsAsking {
             together: Together::default(),
             progress: session.ui.progress(),
         }
-    }
-
-    /// The moment for which everything is judged, where no hub has told its own.
-    fn moment(&self) -> Timestamp {
-        self.now.unwrap_or_else(self.clock)
     }
 
     fn one<T>(

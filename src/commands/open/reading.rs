@@ -311,7 +311,9 @@ impl Source for Reading {
 
     fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
         if let Some(mirror) = self.mirror(queries) {
-            return mirror.answer(queries);
+            let answers = mirror.answer(queries);
+            self.take_time();
+            return answers;
         }
         let answers = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_around(queries, placement),

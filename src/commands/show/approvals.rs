@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::HubRows;
+use crate::commands::open::hubs::{HubMoments, HubRows};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs::{self, ReadDepth, Rows};
 use crate::commands::open::selection::Reach;
@@ -227,7 +227,7 @@ impl ListCommand for ApprovalsArgs {
     fn columns<'t>(
         &self,
         table: TableOf<'t, HubRow<AskedGate>>,
-        now: Timestamp,
+        now: &'t HubMoments,
         ui: &'t Ui,
     ) -> TableOf<'t, HubRow<AskedGate>> {
         let wide = self.listing.output.is_wide();
@@ -241,8 +241,8 @@ impl ListCommand for ApprovalsArgs {
                 let state = it.approval.state;
                 Cell::styled(state.describe(), attention(state.needs_a_person()))
             })
-            .column(Column::new("SINCE").spare(0), |(_, it)| {
-                age(since(&it.approval), now)
+            .column(Column::new("SINCE").spare(0), |(hub, it)| {
+                age(since(&it.approval), now.on(hub))
             })
             .column(Column::ending("ANSWER", 8).spare(1), |(_, it)| {
                 answer(&it.approval)

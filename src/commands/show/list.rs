@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::HubRows;
+use crate::commands::open::hubs::{HubMoments, HubRows};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::Reach;
@@ -242,7 +242,7 @@ impl ListCommand for ListArgs {
     fn columns<'t>(
         &self,
         table: TableOf<'t, HubRow<ListedRun>>,
-        now: Timestamp,
+        now: &'t HubMoments,
         _: &'t Ui,
     ) -> TableOf<'t, HubRow<ListedRun>> {
         let wide = self.listing.output.is_wide();
@@ -265,8 +265,8 @@ impl ListCommand for ListArgs {
             .column(Column::new("SNAP").spare(0), |(_, (_, it))| {
                 it.snapshot.as_ref()
             })
-            .column(Column::new("AGE").spare(2), |(_, (_, it))| {
-                age(it.created, now)
+            .column(Column::new("AGE").spare(2), |(hub, (_, it))| {
+                age(it.created, now.on(hub))
             })
             .column_if(wide, Column::new("STAGE STATE"), |(_, (_, it))| {
                 it.stage.as_ref().map(|stage| stage.state.describe())

@@ -2,12 +2,11 @@
 //! A command says which rows there are, and what a person and a program see of each.
 
 use clap::Args;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::hubs::{
-    AllRows, FollowCall, FollowedReading, HubGap, HubRows, HubsArgs, NotReached,
+    AllRows, FollowCall, FollowedReading, HubGap, HubMoments, HubRows, HubsArgs, NotReached,
 };
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::selection::{Reach, RunSelection};
@@ -96,7 +95,7 @@ pub(super) trait ListCommand: Clone + Send + Sync + 'static {
     fn columns<'t>(
         &self,
         table: TableOf<'t, HubRow<Self::Row>>,
-        now: Timestamp,
+        now: &'t HubMoments,
         ui: &'t Ui,
     ) -> TableOf<'t, HubRow<Self::Row>>;
 
@@ -201,5 +200,5 @@ fn table<L: ListCommand>(
             Column::shrinking("NAMESPACE", 9),
             |(_, row)| L::namespace(row),
         );
-    listing.columns(table, listed.now, ui).table()
+    listing.columns(table, &listed.now, ui).table()
 }

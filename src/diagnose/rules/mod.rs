@@ -32,6 +32,7 @@ impl Rule {
             }
             Search::Cause(check) => cx
                 .causes()
+                .chain(&cx.foreseen)
                 .filter_map(|cause| check(cx, self, cause))
                 .collect(),
         };

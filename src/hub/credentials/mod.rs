@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
@@ -131,11 +133,22 @@ impl Credentials {
         }
     }
 
-    /// The secret that was shown last.
-    pub(super) async fn shown(&self) -> Option<SecretString> {
+    /// The secrets that were shown last: of a login by name, the password too.
+    pub(super) async fn shown(&self) -> Vec<SecretString> {
         let state = self.state.lock().await;
-        let header = state.current.as_ref()?.header.as_ref()?.to_str().ok()?;
-        Some(header.split_once(' ')?.1.to_owned().into())
+        let current = state.current.as_ref();
+        let header = current.and_then(|current| current.header.as_ref()?.to_str().ok());
+        let Some((scheme, secret)) = header.and_then(|header| header.split_once(' ')) else {
+            return Vec::new();
+        };
+        let mut all = vec![secret.to_owned().into()];
+        if scheme.eq_ignore_ascii_case("basic") {
+            let plain = STANDARD.decode(secret).ok();
+            let plain = plain.and_then(|bytes| String::from_utf8(bytes).ok());
+            let password = plain.as_deref().and_then(|plain| plain.split_once(':'));
+            all.extend(password.map(|(_, password)| password.to_owned().into()));
+        }
+        all
     }
 
     /// Forgets credentials that a server does not accept any more.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::server::{Papers, Server, alone, forbid};
+use super::server::{Answer, Asked, Papers, Server, alone, forbid};
 use crate::{ends, program, tries};
 
 /// What no output may hold.
@@ -204,6 +204,74 @@ fn no_failure_shows_what_flags_hold() {
         flags(&["--token=S3CR3T", "--context=missing"]),
     ] {
         keeps(folder.path(), &text, &given, COMMANDS);
+    }
+}
+
+/// What a hub needs to be one: everything behind it quotes.
+const DISCOVERY: &str = r#"{"apiVersion":"apidiscovery.k8s.io/v2","kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"placement.kubernetes-fleet.io"},"versions":[{"version":"v1beta1","resources":[{"resource":"clusterstagedupdateruns"},{"resource":"clusterresourceplacements"},{"resource":"clusterapprovalrequests"}]}]}]}"#;
+
+/// What the server was shown, in its own words.
+fn shown(asked: &Asked) -> String {
+    let shown = asked.authorization.clone().unwrap_or_default();
+    format!(
+        "you are {shown} ({})",
+        shown.rsplit([' ', ':']).next().unwrap()
+    )
+}
+
+fn late(asked: &Asked, answer: impl Fn(String) -> (u16, String)) -> (u16, String) {
+    if asked.path == "/apis" {
+        return (200, DISCOVERY.to_owned());
+    }
+    answer(shown(asked))
+}
+
+fn refused(words: String) -> (u16, String) {
+    let status = serde_json::json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden",
+        "message": words, "code": 403, "details": {"name": "x"},
+    });
+    (403, status.to_string())
+}
+
+/// Servers that quote who asks, at once or behind what makes them a hub.
+const QUOTING: [Answer; 8] = [
+    |asked| refused(shown(asked)),
+    |asked| (401, shown(asked)),
+    |asked| (200, shown(asked)),
+    |asked| late(asked, refused),
+    |asked| late(asked, |words| (401, words)),
+    |asked| late(asked, |words| (200, words)),
+    |asked| {
+        late(asked, |words| {
+            (200, format!("<html><title>{words}</title>"))
+        })
+    },
+    |asked| {
+        late(asked, |words| {
+            let list = serde_json::json!({"apiVersion": words, "kind": words, "items": []});
+            (200, list.to_string())
+        })
+    },
+];
+
+/// Whoever answers knows the token that it was shown, and may say it back.
+#[test]
+fn no_answer_that_quotes_a_secret_shows_it() {
+    let papers = Papers::issue();
+    for answer in QUOTING {
+        let server = Server::secure(papers.config(&papers.signed(|_| {})), answer);
+        for user in [
+            "    token: S3CR3T-token",
+            "    username: jane\n    password: S3CR3T-password",
+        ] {
+            let folder = folder();
+            let text = CONFIG
+                .replace("{}", &format!("'https://127.0.0.1:{}'", server.port))
+                .replace("FIELDS", user);
+            keeps(folder.path(), &text, &[], COMMANDS);
+            assert!(!server.take().is_empty());
+        }
     }
 }
 

@@ -73,10 +73,18 @@ impl Server {
     pub fn lying(
         lie: impl Fn(&Asked, &dyn Fn() -> Value) -> Option<Reply> + Send + Sync + 'static,
     ) -> Self {
+        Self::of("waiting-for-approval", lie)
+    }
+
+    /// The same with the objects of another example.
+    pub fn of(
+        example: &str,
+        lie: impl Fn(&Asked, &dyn Fn() -> Value) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let lie: Arc<Lie> = Arc::new(lie);
-        let objects = Arc::new(objects());
+        let objects = Arc::new(objects(example));
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let seen = Arc::clone(&asked);
         let sent = Arc::<AtomicUsize>::default();
@@ -197,10 +205,10 @@ fn write(stream: &mut TcpStream, reply: Reply, sent: &AtomicUsize) -> std::io::R
 }
 
 /// The objects of an example.
-fn objects() -> Vec<Value> {
+fn objects(example: &str) -> Vec<Value> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text =
-        std::fs::read_to_string(root.join("examples/cluster/waiting-for-approval.yaml")).unwrap();
+    let path = root.join(format!("examples/cluster/{example}.yaml"));
+    let text = std::fs::read_to_string(path).unwrap();
     let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
     documents
         .into_iter()

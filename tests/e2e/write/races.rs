@@ -116,7 +116,7 @@ fn a_request_that_is_another_is_not_approved() {
                 scene.until_gone(&path, &Value::Null);
             },
         );
-        did.ends(6).says("nothing was changed");
+        did.ends(6).says("it no longer exists");
     });
 }
 
@@ -250,7 +250,7 @@ fn a_run_that_is_another_is_not_deleted() {
             scene.hub.delete(&path);
             scene.until_gone(&path, &Value::Null);
         });
-        did.ends(6).says("nothing was changed");
+        did.ends(6).says("it no longer exists");
     });
 }
 

@@ -1,5 +1,6 @@
 //! A small fleet with rollouts in the states that people ask about, for trying things out.
 
+use std::path::Path;
 use std::time::Duration;
 
 use kube::Client;
@@ -9,6 +10,7 @@ use crate::fleet::{
     strategy,
 };
 use crate::standin::{Scope, StandIn, TROUBLE, Timing, Trouble};
+use crate::{Error, context};
 
 /// A step of the preparation takes no longer, not even on a busy machine.
 const LIMIT: Duration = crate::waiting::HANGS;
@@ -25,7 +27,7 @@ pub struct Sight {
 }
 
 /// What there is to see.
-pub const SIGHTS: [Sight; 7] = [
+pub const SIGHTS: [Sight; 8] = [
     Sight {
         run: "checkout-1",
         state: "succeeded",
@@ -33,6 +35,10 @@ pub const SIGHTS: [Sight; 7] = [
     Sight {
         run: "checkout-2",
         state: "waits for an approval before stage canary",
+    },
+    Sight {
+        run: "shop-1",
+        state: "succeeded; its content has changed since",
     },
     Sight {
         run: "search-1",
@@ -55,6 +61,76 @@ pub const SIGHTS: [Sight; 7] = [
         state: "waits for half an hour after stage staging",
     },
 ];
+
+/// The names of the plugin in a `PATH`: kubectl finds it, and what completes it, by two each.
+pub const NAMES: [&str; 4] = [
+    "kubectl-fleet-stage",
+    "kubectl-fleet_stage",
+    "kubectl_complete-fleet-stage",
+    "kubectl_complete-fleet_stage",
+];
+
+/// Commands to try there, and what they show.
+pub const TO_TRY: [(&str, &str); 13] = [
+    ("kubectl fleet-stage list -A", "all of them"),
+    (
+        "kubectl fleet-stage status checkout-2",
+        "stages, clusters, gates",
+    ),
+    (
+        "kubectl fleet-stage diagnose search-1",
+        "why it is blocked, and what to do",
+    ),
+    (
+        "kubectl fleet-stage diagnose telemetry-1",
+        "which cluster, which workload",
+    ),
+    ("kubectl fleet-stage diagnose --all -A", "every run"),
+    (
+        "kubectl fleet-stage approvals -A",
+        "the gates, and how to open them",
+    ),
+    (
+        "kubectl fleet-stage history crp/checkout",
+        "what was rolled out when",
+    ),
+    (
+        "kubectl fleet-stage snapshots diff checkout 0 1",
+        "what is different in it",
+    ),
+    ("kubectl fleet-stage approve checkout-2", "open the gate"),
+    (
+        "kubectl fleet-stage stop checkout-2",
+        "and, while it is under way, stop it",
+    ),
+    ("kubectl fleet-stage resume checkout-2", "and go on"),
+    (
+        "kubectl annotate membercluster edge-1 test-hub/trouble-",
+        "end the trouble of a cluster",
+    ),
+    (
+        "kubectl annotate membercluster prod-1 --overwrite test-hub/trouble='slow: 30s'",
+        "or cause some: gone, not-available, apply-fails: no more disk",
+    ),
+];
+
+/// Puts all that the lines to try need into an empty folder: kubectl as it was built, and the plugin
+/// under its names.
+pub fn equip(folder: &Path, plugin: &Path) -> Result<(), Error> {
+    let kubectl = crate::kubectl()?;
+    let kubectl = std::path::absolute(&kubectl).unwrap_or(kubectl);
+    let links = NAMES.map(|name| (plugin, name));
+    for (to, name) in links.into_iter().chain([(kubectl.as_path(), "kubectl")]) {
+        let at = folder.join(name);
+        let failed = context(format!("making {}", at.display()));
+        #[cfg(unix)]
+        let made = std::os::unix::fs::symlink(to, &at);
+        #[cfg(not(unix))]
+        let made = std::fs::copy(to, &at).map(drop);
+        made.map_err(failed)?;
+    }
+    Ok(())
+}
 
 /// Fills an empty hub with so many member clusters (at least 4) and every sight, and leaves a
 /// stand-in at work there at the pace of a person.
@@ -81,6 +157,7 @@ pub async fn fill(client: Client, members: usize) -> Done<StandIn> {
     }
     tokio::try_join!(
         checkout(&fleet),
+        shop(&fleet),
         search(&fleet),
         telemetry(&fleet),
         gateway(&fleet),
@@ -140,6 +217,16 @@ fn stages() -> [Stage; 3] {
 
 /// Starts a run of the placement and strategy of this name.
 async fn start(fleet: &Fleet, scope: &Scope, name: &str, number: u32) -> Done<String> {
+    start_with(fleet, scope, name, name, number).await
+}
+
+async fn start_with(
+    fleet: &Fleet,
+    scope: &Scope,
+    name: &str,
+    strategy: &str,
+    number: u32,
+) -> Done<String> {
     // A run that comes before its placement is scheduled fails for good.
     fleet.wait_for_scheduling(scope, name, LIMIT).await?;
     if number == 1 {
@@ -149,7 +236,7 @@ async fn start(fleet: &Fleet, scope: &Scope, name: &str, number: u32) -> Done<St
     }
     let run = format!("{name}-{number}");
     fleet
-        .create(&Run::new(scope, &run, name, name).build())
+        .create(&Run::new(scope, &run, name, strategy).build())
         .await?;
     Ok(run)
 }
@@ -176,6 +263,22 @@ async fn checkout(fleet: &Fleet) -> Done<()> {
     fleet.set_data(name, "settings", &settings).await?;
     let run = start(fleet, scope, name, 2).await?;
     gate(fleet, scope, &format!("{run}-before-canary")).await
+}
+
+/// A release that went through, and a change that no run has taken up.
+async fn shop(fleet: &Fleet) -> Done<()> {
+    let (scope, name) = (&Scope::Cluster, "shop");
+    application(fleet, scope, name, name).await?;
+    let [staging, canary, production] = stages();
+    let gated = vec![staging, canary, production.approve_before()];
+    fleet.create(&strategy(scope, "rings", gated)).await?;
+    let run = start_with(fleet, scope, name, "rings", 1).await?;
+    let request = format!("{run}-before-prod");
+    gate(fleet, scope, &request).await?;
+    fleet.approve(scope, &request).await?;
+    progress(fleet, scope, &run, "False", "UpdateRunSucceeded").await?;
+    let settings = [("greeting", "welcome"), ("version", "2.0.0")];
+    fleet.set_data(name, "settings", &settings).await
 }
 
 async fn gate(fleet: &Fleet, scope: &Scope, request: &str) -> Done<()> {

@@ -210,7 +210,6 @@ impl Session<'_> {
             // Who listens no longer ends anyway.
             let _ = interrupted.send((0, HubMessage::News(HubNews::Interrupted)));
         });
-        let now = asking.moment();
         let shared = Arc::new((asking, follow));
         for (at, name) in names.iter().cloned().enumerate() {
             let (shared, tell) = (Arc::clone(&shared), tell.clone());
@@ -226,7 +225,7 @@ impl Session<'_> {
         Ok(FollowedHubs {
             hubs: hubs.collect(),
             source: HubSource::Several(told, together),
-            answers: Answers::none(now, true),
+            answers: Answers::none(true),
             is_known: false,
             all_contexts: call.of.all_contexts,
             told: (0, 0),
@@ -291,7 +290,7 @@ impl<T> FollowedHub<T> {
 impl<'r, T> FollowedHubs<'r, T> {
     /// One hub.
     pub fn one(mut hub: Box<dyn FollowsHub<T> + 'r>) -> Self {
-        let mut answers = Answers::none(jiff::Timestamp::UNIX_EPOCH, false);
+        let mut answers = Answers::none(false);
         let absent = hub.absent().into_iter();
         answers.absent.extend(absent.map(|(_, error)| error));
         answers.hubs.push(HubAnswer {
@@ -513,8 +512,6 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
     use std::time::Duration;
 
-    use jiff::Timestamp;
-
     use super::{FollowNews, FollowedHub, FollowedHubs, HubMessage, HubNews, HubSource};
     use crate::commands::open::hubs::{Answers, AskError, HubTold};
     use crate::error::Error;
@@ -530,7 +527,7 @@ mod tests {
         let followed = FollowedHubs {
             hubs: hubs.map(FollowedHub::new).collect(),
             source: HubSource::Several(told, Together::default()),
-            answers: Answers::none(Timestamp::UNIX_EPOCH, true),
+            answers: Answers::none(true),
             is_known: false,
             all_contexts: false,
             told: (0, 0),

@@ -53,6 +53,10 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
             enumerate(off.iter().map(|difference| difference.what.as_str()))
         ),
     };
+    let message = match cx.failure {
+        Some(_) => message,
+        None => format!("{message} The run will fail at the controller's next check."),
+    };
     let mut finding = run_failure::finding(cx, rule, &subject, message)
         .stage(stage)
         .clusters([cluster]);
@@ -89,7 +93,11 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
     run_failure::new_run(
         cx,
         finding,
-        "Start a new run once nothing else writes the binding: this run has failed for good.",
+        if cx.failure.is_some() {
+            "Start a new run once nothing else writes the binding: this run has failed for good."
+        } else {
+            "Start a new run once nothing else writes the binding: this run cannot adopt the change."
+        },
     )
 }
 

@@ -81,9 +81,10 @@ fn finding(cx: &Context<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str])
         rule,
         &object,
         format!(
-            "{} {taken} taken over by run {}{snapshot}{link}, while this run was updating {them}.",
+            "{} {taken} taken over by run {}{snapshot}{link}, while this run was updating {them}{}.",
             enumerate(clusters),
-            winner.name
+            winner.name,
+            run_failure::so(cx)
         ),
     )
     .clusters(clusters.iter().copied());
@@ -142,6 +143,26 @@ fn evidence(
 
 fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Finding {
     let name = winner.name;
+    if cx.failure.is_none() {
+        // The other run brings what there is to bring, or has brought it.
+        let finding = match winner.run {
+            Some(_) => finding.look_with(
+                format!("Check {name} instead: it has the cluster now."),
+                cx.command("diagnose").arg(name),
+            ),
+            None => finding.look_with(
+                "Check which run rolled out which version.",
+                cx.command("history").arg(&cx.inventory.placement_name),
+            ),
+        };
+        return finding.disrupt_with(
+            format!(
+                "Delete {}, which is of no more use: this changes nothing on its clusters.",
+                cx.run_object().name
+            ),
+            cx.command("delete").arg(&cx.run_object().name),
+        );
+    }
     let over = winner
         .run
         .is_none_or(|run| is_finished(run) || run.meta.is_deleting());

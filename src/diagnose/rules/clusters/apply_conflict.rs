@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::drift_found;
 use crate::diagnose::affected::Affected;
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::rollout::ManifestTrouble;
 
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
@@ -36,6 +39,17 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
          apply does not override them.",
         affected.object()
     );
+    let over_replicas = |_: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>| {
+        manifest.condition.message.contains(".spec.replicas")
+    };
+    if let Some(sent) = drift_found::scaler(affected, over_replicas) {
+        finding.message = format!(
+            "{} The content also has {}, which sets its replicas.",
+            finding.message,
+            drift_found::describe(&sent)
+        );
+        return drift_found::scaled(affected, &sent, finding);
+    }
     finding
         .fix(format!(
             "Remove these fields from the other manager on {clusters}: the evidence names them."

@@ -11,6 +11,7 @@ use crate::rollout::{ClusterState, STUCK_AFTER};
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
 pub const RULE: Rule = Rule::info("FS520", "cluster-deletion-pending", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS516", "FS518"])
     .environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

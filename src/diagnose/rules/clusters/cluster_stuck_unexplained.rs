@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::{ownership, preemption};
 use crate::inventory::BLOCKING;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
@@ -29,6 +29,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let stuck = stuck(cx);
+    let lost: Vec<_> = preemption::lost(cx).iter().map(|it| it.cluster).collect();
     if stuck.is_empty() && cx.outlook.silence.is_some() {
         return Vec::new();
     }
@@ -38,7 +39,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .troubles
             .iter()
             .any(|failing| failing.cluster == cluster && ownership::is_explained(cx, failing));
-        if explained {
+        if explained || lost.contains(&cluster.as_str()) {
             continue;
         }
         let binding = cx.inventory.binding(cluster);

@@ -1,9 +1,11 @@
 //! An object was changed on a member cluster, and the placement does not apply over that.
 
 use crate::diagnose::affected::{Affected, Compared};
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::sent::SentManifest;
 use crate::kubefleet::describe_object;
+use crate::rollout::ManifestTrouble;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
@@ -26,7 +28,17 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     } else {
         "the object matches the hub again; the changed fields were not reported"
     };
-    if let Some(sent) = scaler(affected) {
+    let drifted = |failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>| {
+        let fields = Compared::Drift.fields(affected.cx, failing, manifest);
+        fields.is_some_and(|(.., fields)| fields.iter().any(|field| field.path == REPLICAS))
+    };
+    if let Some(sent) = scaler(affected, drifted) {
+        finding.message = format!(
+            "{} The content also has {}, which sets its replicas, so that undoing the change does \
+             not last.",
+            finding.message,
+            describe(&sent)
+        );
         return scaled(affected, &sent, finding);
     }
     finding
@@ -60,11 +72,17 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
 /// The field that autoscalers write.
 const REPLICAS: &str = "/spec/replicas";
 
-/// The autoscaler in the content that writes a drifted field again after anybody has undone it.
-fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<SentManifest<'i>> {
-    affected.all.iter().find_map(|(failing, manifest)| {
-        let (.., fields) = Compared::Drift.fields(affected.cx, failing, manifest)?;
-        fields.iter().find(|field| field.path == REPLICAS)?;
+/// The autoscaler in the content that writes the replicas of an object again after anybody has
+/// changed them, where those are what it fails for.
+pub(super) fn scaler<'i>(
+    affected: &Affected<'_, 'i>,
+    fails_for_replicas: impl Fn(&FailingCluster<'_>, &ManifestTrouble<'_>) -> bool,
+) -> Option<SentManifest<'i>> {
+    let mut all = affected.all.iter();
+    all.find_map(|(failing, manifest)| {
+        if !fails_for_replicas(failing, manifest) {
+            return None;
+        }
         SentManifest::all(affected.cx, failing).find(|sent| {
             let scales = sent.settings().map(|it| &it.scales);
             scales.is_some_and(|it| {
@@ -79,15 +97,20 @@ fn scaler<'i>(affected: &Affected<'_, 'i>) -> Option<SentManifest<'i>> {
     })
 }
 
+/// The autoscaler in a sentence.
+pub(super) fn describe(sent: &SentManifest<'_>) -> String {
+    let scaler = sent.manifest;
+    describe_object(&scaler.kind, &scaler.meta.namespace, &scaler.meta.name)
+}
+
 /// An autoscaler and the content both want to set the replicas: one of them lets go.
-fn scaled(affected: &Affected<'_, '_>, sent: &SentManifest<'_>, mut finding: Finding) -> Finding {
+pub(super) fn scaled(
+    affected: &Affected<'_, '_>,
+    sent: &SentManifest<'_>,
+    mut finding: Finding,
+) -> Finding {
     let (scaler, object) = (sent.manifest, affected.manifest.describe());
-    let name = describe_object(&scaler.kind, &scaler.meta.namespace, &scaler.meta.name);
-    finding.message = format!(
-        "{} The content also has {name}, which sets its replicas, so that undoing the change does \
-         not last.",
-        finding.message
-    );
+    let name = describe(sent);
     finding = finding
         .evidence(
             sent.work.object(),

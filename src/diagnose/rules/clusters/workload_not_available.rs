@@ -38,6 +38,15 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         affected.clusters(),
         affected.lasting()
     );
+    if affected.on.iter().all(|failing| failing.was_done) {
+        finding.message = format!(
+            "{} has been unavailable on {}{}, although {} was done there.",
+            affected.object(),
+            affected.clusters(),
+            affected.lasting(),
+            affected.cx.run_object().name
+        );
+    }
     let own = OwnWait::of(affected);
     if let Some((OwnWait::Held(held), sent)) = &own {
         return held_back(affected, *held, sent, finding);

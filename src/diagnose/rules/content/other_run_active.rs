@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnose::preemption;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};
@@ -27,6 +28,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|run| rollout.state_ignored || run.spec.wants() == RunState::Run)
         .collect();
     if active.is_empty() {
+        return Vec::new();
+    }
+    // A run that has lost its cluster ends by itself.
+    if !preemption::lost(cx).is_empty() {
         return Vec::new();
     }
     let object = rollout.run.object();

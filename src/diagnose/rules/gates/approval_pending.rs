@@ -1,5 +1,7 @@
 //! A gate waits for a person.
 
+use std::collections::BTreeSet;
+
 use crate::diagnose::gate::{hold_back, opens, told, unlisted};
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
@@ -82,6 +84,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
+        }
+        let broken = cx.troubles.iter().filter(|it| it.was_done && !gate.removes);
+        let broken: BTreeSet<_> = broken.map(|it| it.cluster).collect();
+        if !broken.is_empty() {
+            finding = finding.look(format!(
+                "Check {} first: the run was done there, but it fails now.",
+                enumerate(broken)
+            ));
         }
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {

@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
-use crate::problems::{SortingLabel, StageMap, sorting_label, unsorted};
+use crate::problems::{SortingLabel, StageMap, Tense, sorting_label, unsorted};
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -59,6 +59,17 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         first: (cluster, value.as_deref()),
         members,
     };
+    if cx.failure.is_none() {
+        let mut problem = sorting_label(inventory, &label, Tense::Now);
+        let lacks = problem.message.trim_end_matches('.');
+        problem.message = format!("{lacks}, {}.", run_failure::will_fail(cx));
+        // A change of the strategy does not reach this run.
+        for step in &mut problem.remedies {
+            let label = step.action.split(" Or remove").next();
+            step.action = label.unwrap_or_default().to_owned();
+        }
+        return Some(rule.told(problem).severity(Severity::Warning));
+    }
     let problem = sorting_label(inventory, &label, past);
     Some(run_failure::refused(cx, rule, problem, fixed))
 }

@@ -41,8 +41,14 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         "their bindings were created again after that"
     };
+    let then = if is_new && rollout.is_live() {
+        let index = &run.status.snapshot_index;
+        format!(" The run continues with the new placement's snapshot {index}.")
+    } else {
+        String::new()
+    };
     let message = format!(
-        "The content of {} is gone from {}: {} was done there, but {why}.",
+        "The content of {} is gone from {}: {} was done there, but {why}.{then}",
         cx.inventory.placement_name,
         enumerate(&names),
         run.meta.name
@@ -50,7 +56,7 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let mut finding = rule
         .finding(cx.placement_object(), message)
         .severity(Severity::Error)
-        .root_if(cx.verdict.wants_root_cause())
+        .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
         .clusters(names);
     if let Some(placement) = cx.inventory.placement.present().filter(|_| is_new) {
         let created = placement.meta.created;

@@ -18,10 +18,14 @@ pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", Search::O
     .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
-    if cx.rollout.as_ref().is_some_and(Rollout::is_live) {
-        return None;
-    }
     let inventory = cx.inventory;
+    // Of a cluster in flight the run itself tells.
+    let live = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
+    let in_flight: BTreeSet<_> = live
+        .into_iter()
+        .flat_map(Rollout::in_flight)
+        .map(|cluster| cluster.name)
+        .collect();
     let stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
     let removed: BTreeSet<_> = stages
         .filter(|stage| stage.deletes)
@@ -32,6 +36,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .iter()
         .filter(|it| it.meta.is_deleting() && it.snapshot_index().is_some())
         .filter(|it| !removed.contains(it.spec.cluster.as_str()))
+        .filter(|it| !in_flight.contains(it.spec.cluster.as_str()))
+        .collect();
+    let kept: BTreeSet<_> = inventory
+        .bindings
+        .iter()
+        .filter(|it| !it.meta.is_deleting())
+        .flat_map(|it| inventory.works_of(it))
+        .map(|work| work.object())
         .collect();
     let works: Vec<_> = inventory
         .works
@@ -42,7 +54,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 .meta
                 .namespace
                 .strip_prefix(names::MEMBER_NAMESPACE_PREFIX)?;
-            (!removed.contains(cluster)).then_some((cluster, work))
+            // What an earlier binding left does not concern a run that is under way.
+            let concerns = live.is_none() || kept.contains(&work.object());
+            let counts = concerns && !removed.contains(cluster) && !in_flight.contains(cluster);
+            counts.then_some((cluster, work))
         })
         .collect();
     let of_bindings = bindings.iter().map(|it| it.spec.cluster.as_str());
@@ -87,7 +102,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 "List the placement's bindings: those that go have a deletionTimestamp.",
                 cx.of_placement(Concept::Binding).flag("-o", "yaml"),
             )
-            .look(if is_gone {
+            .look(if bindings.is_empty() && works.iter().all(|(_, work)| kept.contains(&work.object())) {
+                // Source: workgenerator/controller.go:SetupWithManager.
+                "Find out who deleted the Works: the hub agent creates them again, and until then the \
+                 content is gone."
+            } else if is_gone {
                 "Save the manifests of the placement and of its content: nothing stops the removal."
             } else {
                 "Find out who deleted them, or what took the clusters off the placement: nothing \

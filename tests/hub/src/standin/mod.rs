@@ -33,6 +33,7 @@ pub(crate) mod marks;
 pub(crate) mod members;
 pub(crate) mod names;
 mod object;
+mod paper;
 pub(crate) mod placements;
 mod placing;
 #[cfg(test)]
@@ -59,6 +60,7 @@ use tokio::task::JoinSet;
 
 pub use api::Served;
 pub use kinds::{Kind, Scope};
+pub use paper::{Paper, PaperLook};
 pub use timing::{SnapshotDelay, Timing};
 pub use trouble::{TROUBLE, Trouble};
 

@@ -76,14 +76,14 @@ impl Timing {
             look: Duration::from_secs(2),
             gate_look: Duration::from_secs(5),
             // The cluster that is stuck from the start is so before anybody has looked.
-            stuck_after: Duration::from_secs(8),
+            stuck_after: Duration::from_secs(15),
             timed_wait_divisor: 1,
             snapshots: Some(SnapshotDelay {
                 collect: Duration::from_secs(15),
                 interval: Duration::from_secs(30),
             }),
             heartbeat: Duration::from_secs(15),
-            apply: Duration::from_millis(500),
+            apply: Duration::from_secs(12),
         }
     }
 }
