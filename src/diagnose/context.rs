@@ -69,9 +69,9 @@ impl<'i> Context<'i> {
         };
         Self {
             inventory,
-            outlook,
             rollout,
             verdict,
+            outlook,
             failure,
             foreseen,
             troubles,

@@ -151,7 +151,9 @@ impl ListCommand for ApprovalsArgs {
         });
         found.retain(|gate| !self.pending || gate.approval.state.needs_a_person());
         if reading.hub().is_none() {
-            found.iter_mut().for_each(|gate| see_ahead(gate, reading));
+            for gate in &mut found {
+                see_ahead(gate, reading);
+            }
         }
         Ok(HubRows {
             none: None,
