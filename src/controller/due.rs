@@ -10,6 +10,7 @@ use super::pace::{self, Requeue};
 use super::state::State;
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
+use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 
@@ -94,8 +95,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
             match accepted.filter(|_| it.is_accepted()) {
                 // What was accepted and is not noted is under way.
                 Some(accepted) => accepted.since.filter(|since| Some(*since) > wrote),
-                // The time is the approver's own word: it is never before the request.
-                None => it.approved()?.since.max(it.meta.created),
+                None => given(it),
             }
         })
         .max();
@@ -121,6 +121,15 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
         every
     };
     (since, pace.saturating_add(pace::PROMPT), false)
+}
+
+/// When an approval was given. Its own time is the approver's word: the server's is meant where that
+/// is later.
+fn given(request: &ApprovalRequest) -> Option<Timestamp> {
+    let said = request.approved()?.since.max(request.meta.created);
+    let writes = request.meta.managed.iter();
+    let writes = writes.filter(|write| write.subresource == "status");
+    said.max(writes.filter_map(|write| write.time).max())
 }
 
 /// When the bindings of the stage's unfinished clusters changed last, as far as their conditions

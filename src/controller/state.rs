@@ -14,7 +14,7 @@ use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Condition, ConditionStatus, Conditions, Scope};
+use crate::kubefleet::{Concept, Condition, ConditionStatus, Conditions, Scope};
 
 /// The objects around one run. A look of the controller changes them; what it does not change is
 /// shared with the inventory.
@@ -49,12 +49,12 @@ impl State {
             run: run.clone(),
             placement: inventory.placement.clone(),
             strategy: inventory.strategy.clone(),
-            policies: inventory.policies.clone(),
-            bindings: inventory.bindings.clone(),
-            members: inventory.members.clone(),
-            snapshots: inventory.snapshots.clone(),
-            overrides: inventory.overrides.clone(),
-            approvals: inventory.approvals.clone(),
+            policies: read(inventory, Concept::PolicySnapshot, &inventory.policies),
+            bindings: read(inventory, Concept::Binding, &inventory.bindings),
+            members: read(inventory, Concept::MemberCluster, &inventory.members),
+            snapshots: read(inventory, Concept::ResourceSnapshot, &inventory.snapshots),
+            overrides: read(inventory, Concept::OverrideSnapshot, &inventory.overrides),
+            approvals: read(inventory, Concept::ApprovalRequest, &inventory.approvals),
             retried: false,
             trusts: false,
         }
@@ -63,6 +63,18 @@ impl State {
     /// `NAMESPACE/NAME` of something in the run's scope, as KubeFleet prints keys.
     pub fn key(&self, name: &str) -> String {
         format!("{}/{name}", self.scope.namespace())
+    }
+}
+
+/// A list of the inventory. One that nobody asked for is no complete one.
+fn read<T>(inventory: &Inventory, concept: Concept, listing: &Listing<T>) -> Listing<T> {
+    let is_read = inventory
+        .outcomes
+        .contains_key(&inventory.scope.kind(concept));
+    let unread = || (!is_read).then(|| "not requested".to_owned());
+    Listing {
+        items: listing.items.clone(),
+        gap: listing.gap.clone().or_else(unread),
     }
 }
 

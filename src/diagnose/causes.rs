@@ -205,8 +205,11 @@ pub(super) const ENDS_RUN: [&str; 9] = [
     "FS112", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301", "FS302",
 ];
 
-/// That a run counts clusters as done whose content is gone.
-const CONTENT_GONE: &str = "FS803";
+/// What to decide about before a run goes on, though it does not fail for it, and why.
+const BEFORE_IT_GOES_ON: [(&str, &str); 2] = [
+    ("FS803", "the run does not bring that content back."),
+    ("FS510", "a cluster that the run reaches gets stuck."),
+];
 
 /// What lets a run continue once it is approved, resumed or started.
 const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
@@ -266,18 +269,21 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
         first.extend(fails.map(str::to_owned));
     }
     if first.is_empty() {
-        let gone = |it: &&Finding| it.code == CONTENT_GONE && it.severity == Severity::Error;
-        if findings.iter().any(|it| gone(&it)) {
-            let step = Remedy {
-                action: format!(
-                    "Resolve {CONTENT_GONE} first: the run does not bring that content back."
-                ),
+        let told = |code: &str| {
+            let mut grave = findings.iter().filter(|it| it.severity != Severity::Info);
+            grave.any(|it| it.code == code)
+        };
+        let before = BEFORE_IT_GOES_ON.iter().filter(|(code, _)| told(code));
+        let steps: Vec<_> = before
+            .map(|(code, why)| Remedy {
+                action: format!("Resolve {code} first: {why}"),
                 command: None,
                 effect: Effect::ReadOnly,
-            };
-            let mut gates = findings.iter_mut();
-            while let Some(gate) = gates.find(|it| LETS_GO_ON.contains(&it.code.as_str())) {
-                gate.remedies.insert(0, step.clone());
+            })
+            .collect();
+        for gate in findings {
+            if LETS_GO_ON.contains(&gate.code.as_str()) {
+                gate.remedies.splice(0..0, steps.iter().cloned());
             }
         }
         return;
@@ -290,6 +296,7 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
         "Resolve {} first: otherwise the run fails {when}.",
         enumerate(&first)
     );
+    let is_explained = findings.iter().any(|it| first.contains(&it.code));
     for finding in findings {
         if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
             finding.root_cause = true;
@@ -298,7 +305,7 @@ pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
             continue;
         }
         if fails.is_some() {
-            finding.root_cause = false;
+            finding.root_cause &= !is_explained;
             let continues = |remedy: &Remedy| {
                 let command = remedy.command.as_ref().filter(|command| command.is_ours());
                 command.is_some_and(|it| ["approve", "resume", "run", "stop"].contains(&it.verb()))

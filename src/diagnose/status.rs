@@ -54,6 +54,9 @@ pub struct Status {
     /// What the update run controller is expected to do next; absent if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<ExpectedWrite>,
+    /// Since when the controller has owed a write for too long.
+    #[serde(skip)]
+    pub silent_since: Option<Timestamp>,
     /// What could not be read, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which this is true: now, or the time of the bundle.
@@ -188,7 +191,8 @@ pub(super) fn sentence_of(cx: &Context<'_>) -> String {
 }
 
 impl Status {
-    /// For how long the longest of the stuck clusters is in flight; `None` where that is unknown.
+    /// For how long the longest of the stuck clusters is in flight, or the controller silent; `None`
+    /// where that is unknown.
     pub fn stuck_for(&self) -> Option<jiff::SignedDuration> {
         let stages = self.progress.iter().flat_map(|progress| &progress.stages);
         let stuck = stages
@@ -197,8 +201,9 @@ impl Status {
                 clusters.map(|cluster| (cluster, cluster.started.or(stage.started)))
             })
             .filter(|(cluster, _)| cluster.state == ClusterState::Stuck);
-        let lasting = stuck.map(|(_, since)| since.map(|since| self.as_of.duration_since(since)));
-        lasting.collect::<Option<Vec<_>>>()?.into_iter().max()
+        let lasting = |since: Timestamp| self.as_of.duration_since(since);
+        let stuck: Option<Vec<_>> = stuck.map(|(_, since)| since.map(lasting)).collect();
+        stuck?.into_iter().max().or(self.silent_since.map(lasting))
     }
 
     /// The state of what was collected. A shallow walk is enough.
@@ -222,6 +227,7 @@ impl Status {
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
             expected: cx.outlook.expected(),
+            silent_since: cx.outlook.silence.as_ref().map(|silence| silence.since),
             not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }
@@ -262,7 +268,9 @@ impl Status {
         if self.verdict != Verdict::Stuck || state != Some("Stop") {
             return None;
         }
-        Some(if self.waits_for_removal() {
+        Some(if self.silent_since.is_some() {
+            "the controller does not respond: check the hub agent"
+        } else if self.waits_for_removal() {
             "resume the run or delete it"
         } else {
             "a stuck cluster blocks the stop: fix it, or delete the run"

@@ -233,7 +233,8 @@ fn a_hub_that_goes_away_is_waited_for() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// On a hub of any size: what it serves, what the name means, and what the state is made of.
+/// On a hub of any size: what it serves, what the name means, what the state is made of, and at a gate
+/// what decides whether an approval helps: the placement, its policy and the member clusters.
 #[test]
 fn a_look_takes_few_requests() {
     let Some(scene) = both("requests").into_iter().next() else {
@@ -245,10 +246,10 @@ fn a_look_takes_few_requests() {
     scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
     let proxy = scene.hub.proxy();
     for (word, most) in [
-        (run.clone(), 5),
-        (format!("csur/{run}"), 4),
-        (format!("crp/{}", scene.name), 5),
-        (scene.name.clone(), 6),
+        (run.clone(), 8),
+        (format!("csur/{run}"), 7),
+        (format!("crp/{}", scene.name), 7),
+        (scene.name.clone(), 8),
     ] {
         proxy.clear().unwrap();
         let ran = scene.hub.plugin_as(&proxy.kubeconfig(), &["status", &word]);

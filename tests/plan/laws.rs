@@ -221,6 +221,7 @@ const MENDED: &[&str] = &[
     "findings/FS106/quiet-one-cluster.yaml",
     "findings/FS107/fires-agrees-by-now.yaml",
     "findings/FS107/fires-tainted.yaml",
+    "findings/FS108/fires-exists-but-not-external.yaml",
     "findings/FS108/fires-exists-by-now.yaml",
     "findings/FS109/fires-mended-by-now.yaml",
     "findings/FS110/fires-changed-since.yaml",

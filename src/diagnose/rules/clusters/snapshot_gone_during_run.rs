@@ -6,6 +6,7 @@ use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
+use crate::rollout::{ClusterState, Rollout};
 use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
@@ -28,7 +29,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             Subject::from(cx.object(Concept::ResourceSnapshot, name))
         })
     };
-    per_trouble(cx, rule, subject, |on, mut finding| {
+    let met = per_trouble(cx, rule, subject, |on, mut finding| {
         let clusters = clusters(on);
         let name = finding.subject.name.clone();
         let snapshots = &cx.inventory.snapshots;
@@ -92,5 +93,55 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
         }
         finding
-    })
+    });
+    if met.is_empty() {
+        return to_come(cx, rule).into_iter().collect();
+    }
+    met
+}
+
+/// The same of clusters that a live run has still to reach: nothing holds the snapshot for them, and
+/// the controller does not look whether it is there. Source: updaterun/execution.go:executeUpdatingStage.
+fn to_come(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref().filter(|it| Rollout::is_live(it))?;
+    let (inventory, run) = (cx.inventory, rollout.run);
+    let wanted = inventory.wanted_snapshot()?;
+    let snapshots = &inventory.snapshots;
+    let exists = snapshots.iter().any(|it| it.meta.name == wanted);
+    let left: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|it| it.state == ClusterState::Pending)
+        .filter(|it| it.binding.is_some_and(|it| it.spec.snapshot != wanted))
+        .map(|it| it.name)
+        .collect();
+    if exists || left.is_empty() || !snapshots.is_complete() || inventory.is_placement_going() {
+        return None;
+    }
+    let subject = cx.object(Concept::ResourceSnapshot, &wanted);
+    let message = format!(
+        "The resource snapshot {wanted} no longer exists, so {} cannot receive the content of {}.",
+        enumerate(&left),
+        run.meta.name
+    );
+    let finding = rule
+        .finding(&subject, message)
+        .severity(Severity::Warning)
+        .clusters(left)
+        .absent(&subject)
+        .evidence(
+            run.object(),
+            run.snapshot_path(),
+            &run.status.snapshot_index,
+        );
+    Some(
+        finding
+            .look_with(
+                "List the existing versions.",
+                cx.command("snapshots").arg(&inventory.placement_name),
+            )
+            .fix_with(
+                "Start a new run on an existing snapshot; latest is the newest.",
+                cx.fresh_run_command(Some("latest")),
+            ),
+    )
 }
