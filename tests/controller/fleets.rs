@@ -56,7 +56,7 @@ pub fn fleet(dice: &mut Dice) -> Vec<(Kind, Value)> {
     objects
 }
 
-fn object(kind: &str, name: &str, labels: Value) -> Value {
+fn object(kind: &str, name: &str, labels: &Value) -> Value {
     json!({
         "apiVersion": API, "kind": kind,
         "metadata": {
@@ -67,7 +67,7 @@ fn object(kind: &str, name: &str, labels: Value) -> Value {
 }
 
 fn placement(dice: &mut Dice) -> Value {
-    let mut placement = object("ClusterResourcePlacement", "shop", json!({}));
+    let mut placement = object("ClusterResourcePlacement", "shop", &json!({}));
     let kind = if dice.percent(98) {
         "External"
     } else {
@@ -78,7 +78,7 @@ fn placement(dice: &mut Dice) -> Value {
 }
 
 fn strategy(dice: &mut Dice) -> Value {
-    let mut strategy = object("ClusterStagedUpdateStrategy", "steps", json!({}));
+    let mut strategy = object("ClusterStagedUpdateStrategy", "steps", &json!({}));
     let all = dice.percent(15);
     let stages: Vec<Value> = PARTS
         .iter()
@@ -129,7 +129,7 @@ fn stage(dice: &mut Dice, part: &str, all: bool) -> Value {
 }
 
 fn run(dice: &mut Dice) -> Value {
-    let mut run = object("ClusterStagedUpdateRun", "run", json!({}));
+    let mut run = object("ClusterStagedUpdateRun", "run", &json!({}));
     let index = if dice.percent(96) {
         *dice.pick(&["0", "1", "2"])
     } else {
@@ -151,7 +151,7 @@ fn snapshot(index: u32) -> Value {
     let mut snapshot = object(
         "ClusterResourceSnapshot",
         &format!("shop-{index}-snapshot"),
-        json!({
+        &json!({
             "kubernetes-fleet.io/parent-CRP": "shop",
             "kubernetes-fleet.io/resource-index": index.to_string(),
             "kubernetes-fleet.io/is-latest-snapshot": (index == 2).to_string(),
@@ -173,7 +173,7 @@ pub fn member(dice: &mut Dice, name: &str) -> Value {
     };
     let part = dice.pick(&PARTS);
     let labels = json!({"part": part, "order": order, "kubernetes-fleet.io/member-name": name});
-    let mut member = object("MemberCluster", name, labels);
+    let mut member = object("MemberCluster", name, &labels);
     member["apiVersion"] = json!("cluster.kubernetes-fleet.io/v1beta1");
     member["spec"] = json!({});
     member
@@ -191,7 +191,7 @@ fn binding(dice: &mut Dice, cluster: &str) -> Value {
     let mut binding = object(
         "ClusterResourceBinding",
         &format!("shop-{cluster}"),
-        json!({"kubernetes-fleet.io/parent-CRP": "shop"}),
+        &json!({"kubernetes-fleet.io/parent-CRP": "shop"}),
     );
     let old = dice.percent(2);
     binding["spec"] = json!({
@@ -230,7 +230,7 @@ fn policy(dice: &mut Dice, scheduled: u64) -> Value {
     let mut policy = object(
         "ClusterSchedulingPolicySnapshot",
         "shop-1",
-        json!({
+        &json!({
             "kubernetes-fleet.io/parent-CRP": "shop",
             "kubernetes-fleet.io/policy-index": "1",
             "kubernetes-fleet.io/is-latest-snapshot": "true",
