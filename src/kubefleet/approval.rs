@@ -54,7 +54,8 @@ impl ApprovalRequest {
 
     /// Whether the controller has taken the approval: it cannot be reverted any more.
     pub fn is_accepted(&self) -> bool {
-        self.accepted().is_some_and(|accepted| accepted.is_true() && accepted.observes(self.meta.generation))
+        self.accepted()
+            .is_some_and(|accepted| accepted.is_true() && accepted.observes(self.meta.generation))
     }
 
     /// Whether the controller will take the approval: `Approved=True` for this generation.

@@ -192,13 +192,12 @@ fn content_that_goes_is_not_rolled_out() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for told in all() {
         for (target, report) in &told.reports {
-            let name = match target.kind.name().ends_with("Placement") {
-                true => target.name.clone(),
-                false => {
-                    let run = told.find("StagedUpdateRun", &target.name);
-                    let name = run.and_then(|it| it["spec"]["placementName"].as_str());
-                    name.unwrap_or_default().to_owned()
-                }
+            let name = if target.kind.name().ends_with("Placement") {
+                target.name.clone()
+            } else {
+                let run = told.find("StagedUpdateRun", &target.name);
+                let name = run.and_then(|it| it["spec"]["placementName"].as_str());
+                name.unwrap_or_default().to_owned()
             };
             let placement = told.find("ResourcePlacement", &name);
             if placement.is_none_or(|it| !it["metadata"]["deletionTimestamp"].is_string()) {
