@@ -100,6 +100,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
         gates: Vec::new(),
         clusters: None,
         expected: None,
+        silent_since: None,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),
     }
