@@ -225,8 +225,6 @@ pub const ALL: &[Needs] = &[
             required(List, UpdateRun),
             required(List, Binding),
             useful(Get, Placement),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
             useful(List, ApprovalRequest),
