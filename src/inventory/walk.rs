@@ -34,9 +34,8 @@ pub struct Walk {
 enum Depth {
     /// To the state of the rollout.
     State,
-    /// The same, and to the placement of a run for which a person has to decide.
-    Placement,
-    /// The same, and to all that the controller checks before it lets such a run continue.
+    /// The same, and to what the controller checks before it lets a run continue for which a person
+    /// has to decide.
     Decision,
     /// To everything that may explain it.
     Reasons,
@@ -58,14 +57,6 @@ impl Walk {
     pub fn shallow(target: ObjectRef) -> Self {
         Self {
             depth: Depth::State,
-            ..Self::new(target)
-        }
-    }
-
-    /// A walk to the state, and to the placement, without which no run continues.
-    pub fn to_placement(target: ObjectRef) -> Self {
-        Self {
-            depth: Depth::Placement,
             ..Self::new(target)
         }
     }
@@ -200,14 +191,12 @@ impl Walk {
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
         if self.depth != Depth::Reasons {
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
-            if self.depth != Depth::State && run.is_some_and(rests) {
-                needs.push(placement_query);
-                if self.depth == Depth::Decision {
-                    needs.extend([
-                        label(Concept::PolicySnapshot),
-                        HubQuery::all(Kind::MemberCluster, ""),
-                    ]);
-                }
+            if self.depth == Depth::Decision && run.is_some_and(rests) {
+                needs.extend([
+                    placement_query,
+                    label(Concept::PolicySnapshot),
+                    HubQuery::all(Kind::MemberCluster, ""),
+                ]);
             }
             return needs;
         }

@@ -31,8 +31,9 @@ const NOT_HERE: [&str; 2] = ["clusterresourceoverride", "resourceoverride"];
 /// them.
 const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 
-/// Findings whose writes are not tried: those of hubs that ignore the state of runs.
-const ELSEWHERE: [&str; 1] = ["FS608"];
+/// Findings whose writes are not tried: those of a timer, which is long over when they would be, and
+/// those of hubs that ignore the state of runs.
+const ELSEWHERE: [&str; 2] = ["FS407", "FS608"];
 
 /// Findings whose look asks whether something exists that was not read: that it does not is an answer.
 const MAY_FIND_NOTHING: [&str; 3] = ["FS209", "FS508", "FS531"];
@@ -138,7 +139,9 @@ fn suggested(finding: &Value, strategy: &str) -> Vec<Suggested> {
             });
         }
         // Of a look nothing follows; what is only rehearsed, or done by hand, is not done.
-        let plans = remedy["argv"][2] == "plan" && PLANNED.contains(&code);
+        let action = remedy["action"].as_str().unwrap();
+        let names_another_fault = action.starts_with("Check what else makes a new run fail");
+        let plans = remedy["argv"][2] == "plan" && (PLANNED.contains(&code) || names_another_fault);
         later |= remedy["effect"] != "read-only" || remedy["argv"].is_null() || plans;
     }
     found

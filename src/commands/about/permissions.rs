@@ -224,7 +224,6 @@ pub const ALL: &[Needs] = &[
             required(Get, UpdateRun),
             required(List, UpdateRun),
             required(List, Binding),
-            useful(Get, Placement),
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
             useful(List, ApprovalRequest),

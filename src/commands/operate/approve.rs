@@ -295,7 +295,7 @@ fn look(
     // The list and the run itself are asked for together, the bindings once the placement is known.
     let own = HubQuery::object(run);
     reading.answer(&[vec![own], queries.clone()].concat());
-    let mut walk = Walk::to_placement(run.clone());
+    let mut walk = Walk::shallow(run.clone());
     walk.drive(reading);
     let answers = reading.answer(&queries);
     walk.absorb(queries, answers);

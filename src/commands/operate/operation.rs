@@ -269,7 +269,7 @@ impl Operation<'_> {
         });
         let is_done = match &change.act {
             Act::Delete { uid, .. } => {
-                meta.is_none_or(|meta| meta.uid == *uid && is_since(meta.deleted))
+                meta.is_some_and(|meta| meta.uid == *uid && is_since(meta.deleted))
             }
             Act::Create { .. } => is_ours && is_since(meta.and_then(|meta| meta.created)),
             Act::SetState { .. } | Act::Approve { .. } => is_ours,

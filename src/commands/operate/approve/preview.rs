@@ -259,7 +259,6 @@ fn warn(
             rollout.run.object()
         ));
     }
-    steering::aborts(inventory, preview);
     steering::unseen(inventory, preview);
     steering::others(rollout, inventory, preview);
 }
