@@ -22,8 +22,8 @@ pub const ORIGINS: [(&str, &str); 4] = [
 
 /// What was measured once, and cannot be counted again: the situations are known since.
 const UNKNOWN: &str = "\
-Unknown situations were tried too. They were written from KubeFleet's source alone, by people who did not know the \
-rules, and were kept away from whoever wrote the rules.\n\n\
+Unknown situations were tried too: written from KubeFleet's source alone, without the rules, and kept away from \
+them.\n\n\
 | November 2026 | situations | diagnosed right |\n\
 |---|---|---|\n\
 | first round | 41 | 40 |\n\
