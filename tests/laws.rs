@@ -59,6 +59,12 @@ fn read(text: &str) -> Option<Bundle> {
     .ok()
 }
 
+/// The bundle at a path, and the reports of all its runs; `None` where it cannot be read.
+fn read_with_reports(path: &std::path::Path) -> Option<(Bundle, Vec<(ObjectRef, Report)>)> {
+    let text = std::fs::read_to_string(path).unwrap();
+    Some((read(&text)?, reports(&text)))
+}
+
 /// The reports of all runs of a bundle, as JSON.
 fn reports(text: &str) -> Vec<(ObjectRef, Report)> {
     let Some(mut bundle) = read(text) else {
@@ -149,9 +155,7 @@ impl Source for Counting<'_> {
 #[test]
 fn the_state_needs_no_reasons() {
     for path in fixtures() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let reports = reports(&text);
-        let Some(mut bundle) = read(&text) else {
+        let Some((mut bundle, reports)) = read_with_reports(&path) else {
             continue;
         };
         let hub = bundle.hub.clone();

@@ -1,12 +1,16 @@
 //! What a gate opens.
 
-use crate::kubefleet::names;
+use super::context::Context;
+use super::rule::Rule;
+use super::{back, verdict};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{duration, names};
 use crate::report::{Compose, Finding, Verdict};
-/// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
-pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gate<'_>) -> String {
-    use crate::rollout::{TaskState, TaskTime};
-    use crate::words::enumerate;
+use crate::rollout::{ClusterState, Gate, Rollout, TaskState, TaskTime, rollback};
+use crate::words::enumerate;
 
+/// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
+pub(super) fn opens(cx: &Context<'_>, gate: &Gate<'_>) -> String {
     let Some(rollout) = &cx.rollout else {
         return "the run continue".to_owned();
     };
@@ -73,24 +77,17 @@ pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gat
 }
 
 /// The gate of which the summary tells what it opens.
-pub(super) fn told<'r, 'i>(
-    cx: &super::context::Context<'_>,
-    rollout: &'r crate::rollout::Rollout<'i>,
-) -> Option<&'r crate::rollout::Gate<'i>> {
+pub(super) fn told<'r, 'i>(cx: &Context<'_>, rollout: &'r Rollout<'i>) -> Option<&'r Gate<'i>> {
     let speaks = cx.verdict == Verdict::WaitingForApproval
         && cx.outlook.aborts(cx.verdict).is_none()
-        && super::back::overtaken(cx).is_none();
+        && back::overtaken(cx).is_none();
     let mut open = rollout.open_approvals();
-    open.find(|gate| speaks && super::verdict::needs_a_person(gate))
+    open.find(|gate| speaks && verdict::needs_a_person(gate))
 }
 
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`
 /// where it lists one, or where the verdict is another.
-pub(super) fn unlisted(
-    cx: &super::context::Context<'_>,
-    rule: &super::rule::Rule,
-    approval: bool,
-) -> Option<Finding> {
+pub(super) fn unlisted(cx: &Context<'_>, rule: &Rule, approval: bool) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let (verdict, what) = if approval {
         (Verdict::WaitingForApproval, "an approval")
@@ -138,10 +135,7 @@ pub(super) fn wait_path(stage: &str) -> String {
 }
 
 /// How long a stage's timed wait is, as the run recorded it.
-pub(super) fn wait_of<'r>(
-    run: &'r crate::kubefleet::run::UpdateRun,
-    stage: &str,
-) -> Option<&'r str> {
+pub(super) fn wait_of<'r>(run: &'r UpdateRun, stage: &str) -> Option<&'r str> {
     let strategy = run.status.strategy.as_deref()?;
     let tasks = if stage == names::DELETE_STAGE {
         &strategy.before_deletion
@@ -153,9 +147,7 @@ pub(super) fn wait_of<'r>(
 }
 
 /// What becomes of the timed waits of a run that is stopped, and of the gates that they are.
-pub fn stopped_waits(rollout: &crate::rollout::Rollout<'_>) -> Vec<String> {
-    use crate::kubefleet::duration;
-
+pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
     rollout
         .stages
         .iter()
@@ -183,9 +175,7 @@ pub fn stopped_waits(rollout: &crate::rollout::Rollout<'_>) -> Vec<String> {
 }
 
 /// Adds how to hold a rollout back that waits at a gate: a gate cannot be rejected.
-pub(super) fn hold_back(cx: &super::context::Context<'_>, finding: Finding) -> Finding {
-    use crate::rollout::ClusterState;
-
+pub(super) fn hold_back(cx: &Context<'_>, finding: Finding) -> Finding {
     let Some(rollout) = &cx.rollout else {
         return finding;
     };
@@ -219,7 +209,7 @@ pub(super) fn hold_back(cx: &super::context::Context<'_>, finding: Finding) -> F
 }
 
 /// The snapshot to which `rollback` would go.
-fn went_before<'i>(cx: &super::context::Context<'i>) -> Option<&'i str> {
-    let good = crate::rollout::rollback::last_good(cx.inventory, cx.run()?);
+fn went_before<'i>(cx: &Context<'i>) -> Option<&'i str> {
+    let good = rollback::last_good(cx.inventory, cx.run()?);
     good.ok().map(|good| good.index)
 }

@@ -245,33 +245,25 @@ fn what_somebody_else_did_is_not_ours() {
     }
 }
 
-const CREATE: &[&str] = &[
-    "init",
-    "new-run",
-    "--placement",
-    "example-placement",
-    "--strategy",
-    "example-strategy",
-    "--snapshot",
-    "0",
-    "--yes",
-    "--wait=false",
-    "--allow-unseen",
-];
+/// A command that makes a run.
+const fn making(verb: &'static str) -> [&'static str; 11] {
+    [
+        verb,
+        "new-run",
+        "--placement",
+        "example-placement",
+        "--strategy",
+        "example-strategy",
+        "--snapshot",
+        "0",
+        "--yes",
+        "--wait=false",
+        "--allow-unseen",
+    ]
+}
 
-const START: &[&str] = &[
-    "run",
-    "new-run",
-    "--placement",
-    "example-placement",
-    "--strategy",
-    "example-strategy",
-    "--snapshot",
-    "0",
-    "--yes",
-    "--wait=false",
-    "--allow-unseen",
-];
+const CREATE: &[&str] = &making("init");
+const START: &[&str] = &making("run");
 
 /// What deletes first, and then creates: neither is taken for done, or not done, by what something in
 /// between says of it.

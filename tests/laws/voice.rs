@@ -14,7 +14,7 @@ use kubectl_fleet_stage::rollout::ClusterState;
 use kubectl_fleet_stage::words::{Class, CommandLine, enumerate};
 use serde_json::Value;
 
-use super::{fixtures, one_of_each_folder, read, reports};
+use super::{fixtures, one_of_each_folder, read_with_reports, reports};
 use crate::fixtures::yaml_files;
 
 /// What a live run fails for when it is checked next.
@@ -92,9 +92,7 @@ fn other(status: &Status, report: &Report) -> Option<String> {
 fn status_and_diagnose_say_the_same() {
     let mut wrong = Vec::new();
     for path in fixtures() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let reports = reports(&text);
-        let Some(mut bundle) = read(&text) else {
+        let Some((mut bundle, reports)) = read_with_reports(&path) else {
             continue;
         };
         let hub = bundle.hub.clone();
@@ -198,9 +196,7 @@ fn nobody_says_otherwise_what_comes_next() {
     let mut wrong = Vec::new();
     let (mut count, mut failing, mut silent) = (0, 0, 0);
     for path in yaml_files(&["tests/findings", "tests/real", "tests/healthy", "examples"]) {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let reports = reports(&text);
-        let Some(mut bundle) = read(&text) else {
+        let Some((mut bundle, reports)) = read_with_reports(&path) else {
             continue;
         };
         let hub = bundle.hub.clone();
