@@ -51,8 +51,11 @@ impl<'i> Context<'i> {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
         let outlook = rollout.as_ref().map(Outlook::new).unwrap_or_default();
-        let is_live = rollout.as_ref().is_some_and(Rollout::is_live);
-        let foreseen = is_live.then(|| foreseen(&outlook)).unwrap_or_default();
+        let foreseen = if rollout.as_ref().is_some_and(Rollout::is_live) {
+            foreseen(&outlook)
+        } else {
+            Vec::new()
+        };
         let troubles = failing_cluster::all(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
