@@ -136,8 +136,13 @@ pub fn equip(folder: &Path, plugin: &Path) -> Result<(), Error> {
 /// stand-in at work there at the pace of a person.
 pub async fn fill(client: Client, members: usize) -> Done<StandIn> {
     let fleet = Fleet::new(client.clone());
-    // Getting there need not take as long as watching.
-    let standin = StandIn::start(client.clone(), Timing::fast());
+    let watched = Timing::playground();
+    // Getting there need not take as long as watching. What is stuck on the way stays stuck.
+    let quick = Timing {
+        stuck_after: watched.stuck_after,
+        ..Timing::fast()
+    };
+    let standin = StandIn::start(client.clone(), quick);
     let environments = environments(members.max(4));
     for (number, environment) in &environments {
         let name = format!("{environment}-{number}");
@@ -165,7 +170,7 @@ pub async fn fill(client: Client, members: usize) -> Done<StandIn> {
         web(&fleet),
     )?;
     standin.stop().await;
-    Ok(StandIn::start(client, Timing::playground()))
+    Ok(StandIn::start(client, watched))
 }
 
 /// The last one is on the edge; a fifth of the others is for staging, a quarter canaries.

@@ -75,7 +75,6 @@ impl Timing {
         Self {
             look: Duration::from_secs(2),
             gate_look: Duration::from_secs(5),
-            // The cluster that is stuck from the start is so before anybody has looked.
             stuck_after: Duration::from_secs(15),
             timed_wait_divisor: 1,
             snapshots: Some(SnapshotDelay {
