@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::{causes, state, status};
 use crate::kubefleet::Kind;
-use crate::report::{Finding, Severity, Subject};
+use crate::report::{Finding, Severity, Subject, Verdict};
 use crate::words::{distinct, enumerate};
 
 /// The sentence about a case, as every command says it, with the name of what explains it: the
@@ -20,8 +20,13 @@ pub(super) fn summarize(cx: &Context<'_>, findings: &[Finding]) -> String {
         // An expected state is told by its sentence.
         findings.iter().filter(is_root).filter(wrong).collect()
     } else {
-        let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-        findings.iter().find(is_error).into_iter().collect()
+        // A run that is over says nothing of what it left: the gravest that was found does.
+        let least = match cx.verdict {
+            Verdict::Succeeded => Severity::Warning,
+            _ => Severity::Error,
+        };
+        let is_told = |finding: &&Finding| finding.severity >= least;
+        findings.iter().find(is_told).into_iter().collect()
     };
     let Some(first) = told.first() else {
         return state;

@@ -45,6 +45,7 @@ impl<'i> Rollout<'i> {
             .collect();
         if let Some(deletion) = run.status.deletion_stage.as_deref() {
             stages.push(stage(inventory, run, (deletion, None), true, false));
+            mark_removal(run, &mut stages);
         }
         let mut rollout = Self {
             inventory,
@@ -111,6 +112,29 @@ fn is_taken_up(run: &UpdateRun) -> bool {
         })
 }
 
+/// Marks the gates that nothing but the removal follows: it asks for no approval of its own.
+fn mark_removal(run: &UpdateRun, stages: &mut [StageView<'_>]) {
+    let Some((removal, updates)) = stages.split_last_mut() else {
+        return;
+    };
+    let strategy = run.status.strategy.as_deref();
+    let asks = strategy.is_some_and(|strategy| !strategy.before_deletion.is_empty());
+    let is_left = |cluster: &ClusterView<'_>| cluster.state != ClusterState::Done;
+    if asks || !removal.clusters.iter().any(is_left) {
+        return;
+    }
+    for stage in updates.iter_mut().rev() {
+        let after = stage.gates.iter_mut();
+        after
+            .filter(|gate| gate.time == TaskTime::After)
+            .for_each(|gate| gate.removes = true);
+        // A stage without clusters and tasks is passed at once.
+        if !stage.clusters.is_empty() || !stage.gates.is_empty() {
+            return;
+        }
+    }
+}
+
 fn is_done(stage: &StageStatus) -> bool {
     stage.conditions.is_true(reasons::SUCCEEDED)
 }
@@ -139,6 +163,7 @@ fn stage<'i>(
             let spec = specs.and_then(|specs| specs.get(at));
             let gate = gate(inventory, (run, status), time, task, spec);
             gates.push(Gate {
+                of_removal: deletes,
                 removes: deletes,
                 ..gate
             });
@@ -329,6 +354,7 @@ fn gate<'i>(
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
         stopped_since,
+        of_removal: false,
         removes: false,
     }
 }

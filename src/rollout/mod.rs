@@ -123,7 +123,9 @@ pub struct Gate<'i> {
     /// Since when a TimedWait counts that a stop interrupted: the stage's last transition, which a
     /// resume keeps. It counts on while the run is stopped.
     pub stopped_since: Option<Timestamp>,
-    /// Whether passing it removes the placement from the stage's clusters.
+    /// Whether it is a task of the deletion stage.
+    pub of_removal: bool,
+    /// Whether what follows is that the placement is removed from clusters.
     pub removes: bool,
 }
 
@@ -131,7 +133,7 @@ impl Gate<'_> {
     /// Where it stands in the run.
     pub fn path(&self) -> String {
         let kind = &self.task.kind;
-        if self.removes {
+        if self.of_removal {
             return format!("status.deletionStageStatus.afterStageTaskStatus[type={kind}]");
         }
         format!(

@@ -268,7 +268,7 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
 
 /// A gate in words.
 pub(super) fn gate(approval: &Approval) -> String {
-    if removes(approval) {
+    if approval.stage == crate::kubefleet::names::DELETE_STAGE {
         return "the approval before the removal".to_owned();
     }
     match approval.time {

@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
 use crate::kubefleet::{Conditions, reasons};
 use crate::problems::put_there;
-use crate::rollout::content::overtaken;
+use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterView, Rollout, rollout_started};
 
 /// A run never checks a done cluster again. One that waits or is stopped counts it, also
@@ -38,6 +38,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         ("count", "have", "them")
     };
     let names = enumerate(lost.iter().map(|lost| lost.cluster));
+    // The same later run is then decided about there.
+    let goes_back = !would_go_back(rollout).is_empty();
     let own = &rollout.run.status.snapshot_index;
     let mut finding = rule
         .finding(
@@ -48,7 +50,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 run.name
             ),
         )
-        .root_if(cx.is_resting())
+        .root_if(cx.is_resting() && !goes_back)
         .clusters(lost.iter().map(|lost| lost.cluster))
         .evidence(&run, rollout.run.snapshot_path(), own);
     for lost in lost.iter().take(3) {
@@ -60,6 +62,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         );
         let conditions = &lost.binding.status.conditions;
         finding = finding.condition(&object, conditions.condition(reasons::ROLLOUT_STARTED));
+    }
+    if goes_back {
+        return Some(finding.look("Resolve FS703 first."));
     }
     let finding = finding.look_with(
         "Check which run rolled out which version.",
