@@ -4,8 +4,6 @@
 
 #[path = "plan/laws.rs"]
 mod laws;
-#[path = "plan/model.rs"]
-mod model;
 #[path = "plan/refusals.rs"]
 mod refusals;
 #[path = "plan/strategy_file.rs"]

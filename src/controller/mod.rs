@@ -12,6 +12,7 @@ mod execution;
 mod expected;
 mod failure;
 mod initialization;
+mod inputs;
 mod look;
 mod pace;
 mod play;
@@ -27,6 +28,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+pub use inputs::{InputFault, InputFinding, MissingInput};
 use look::{is_woken, look_at, rests};
 pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
@@ -103,6 +105,15 @@ pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Predicti
         trusts: true,
         ..State::new(inventory, run)
     })
+}
+
+/// What the controller computes for a run that it has not initialized, and everything that is wrong
+/// with its inputs, in the order of the checks.
+pub fn initialize(state: State) -> (State, Vec<InputFinding>) {
+    let mut reconciler = Reconciler::new(state);
+    reconciler.compute();
+    reconciler.check_concurrency();
+    (reconciler.state, reconciler.findings)
 }
 
 /// The same as a part of a report; absent where it is not known.
