@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[path = "plan/ends.rs"]
+mod ends;
 #[path = "plan/laws.rs"]
 mod laws;
 #[path = "plan/refusals.rs"]

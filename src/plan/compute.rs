@@ -40,12 +40,12 @@ pub fn compute(
     }
     let policy = inventory.latest_policy();
     let policy = policy.filter(|_| !inventory.placement.is_absent());
-    finish(
-        draft,
-        policy.and_then(|policy| policy.index()),
-        snapshot,
-        (computed, changes),
-    )
+    let policy = policy.and_then(|policy| policy.index());
+    let mut plan = finish(draft, policy, snapshot, (computed, changes));
+    if plan.outcome == PlanOutcome::Ready {
+        stages::foresee(&mut plan, inventory, &planned);
+    }
+    plan
 }
 
 /// Says how it comes out.

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::controller::StageEnd;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 use crate::report::{NotChecked, Subject};
@@ -189,6 +190,9 @@ pub struct PlannedStage {
     pub clusters: Vec<PlannedCluster>,
     /// The tasks after the last cluster; they run in parallel.
     pub after: Vec<PlannedTask>,
+    /// When it is expected to end; absent if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends: Option<StageEnd>,
 }
 
 /// A stage task of a planned run.

@@ -1,8 +1,11 @@
 //! The stages of the strategy, and the clusters in them.
 
+use std::collections::BTreeSet;
+
 use super::draft::Draft;
-use super::{ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Warning, WarningKind};
-use crate::controller::State;
+use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, PlannedTask, Warning, WarningKind};
+use crate::controller::{self, ClusterTimes, StageEnd, State};
+use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, TaskStatus};
 use crate::kubefleet::selector::LabelSelector;
@@ -115,6 +118,35 @@ fn stage(
         before: tasks(&spec.before, &status.before),
         clusters: clusters.collect(),
         after: tasks(&spec.after, &status.after),
+        ends: None,
+    }
+}
+
+/// The warnings of what keeps a cluster from being done.
+const STALLS: [WarningKind; 4] = [
+    WarningKind::OverrideNotApplicable,
+    WarningKind::ImmutableFieldChanged,
+    WarningKind::MemberAgentSilent,
+    WarningKind::MemberClusterLeaving,
+];
+
+/// Adds when the stages end, up to one that stalls.
+pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
+    let Some(times) = ClusterTimes::of_placement(inventory) else {
+        return;
+    };
+    let stalls = plan.warnings.iter().filter(|it| STALLS.contains(&it.kind));
+    let stalls: BTreeSet<_> = stalls.flat_map(|it| &it.clusters).collect();
+    let is_well = |stage: &&mut PlannedStage| {
+        let mut clusters = stage.clusters.iter();
+        clusters.all(|cluster| !stalls.contains(&cluster.name))
+    };
+    let stages = plan.stages.iter_mut().take_while(is_well);
+    for (stage, ends) in stages.zip(controller::forecast(planned, times)) {
+        stage.ends = ends.map(|ends| StageEnd {
+            after_start: ends.after_approval.is_none(),
+            ..ends
+        });
     }
 }
 
