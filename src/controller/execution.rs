@@ -751,7 +751,7 @@ fn is_overtaken(binding: &Binding) -> bool {
 }
 
 /// Source: utils/binding/binding.go:HasBindingFailed.
-pub(super) fn has_binding_failed(binding: &Binding, version: AgentVersion) -> bool {
+fn has_binding_failed(binding: &Binding, version: AgentVersion) -> bool {
     FAILURES.iter().any(|kind| {
         binding.current(kind).is_some_and(|condition| {
             let transient =

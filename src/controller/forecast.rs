@@ -6,7 +6,6 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::after::{Intervention, after};
-use super::execution::has_binding_failed;
 use super::play::{ClusterPace, PlayEnd, PlayLimits, play};
 use super::stage_end::StageEnd;
 use super::state::State;
@@ -82,18 +81,15 @@ pub fn forecast(state: &State, times: ClusterTimes) -> Vec<Option<StageEnd>> {
         .collect()
 }
 
-/// Whether a cluster takes longer than any did before, or fails. That it is done is noted a look later
-/// at most.
+/// Whether a cluster takes longer than any did before. That it is done is noted a look later at most;
+/// that its content fails says nothing until then: every rollout passes through that.
 fn is_slow(state: &State, longest: SignedDuration) -> bool {
     let longest = longest.saturating_add(LOOK_EVERY);
     let mut flying = state.run.in_flight();
     flying.any(|cluster| {
         let started = cluster.conditions.condition(reasons::STARTED);
         let since = started.and_then(|it| it.since);
-        let is_late = since.is_none_or(|it| state.now.duration_since(it) > longest);
-        let mut bindings = state.bindings.iter();
-        let binding = bindings.find(|it| it.spec.cluster == cluster.name);
-        is_late || binding.is_some_and(|it| has_binding_failed(it, state.version))
+        since.is_none_or(|it| state.now.duration_since(it) > longest)
     })
 }
 

@@ -84,8 +84,8 @@ impl Reconciler {
                 return None;
             }
             Sight::Unknown(why) => {
-                let why = why.clone();
-                self.miss(Concept::Placement, why, Vec::new());
+                let unknown = Err(why.clone());
+                self.require(Concept::Placement, unknown);
                 return None;
             }
         };
@@ -104,8 +104,7 @@ impl Reconciler {
     /// Source: updaterun/initialization.go:determinePolicySnapshot,
     /// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
     pub(super) fn determine_policy_snapshot(&mut self) -> Option<LatestPolicy> {
-        if let Err(why) = known(&self.state.policies) {
-            self.miss(Concept::PolicySnapshot, why, Vec::new());
+        if !self.require(Concept::PolicySnapshot, known(&self.state.policies)) {
             return None;
         }
         let latest = self.state.policies.items.iter();
@@ -181,13 +180,7 @@ impl Reconciler {
         &mut self,
         policy: Option<&LatestPolicy>,
     ) -> (Bindings, i64) {
-        let is_known = match known(&self.state.bindings) {
-            Ok(()) => true,
-            Err(why) => {
-                self.miss(Concept::Binding, why, Vec::new());
-                false
-            }
-        };
+        let is_known = self.require(Concept::Binding, known(&self.state.bindings));
         let (mut bindings, mut outdated) = (Bindings::default(), Vec::new());
         for (at, binding) in self.state.bindings.items.iter().enumerate() {
             if binding.is_unscheduled() {
@@ -254,8 +247,8 @@ impl Reconciler {
                 None
             }
             Sight::Unknown(why) => {
-                let why = why.clone();
-                self.miss(Concept::Strategy, why, Vec::new());
+                let unknown = Err(why.clone());
+                self.require(Concept::Strategy, unknown);
                 None
             }
         };
@@ -277,9 +270,7 @@ impl Reconciler {
         strategy: &StrategySpec,
         bindings: &Bindings,
     ) -> Vec<StageStatus> {
-        if let Err(why) = known(&self.state.members) {
-            self.miss(Concept::MemberCluster, why, Vec::new());
-        }
+        self.require(Concept::MemberCluster, known(&self.state.members));
         let selected: BTreeSet<String> = self.clusters_of(&bindings.updated).into_iter().collect();
         let members = self.state.members.clone();
         let placing = Placing::of(&selected, &members, strategy);
@@ -412,9 +403,10 @@ impl Reconciler {
     /// Source: updaterun/initialization.go:recordOverrideSnapshots,
     /// utils/overrider/overrider.go:PickFromResourceMatchedOverridesForTargetCluster.
     fn record_override_snapshots(&mut self, index: &str) {
-        if let Some(why) = hidden(self.state.overrides.gap.as_deref()) {
-            self.miss(Concept::OverrideSnapshot, why, Vec::new());
-        }
+        self.require(
+            Concept::OverrideSnapshot,
+            known_or_empty(&self.state.overrides),
+        );
         let overrides = self.state.overrides.items.iter();
         let overrides: Vec<_> = overrides.filter(|it| it.is_latest()).cloned().collect();
         if overrides.is_empty() {
@@ -515,7 +507,7 @@ impl Reconciler {
             return Some(asked);
         }
         if let Some(why) = snapshots.gap.clone() {
-            self.miss(Concept::ResourceSnapshot, why, Vec::new());
+            self.miss(Concept::ResourceSnapshot, &why, Vec::new());
             return None;
         }
         let indexes = snapshots.iter().filter_map(|it| it.index()?.parse().ok());
@@ -541,9 +533,7 @@ impl Reconciler {
             let first = snapshots.is_known_empty() || !snapshots.items.is_empty();
             return first.then(|| "0".to_owned());
         }
-        let is_known = known(snapshots);
-        if let Err(why) = is_known {
-            self.miss(Concept::ResourceSnapshot, why, Vec::new());
+        if !self.require(Concept::ResourceSnapshot, known(&self.state.snapshots)) {
             return None;
         }
         let text = format!(
@@ -581,10 +571,12 @@ fn parts<'s>(snapshots: &'s [Arc<ResourceSnapshot>], index: &str) -> Vec<&'s Res
         .collect()
 }
 
-/// Why overrides may be missing. Those that nobody put into a file do not exist.
-fn hidden(gap: Option<&str>) -> Option<String> {
-    gap.filter(|why| ![NOT_COLLECTED, NOT_SERVED].contains(why))
-        .map(str::to_owned)
+/// Overrides that nobody put into a file do not exist.
+fn known_or_empty<T>(listing: &Listing<T>) -> Result<(), String> {
+    match listing.gap.as_deref() {
+        None | Some(NOT_COLLECTED | NOT_SERVED) => Ok(()),
+        Some(why) => Err(why.to_owned()),
+    }
 }
 
 fn waiting(name: String) -> ClusterStatus {

@@ -317,12 +317,23 @@ impl Reconciler {
         self.find(InputFinding::Fault(fault, text.into()));
     }
 
-    pub(super) fn miss(&mut self, concept: Concept, why: impl Into<String>, clusters: Vec<String>) {
+    pub(super) fn miss(&mut self, concept: Concept, why: &str, clusters: Vec<String>) {
         self.find(InputFinding::Missing(MissingInput {
             kind: self.state.scope.kind(concept),
-            why: why.into(),
+            why: why.to_owned(),
             clusters,
         }));
+    }
+
+    /// Whether what decides was read.
+    pub(super) fn require(&mut self, concept: Concept, known: Result<(), String>) -> bool {
+        match known {
+            Ok(()) => true,
+            Err(why) => {
+                self.miss(concept, &why, Vec::new());
+                false
+            }
+        }
     }
 
     fn find(&mut self, finding: InputFinding) {
