@@ -73,8 +73,10 @@ pub fn forecast(state: &State, times: ClusterTimes) -> Vec<Option<StageEnd>> {
         return Vec::new();
     }
     let state = assumed(state);
-    let early = play_stages(&state, times.shortest, false).into_iter();
-    let late = play_stages(&state, times.longest, true).into_iter();
+    // A cluster that was done in less than the controller's pause was so at a look that came early.
+    let pause = times.shortest.min(LOOK_EVERY);
+    let early = play_stages(&state, times.shortest, pause, false).into_iter();
+    let late = play_stages(&state, times.longest, LOOK_EVERY, true).into_iter();
     let pairs = early.zip(late);
     pairs
         .map(|(early, late)| StageEnd::between(&early?, &late?))
@@ -141,11 +143,16 @@ fn written(run: &UpdateRun, cluster: &ClusterStatus) -> Binding {
 
 /// The ends of the stages where every cluster takes this long. Approvals are given as soon as they are
 /// asked for, or when they are all that the run waits for.
-fn play_stages(state: &State, took: SignedDuration, at_once: bool) -> Vec<Option<StageEnd>> {
+fn play_stages(
+    state: &State,
+    took: SignedDuration,
+    pause: SignedDuration,
+    at_once: bool,
+) -> Vec<Option<StageEnd>> {
     // What was noted at one look and the next is counted from look to look.
-    let looks = took.as_millis().div_euclid(LOOK_EVERY.as_millis().max(1));
+    let looks = took.as_millis().div_euclid(pause.as_millis().max(1));
     let looks = i32::try_from(looks).unwrap_or(i32::MAX);
-    let took = LOOK_EVERY.saturating_mul(looks);
+    let took = pause.saturating_mul(looks);
     let now = state.now;
     let is_absent =
         |member: &&MemberCluster| member.is_leaving() || member.silent_for(now).is_some();
@@ -154,6 +161,7 @@ fn play_stages(state: &State, took: SignedDuration, at_once: bool) -> Vec<Option
     let pace = |name: &str| (!absent.contains(name)).then_some(took);
     let mut course = Course {
         state: state.clone(),
+        pause,
         at_once,
         from: now,
         origin: StageEnd::default(),
@@ -170,6 +178,7 @@ fn is_over(stage: &StageStatus) -> bool {
 /// A run that is played from one approval to the next.
 struct Course {
     state: State,
+    pause: SignedDuration,
     at_once: bool,
     /// Since when time is counted, and what that is.
     from: Timestamp,
@@ -184,6 +193,7 @@ impl Course {
         let limits = PlayLimits {
             until: Timestamp::MAX,
             looks: WORK.checked_div(clusters.sum()).unwrap_or(WORK).max(LOOKS),
+            pause: Some(self.pause),
         };
         let Ok(played) = play(self.state.clone(), pace, &limits) else {
             return false;

@@ -112,6 +112,16 @@ fn a_range_counts_from_now_or_from_the_approval() {
     assert_eq!(said, wanted);
 }
 
+/// After an error the controller looks more often than each 15 seconds.
+#[test]
+fn clusters_that_were_done_early_may_be_so_again() {
+    let clusters = [cluster("a", &[400, 398]), cluster("e", &[300, 280])];
+    let said = said(&inventory(&clusters, &begun(), "Run"));
+    assert_eq!(said[1].as_deref(), Some("approval due in 4 to 30 s"));
+    let end = said[2].as_deref();
+    assert_eq!(end, Some("ends 2 to 15 s after the approval"));
+}
+
 #[test]
 fn a_run_that_was_not_started_counts_from_the_start() {
     let clusters = [cluster("a", &[400, 220]), cluster("e", &[])];
