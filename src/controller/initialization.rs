@@ -123,6 +123,7 @@ impl Reconciler {
     }
 
     /// There is no latest policy snapshot, or more than one.
+    /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
     fn refuse_latest(&mut self, number: usize) {
         let key = self.state.key(&self.state.run.spec.placement);
         let is_next = self.state.version == AgentVersion::Next;
@@ -152,6 +153,7 @@ impl Reconciler {
         self.refuse(InputFault::PolicyMissing, text);
     }
 
+    /// Source: updaterun/initialization.go:determinePolicySnapshot.
     fn check_policy(&mut self, policy: &PolicySnapshot) {
         let name = &policy.meta.name;
         let key = self.state.key(name);
@@ -204,6 +206,7 @@ impl Reconciler {
         (bindings, selected)
     }
 
+    /// Source: updaterun/initialization.go:collectScheduledClusters.
     fn check_count(&mut self, policy: &LatestPolicy, selected: i64, none_deleted: bool) {
         let wanted = policy.clusters;
         if !policy.is_scheduled {
@@ -305,6 +308,7 @@ impl Reconciler {
         }
     }
 
+    /// Source: updaterun/initialization.go:computeRunStageStatus.
     fn check_selector(&mut self, at: usize, stage: &Stage) {
         let Some(problem) = stage.selector.as_deref().and_then(LabelSelector::problem) else {
             return;
@@ -319,6 +323,7 @@ impl Reconciler {
     }
 
     /// Whether the clusters of a stage are in no stage before it, and can be sorted.
+    /// Source: updaterun/initialization.go:computeRunStageStatus.
     fn check_clusters(&mut self, at: usize, placing: &Placing<'_>) {
         let Some(stage) = placing.strategy.stages.get(at) else {
             return;
@@ -357,7 +362,7 @@ impl Reconciler {
         }
     }
 
-    /// Whether each cluster is in a stage.
+    /// Whether each cluster is in a stage. Source: updaterun/initialization.go:computeRunStageStatus.
     fn check_places(&mut self, placing: &Placing<'_>, members: &Listing<MemberCluster>) {
         let names = |placed: &Placed<'_>| placed.name.to_owned();
         let nowhere: Vec<_> = placing.nowhere().map(names).collect();
@@ -521,6 +526,7 @@ impl Reconciler {
         None
     }
 
+    /// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
     fn latest_index(&mut self, is_placement_absent: bool, key: &str) -> Option<String> {
         let snapshots = &self.state.snapshots;
         let latest = snapshots.items.iter().find(|it| it.is_latest());
