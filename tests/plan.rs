@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[path = "plan/ends.rs"]
+mod ends;
 #[path = "plan/laws.rs"]
 mod laws;
-#[path = "plan/model.rs"]
-mod model;
 #[path = "plan/refusals.rs"]
 mod refusals;
 #[path = "plan/strategy_file.rs"]

@@ -74,8 +74,7 @@ fn approve(state: &mut State, name: &str) -> Result<(), Obstacle> {
     let now = state.now;
     let mut requests = state.approvals.items.iter_mut();
     let Some(request) = requests.find(|it| it.meta.name == name) else {
-        known(&state.approvals, "approval requests")
-            .map_err(|_| Obstacle::Unknown("approval requests".to_owned()))?;
+        known(&state.approvals).map_err(|_| Obstacle::Unknown("approval requests".to_owned()))?;
         return Err(Obstacle::Refused(format!(
             "there is no approval request {name}"
         )));

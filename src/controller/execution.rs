@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Halt, UNEXPECTED, USER, aborted, aggregate};
+use super::inputs::InputFault;
 use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY};
 use super::reconcile::{Bindings, Reconciler};
 use super::state::{Written, is_false, is_true, set_condition};
@@ -677,6 +678,15 @@ impl Reconciler {
             );
             aborted("FS208", &text)
         })
+    }
+
+    /// Finds the stages of which the same fails once the run is initialized.
+    pub(super) fn check_concurrency(&mut self) {
+        for stage in 0..self.state.run.status.stages.len() {
+            if let Err(Halt::Aborted(failure)) = self.calculate_max_concurrency_value(stage) {
+                self.refuse(InputFault::MaxConcurrency { stage }, failure.message);
+            }
+        }
     }
 
     /// Source: updaterun/execution.go:aggregateUpdateRunStatus.

@@ -1,23 +1,28 @@
 //! What a run is computed from. Mirrors updaterun/initialization.go.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ptr;
 use std::sync::Arc;
 
 use super::failure::{Halt, UNEXPECTED, USER};
+use super::inputs::InputFault;
 use super::reconcile::{Bindings, Reconciler};
 use super::state::known;
 use super::version::AgentVersion;
-use crate::inventory::Sight;
+use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
+use crate::inventory::{Listing, Sight};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::TaskProblem;
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{ClusterStatus, NamespacedName, StageStatus, TaskStatus};
-use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
+use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::snapshot::{ManifestIdentity, PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
-use crate::kubefleet::{ConditionStatus, names, reasons};
+use crate::kubefleet::{Concept, ConditionStatus, names, reasons};
 use crate::rollout::overrides::{applies, matches};
-use crate::rollout::placing::sorting_number;
+use crate::rollout::placing::{Placed, Placing, sorting_number};
 
 /// What the latest policy snapshot says.
 pub(super) struct LatestPolicy {
@@ -25,21 +30,15 @@ pub(super) struct LatestPolicy {
     pub index: String,
     /// How many clusters it asks for; -1 with PickAll.
     pub clusters: i64,
+    pub is_scheduled: bool,
 }
 
 impl Reconciler {
     /// Computes the stages and pins the content.
     /// Source: updaterun/initialization.go:initialize.
     pub(super) fn initialize(&mut self) -> Result<(), Halt> {
-        let placement = self.validate_placement()?;
-        let policy = self.determine_policy_snapshot()?;
-        let (bindings, count) = self.collect_scheduled_clusters(&policy)?;
-        let status = &mut self.state.run.status;
-        status.apply_strategy = Some(Box::new(placement.apply_strategy()));
-        status.policy_index.clone_from(&policy.index);
-        status.policy_cluster_count = Some(count);
-        self.generate_stages_by_strategy(&bindings)?;
-        self.record_override_snapshots(&placement)?;
+        self.compute();
+        self.halt_at_first()?;
         let message = match self.state.version {
             AgentVersion::V01 => "ClusterStagedUpdateRun initialized successfully",
             _ => "The UpdateRun initialized successfully",
@@ -49,14 +48,46 @@ impl Reconciler {
         Ok(())
     }
 
+    /// The same without an end at the first fault: each check finds what it can.
+    pub(super) fn compute(&mut self) {
+        let placement = self.validate_placement();
+        if let Some(placement) = &placement {
+            let strategy = placement.apply_strategy();
+            self.state.run.status.apply_strategy = Some(Box::new(strategy));
+        }
+        // What belongs to a placement that was not read may have been.
+        let is_absent = self.state.placement.is_absent();
+        let mut bindings = Bindings::default();
+        if !is_absent {
+            let policy = self.determine_policy_snapshot();
+            if let Some(policy) = &policy {
+                self.state.run.status.policy_index.clone_from(&policy.index);
+            }
+            let (found, count) = self.collect_scheduled_clusters(policy.as_ref());
+            self.state.run.status.policy_cluster_count = Some(count);
+            bindings = found;
+        }
+        self.generate_stages_by_strategy(&bindings);
+        if let Some(index) = self.resource_snapshot_index(is_absent) {
+            self.state.run.status.snapshot_index.clone_from(&index);
+            self.record_override_snapshots(&index);
+        }
+    }
+
     /// Source: updaterun/initialization.go:validatePlacement.
-    pub(super) fn validate_placement(&self) -> Result<Arc<Placement>, Halt> {
+    pub(super) fn validate_placement(&mut self) -> Option<Arc<Placement>> {
         let placement = match &self.state.placement {
             Sight::Present(placement) => Arc::clone(placement),
             Sight::Absent => {
-                return Err(self.refused("FS101", &format!("{USER}parent placement not found")));
+                let text = format!("{USER}parent placement not found");
+                self.refuse(InputFault::PlacementMissing, text);
+                return None;
             }
-            Sight::Unknown(why) => return Err(Halt::Unknown(format!("the placement: {why}"))),
+            Sight::Unknown(why) => {
+                let unknown = Err(why.clone());
+                self.require(Concept::Placement, unknown);
+                return None;
+            }
         };
         if !placement.is_external() {
             let text = format!(
@@ -64,108 +95,135 @@ impl Reconciler {
                  strategy: {}",
                 placement.rollout_type()
             );
-            return Err(self.refused("FS102", &text));
+            self.refuse(InputFault::NotExternal, text);
         }
-        Ok(placement)
+        Some(placement)
     }
 
+    /// The policy snapshot that decides, where there is exactly one.
     /// Source: updaterun/initialization.go:determinePolicySnapshot,
     /// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-    pub(super) fn determine_policy_snapshot(&self) -> Result<LatestPolicy, Halt> {
-        known(&self.state.policies, "policy snapshots")?;
-        let mut latest = self.state.policies.iter().filter(|it| it.is_latest());
-        let placement = &self.state.run.spec.placement;
-        let key = self.state.key(placement);
-        let Some(policy) = latest.next() else {
-            let text = match self.state.version {
-                AgentVersion::Next => {
-                    format!("no latest policy snapshot found for placement {key}")
-                }
-                _ => {
-                    format!("no latest policy snapshot associated with the placement: `{key}`")
-                }
-            };
-            return Err(self.refused("FS103", &text));
-        };
-        let more = latest.count();
-        if more > 0 {
-            let number = more.saturating_add(1);
-            let text = match self.state.version {
-                AgentVersion::Next => format!(
-                    "{UNEXPECTED}multiple active policy snapshots found for placement {key}: got \
-                     {number}, want 1"
-                ),
-                _ => format!(
-                    "{UNEXPECTED}more than one ({number} in actual) latest policy snapshots \
-                     associated with the placement: `{key}`"
-                ),
-            };
-            return Err(self.refused("FS104", &text));
+    pub(super) fn determine_policy_snapshot(&mut self) -> Option<LatestPolicy> {
+        if !self.require(Concept::PolicySnapshot, known(&self.state.policies)) {
+            return None;
         }
-        let name = &policy.meta.name;
-        let Some(index) = policy.index().filter(|index| !index.is_empty()) else {
-            let text = format!(
-                "{UNEXPECTED}policy snapshot `{}` does not have a policy index label",
-                self.state.key(name)
-            );
-            return Err(self.refused("FS104", &text));
+        let latest = self.state.policies.items.iter();
+        let latest: Vec<_> = latest.filter(|it| it.is_latest()).cloned().collect();
+        let [policy] = latest.as_slice() else {
+            self.refuse_latest(latest.len());
+            return None;
         };
-        let clusters = match (policy.policy_type(), policy.wanted_clusters()) {
-            ("PickN", None) => {
-                let text = format!(
-                    "{UNEXPECTED}the policy snapshot `{}` doesn't have valid cluster count annotation",
-                    self.state.key(name)
-                );
-                return Err(self.refused("FS104", &text));
-            }
-            (_, wanted) => wanted.unwrap_or(-1),
-        };
-        if !policy.is_scheduled() {
-            let text = format!("policy snapshot `{name}` not fully scheduled yet");
-            return Err(self.refused("FS105", &text));
-        }
-        Ok(LatestPolicy {
-            name: name.clone(),
-            index: index.to_owned(),
-            clusters,
+        self.check_policy(policy);
+        Some(LatestPolicy {
+            name: policy.meta.name.clone(),
+            index: policy.index().unwrap_or_default().to_owned(),
+            clusters: policy.wanted_clusters().unwrap_or(-1),
+            is_scheduled: policy.is_scheduled(),
         })
     }
 
-    /// The bindings to update and to delete, and how many clusters the run records.
+    /// There is no latest policy snapshot, or more than one.
+    /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
+    fn refuse_latest(&mut self, number: usize) {
+        let key = self.state.key(&self.state.run.spec.placement);
+        let is_next = self.state.version == AgentVersion::Next;
+        if number > 0 {
+            let text = if is_next {
+                format!(
+                    "{UNEXPECTED}multiple active policy snapshots found for placement {key}: got \
+                     {number}, want 1"
+                )
+            } else {
+                format!(
+                    "{UNEXPECTED}more than one ({number} in actual) latest policy snapshots \
+                     associated with the placement: `{key}`"
+                )
+            };
+            return self.refuse(InputFault::SeveralPolicies(number), text);
+        }
+        if !self.state.policies.is_complete() {
+            let why = "none of those that were read is the latest";
+            return self.miss(Concept::PolicySnapshot, why, Vec::new());
+        }
+        let text = if is_next {
+            format!("no latest policy snapshot found for placement {key}")
+        } else {
+            format!("no latest policy snapshot associated with the placement: `{key}`")
+        };
+        self.refuse(InputFault::PolicyMissing, text);
+    }
+
+    /// Source: updaterun/initialization.go:determinePolicySnapshot.
+    fn check_policy(&mut self, policy: &PolicySnapshot) {
+        let name = &policy.meta.name;
+        let key = self.state.key(name);
+        if policy.index().is_none_or(str::is_empty) {
+            let text =
+                format!("{UNEXPECTED}policy snapshot `{key}` does not have a policy index label");
+            self.refuse(InputFault::PolicyWithoutIndex, text);
+        }
+        let is_counted = policy.wanted_clusters().is_some_and(|it| it >= 0);
+        if policy.policy_type() == "PickN" && !is_counted {
+            let text = format!(
+                "{UNEXPECTED}the policy snapshot `{key}` doesn't have valid cluster count annotation"
+            );
+            self.refuse(InputFault::PolicyWithoutCount, text);
+        }
+        if !policy.is_scheduled() {
+            let text = format!("policy snapshot `{name}` not fully scheduled yet");
+            self.refuse(InputFault::NotScheduled, text);
+        }
+    }
+
+    /// The bindings to update and to delete, and how many clusters the run records. Without a policy
+    /// snapshot all bindings count that are not being given up.
     /// Source: updaterun/initialization.go:collectScheduledClusters.
     pub(super) fn collect_scheduled_clusters(
-        &self,
-        policy: &LatestPolicy,
-    ) -> Result<(Bindings, i64), Halt> {
-        known(&self.state.bindings, "bindings")?;
-        let mut bindings = Bindings::default();
-        for (at, binding) in self.state.bindings.iter().enumerate() {
-            let is_current = binding.spec.policy_snapshot == policy.name;
+        &mut self,
+        policy: Option<&LatestPolicy>,
+    ) -> (Bindings, i64) {
+        let is_known = self.require(Concept::Binding, known(&self.state.bindings));
+        let (mut bindings, mut outdated) = (Bindings::default(), Vec::new());
+        for (at, binding) in self.state.bindings.items.iter().enumerate() {
             if binding.is_unscheduled() {
                 bindings.deleted.push(at);
-            } else if is_current {
+            } else if policy.is_none_or(|policy| binding.spec.policy_snapshot == policy.name) {
                 bindings.updated.push(at);
             } else {
-                return Err(Halt::Retried(self.transient(binding)));
+                outdated.push(Arc::clone(binding));
             }
         }
         let selected = i64::try_from(bindings.updated.len()).unwrap_or(i64::MAX);
-        if selected == 0 && bindings.deleted.is_empty() {
+        if let Some(policy) = policy.filter(|_| is_known) {
+            if outdated.is_empty() {
+                self.check_count(policy, selected, bindings.deleted.is_empty());
+            } else {
+                let text = outdated.first().map(|it| self.transient(it));
+                let fault = InputFault::OutdatedBindings(outdated);
+                self.refuse(fault, text.unwrap_or_default());
+            }
+        }
+        (bindings, selected)
+    }
+
+    /// Source: updaterun/initialization.go:collectScheduledClusters.
+    fn check_count(&mut self, policy: &LatestPolicy, selected: i64, none_deleted: bool) {
+        let wanted = policy.clusters;
+        if !policy.is_scheduled {
+            // How many there are follows from that.
+        } else if selected == 0 && none_deleted {
             let text = format!(
                 "no scheduled or to-be-deleted bindings found for the latest policy snapshot {}",
                 self.state.key(&policy.name)
             );
-            return Err(self.refused("FS106", &text));
-        }
-        if policy.clusters != -1 && policy.clusters != selected {
+            self.refuse(InputFault::NoCluster, text);
+        } else if wanted >= 0 && wanted != selected {
             let text = format!(
                 "{UNEXPECTED}the number of selected bindings {selected} is not equal to the \
-                 observed cluster count {}",
-                policy.clusters
+                 observed cluster count {wanted}"
             );
-            return Err(self.refused("FS107", &text));
+            self.refuse(InputFault::ClusterCount { selected, wanted }, text);
         }
-        Ok((bindings, selected))
     }
 
     fn transient(&self, binding: &Binding) -> String {
@@ -179,126 +237,152 @@ impl Reconciler {
     }
 
     /// Source: updaterun/initialization.go:generateStagesByStrategy.
-    fn generate_stages_by_strategy(&mut self, bindings: &Bindings) -> Result<(), Halt> {
+    fn generate_stages_by_strategy(&mut self, bindings: &Bindings) {
+        let mut leaving = self.clusters_of(&bindings.deleted);
+        leaving.sort();
+        let leaving = leaving.into_iter().map(waiting).collect();
         let strategy = match &self.state.strategy {
-            Sight::Present(strategy) => strategy.spec.clone(),
+            Sight::Present(strategy) => Some(strategy.spec.clone()),
             Sight::Absent => {
                 let key = self.state.key(&self.state.run.spec.strategy);
                 let text = format!("{USER}referenced updateStrategy not found: `{key}`");
-                return Err(self.refused("FS108", &text));
+                self.refuse(InputFault::StrategyMissing, text);
+                None
             }
-            Sight::Unknown(why) => return Err(Halt::Unknown(format!("the strategy: {why}"))),
+            Sight::Unknown(why) => {
+                let unknown = Err(why.clone());
+                self.require(Concept::Strategy, unknown);
+                None
+            }
         };
-        let stages = self.compute_run_stage_status(&strategy, bindings)?;
-        let mut leaving = self.clusters_of(&bindings.deleted);
-        leaving.sort();
-        let status = &mut self.state.run.status;
-        status.stages = stages;
-        status.strategy = Some(Box::new(strategy));
-        status.deletion_stage = Some(Box::new(StageStatus {
+        if let Some(strategy) = strategy {
+            let stages = self.compute_run_stage_status(&strategy, bindings);
+            self.state.run.status.stages = stages;
+            self.state.run.status.strategy = Some(Box::new(strategy));
+        }
+        self.state.run.status.deletion_stage = Some(Box::new(StageStatus {
             name: names::DELETE_STAGE.to_owned(),
-            clusters: leaving.into_iter().map(waiting).collect(),
+            clusters: leaving,
             ..StageStatus::default()
         }));
-        Ok(())
     }
 
     /// Source: updaterun/initialization.go:computeRunStageStatus.
     pub(super) fn compute_run_stage_status(
-        &self,
+        &mut self,
         strategy: &StrategySpec,
         bindings: &Bindings,
-    ) -> Result<Vec<StageStatus>, Halt> {
-        known(&self.state.members, "member clusters")?;
+    ) -> Vec<StageStatus> {
+        self.require(Concept::MemberCluster, known(&self.state.members));
         let selected: BTreeSet<String> = self.clusters_of(&bindings.updated).into_iter().collect();
-        let mut placed = BTreeSet::new();
+        let members = self.state.members.clone();
+        let placing = Placing::of(&selected, &members, strategy);
         let mut stages = Vec::new();
-        for stage in &strategy.stages {
-            self.check_tasks(stage)?;
-            let members = self.members_of(stage, &selected)?;
-            for member in &members {
-                if !placed.insert(member.meta.name.clone()) {
-                    let name = &member.meta.name;
-                    let text = format!("{USER}cluster `{name}` appears in more than one stages");
-                    return Err(self.refused("FS111", &text));
-                }
-                self.check_sorting(stage, member)?;
-            }
-            stages.push(self.stage_status(stage, members));
+        for (at, stage) in strategy.stages.iter().enumerate() {
+            self.check_tasks(at, stage);
+            self.check_selector(at, stage);
+            self.check_clusters(at, &placing);
+            let clusters = placing.in_order(stage).into_iter();
+            stages.push(self.stage_status(stage, clusters.map(|it| it.name.to_owned())));
         }
-        let missing: Vec<_> = selected.difference(&placed).map(String::as_str).collect();
-        if !missing.is_empty() {
-            let shown: Vec<_> = missing.iter().take(10).copied().collect();
-            let text = format!(
-                "{USER}some clusters are not placed in any stage, total {}, showing up to 10: {}",
-                missing.len(),
-                shown.join(", ")
-            );
-            return Err(self.refused("FS113", &text));
-        }
-        Ok(stages)
+        self.check_places(&placing, &members);
+        stages
     }
 
     /// Source: updaterun/initialization.go:validateBeforeStageTask, validateAfterStageTask.
-    fn check_tasks(&self, stage: &Stage) -> Result<(), Halt> {
-        let Some((before, problem)) = stage.task_problems().into_iter().next() else {
-            return Ok(());
+    fn check_tasks(&mut self, at: usize, stage: &Stage) {
+        let strategy = self.state.key(&self.state.run.spec.strategy);
+        for (before, problem) in stage.task_problems() {
+            let when = if before { "before" } else { "after" };
+            let text = format!(
+                "{USER}the {when} stage tasks are invalid, updateStrategy: `{strategy}`, stage: {}, err: {}",
+                stage.name,
+                task_error(&problem)
+            );
+            let fault = InputFault::Task {
+                stage: at,
+                before,
+                problem,
+            };
+            self.refuse(fault, text);
+        }
+    }
+
+    /// Source: updaterun/initialization.go:computeRunStageStatus.
+    fn check_selector(&mut self, at: usize, stage: &Stage) {
+        let Some(problem) = stage.selector.as_deref().and_then(LabelSelector::problem) else {
+            return;
         };
         let strategy = self.state.key(&self.state.run.spec.strategy);
-        let when = if before { "before" } else { "after" };
         let text = format!(
-            "{USER}the {when} stage tasks are invalid, updateStrategy: `{strategy}`, stage: {}, err: {}",
-            stage.name,
-            task_error(&problem)
+            "{USER}the stage label selector is invalid, updateStrategy: `{strategy}`, stage: {}, \
+             err: {problem}",
+            stage.name
         );
-        Err(self.refused("FS109", &text))
+        self.refuse(InputFault::Selector { stage: at, problem }, text);
     }
 
-    /// The clusters of the run that a stage selects.
-    fn members_of<'s>(
-        &'s self,
-        stage: &Stage,
-        selected: &BTreeSet<String>,
-    ) -> Result<Vec<&'s MemberCluster>, Halt> {
-        // A selector that is not there selects nothing.
-        let Some(selector) = stage.selector.as_deref() else {
-            return Ok(Vec::new());
+    /// Whether the clusters of a stage are in no stage before it, and can be sorted.
+    /// Source: updaterun/initialization.go:computeRunStageStatus.
+    fn check_clusters(&mut self, at: usize, placing: &Placing<'_>) {
+        let Some(stage) = placing.strategy.stages.get(at) else {
+            return;
         };
-        if let Some(problem) = selector.problem() {
-            let strategy = self.state.key(&self.state.run.spec.strategy);
-            let text = format!(
-                "{USER}the stage label selector is invalid, updateStrategy: `{strategy}`, stage: \
-                 {}, err: {problem}",
-                stage.name
-            );
-            return Err(self.refused("FS110", &text));
-        }
-        let members = self.state.members.iter();
-        Ok(members
-            .filter(|member| selected.contains(&member.meta.name))
-            .filter(|member| selector.matches(&member.meta.labels) == Some(true))
-            .collect())
-    }
-
-    fn check_sorting(&self, stage: &Stage, member: &MemberCluster) -> Result<(), Halt> {
         let key = &stage.sorting_label;
-        if sorting_number(member, key).is_some() {
-            return Ok(());
+        let members = || {
+            let placed = placing.of_stage(stage);
+            placed.filter_map(|placed| Some((placed, placed.member?)))
+        };
+        let is_unsorted = |member: &MemberCluster| sorting_number(member, key).is_none();
+        let mut is_sorted = true;
+        for (placed, member) in members() {
+            let name = placed.name;
+            let is_first = placed.stages.first().is_some_and(|it| ptr::eq(*it, stage));
+            if !is_first {
+                let text = format!("{USER}cluster `{name}` appears in more than one stages");
+                self.refuse(InputFault::TwoStages, text);
+            }
+            if is_sorted && is_unsorted(member) {
+                is_sorted = false;
+                let value = member.meta.label(key).unwrap_or_default();
+                let text = format!(
+                    "{USER}the sorting label `{key}:{value}` on cluster `{name}` is not valid: \
+                     strconv.Atoi: parsing \"{value}\": invalid syntax"
+                );
+                let clusters = members().filter(|(_, member)| is_unsorted(member));
+                let clusters = clusters.map(|(placed, _)| placed.name.to_owned()).collect();
+                self.refuse(
+                    InputFault::Sorting {
+                        stage: at,
+                        clusters,
+                    },
+                    text,
+                );
+            }
         }
-        let value = member.meta.label(key).unwrap_or_default();
-        let name = &member.meta.name;
-        let text = format!(
-            "{USER}the sorting label `{key}:{value}` on cluster `{name}` is not valid: \
-             strconv.Atoi: parsing \"{value}\": invalid syntax"
-        );
-        Err(self.refused("FS112", &text))
     }
 
-    fn stage_status(&self, stage: &Stage, mut members: Vec<&MemberCluster>) -> StageStatus {
-        members.sort_by_key(|member| {
-            let number = sorting_number(member, &stage.sorting_label);
-            (number, member.meta.name.clone())
-        });
+    /// Whether each cluster is in a stage. Source: updaterun/initialization.go:computeRunStageStatus.
+    fn check_places(&mut self, placing: &Placing<'_>, members: &Listing<MemberCluster>) {
+        let names = |placed: &Placed<'_>| placed.name.to_owned();
+        let nowhere: Vec<_> = placing.nowhere().map(names).collect();
+        if !nowhere.is_empty() {
+            let shown: Vec<_> = nowhere.iter().take(10).map(String::as_str).collect();
+            let text = format!(
+                "{USER}some clusters are not placed in any stage, total {}, showing up to 10: {}",
+                nowhere.len(),
+                shown.join(", ")
+            );
+            self.refuse(InputFault::NoStage(nowhere), text);
+        }
+        let unseen = placing.unclear().filter(|placed| placed.member.is_none());
+        let unseen: Vec<_> = unseen.map(names).collect();
+        if let Some(why) = members.gap.as_ref().filter(|_| !unseen.is_empty()) {
+            self.miss(Concept::MemberCluster, why, unseen);
+        }
+    }
+
+    fn stage_status(&self, stage: &Stage, clusters: impl Iterator<Item = String>) -> StageStatus {
         let run = &self.state.run.meta.name;
         let tasks = |tasks: &[Task], when| {
             let task = |task: &Task| TaskStatus {
@@ -312,10 +396,9 @@ impl Reconciler {
             };
             tasks.iter().map(task).collect()
         };
-        let clusters = members.into_iter().map(|it| waiting(it.meta.name.clone()));
         StageStatus {
             name: stage.name.clone(),
-            clusters: clusters.collect(),
+            clusters: clusters.map(waiting).collect(),
             before: tasks(&stage.before, "before"),
             after: tasks(&stage.after, "after"),
             ..StageStatus::default()
@@ -324,129 +407,165 @@ impl Reconciler {
 
     /// Source: updaterun/initialization.go:recordOverrideSnapshots,
     /// utils/overrider/overrider.go:PickFromResourceMatchedOverridesForTargetCluster.
-    fn record_override_snapshots(&mut self, placement: &Placement) -> Result<(), Halt> {
-        let index = self.resource_snapshot_index(placement)?;
-        self.state.run.status.snapshot_index.clone_from(&index);
-        known_or_empty(self.state.overrides.gap.as_deref())?;
-        let overrides: Vec<_> = self.state.overrides.items.clone();
-        let overrides: Vec<_> = overrides.iter().filter(|it| it.is_latest()).collect();
+    fn record_override_snapshots(&mut self, index: &str) {
+        self.require(
+            Concept::OverrideSnapshot,
+            known_or_empty(&self.state.overrides),
+        );
+        let overrides = self.state.overrides.items.iter();
+        let overrides: Vec<_> = overrides.filter(|it| it.is_latest()).cloned().collect();
         if overrides.is_empty() {
-            return Ok(());
+            return;
         }
         let snapshots = self.state.snapshots.items.clone();
-        let parts = parts(&snapshots, &index);
+        let parts = parts(&snapshots, index);
         let resources: Vec<&ManifestIdentity> =
             parts.iter().flat_map(|part| &part.spec.resources).collect();
-        self.check_parts(&parts)?;
+        self.check_parts(&parts);
         let name = &self.state.run.spec.placement;
-        let chosen: Vec<_> = overrides
-            .into_iter()
-            .filter(|it| applies(it, name, &resources))
-            .collect();
-        let mut picked: BTreeMap<String, (Vec<String>, Vec<NamespacedName>)> = BTreeMap::new();
-        let clusters = self.state.run.status.stages.iter();
-        for cluster in clusters.flat_map(|stage| &stage.clusters) {
-            let mut members = self.state.members.iter();
-            let Some(member) = members.find(|member| member.meta.name == cluster.name) else {
+        let chosen = overrides.into_iter();
+        let chosen: Vec<_> = chosen.filter(|it| applies(it, name, &resources)).collect();
+        for (snapshot, problem, clusters) in self.pick_overrides(&chosen) {
+            let text = format!("{UNEXPECTED}{problem}");
+            let fault = InputFault::Override {
+                snapshot,
+                problem,
+                clusters,
+            };
+            self.refuse(fault, text);
+        }
+    }
+
+    /// Records which cluster gets which overrides. Returns those that cannot be used, why, and for
+    /// which clusters.
+    fn pick_overrides(&mut self, chosen: &[Arc<OverrideSnapshot>]) -> Vec<InvalidOverride> {
+        let mut invalid: Vec<InvalidOverride> = Vec::new();
+        let members = self.state.members.iter();
+        let members: BTreeMap<_, _> = members.map(|it| (it.meta.name.as_str(), it)).collect();
+        let stages = self.state.run.status.stages.iter_mut();
+        for cluster in stages.flat_map(|stage| &mut stage.clusters) {
+            let Some(member) = members.get(cluster.name.as_str()) else {
                 continue;
             };
-            let entry = picked.entry(cluster.name.clone()).or_default();
-            for snapshot in &chosen {
+            for snapshot in chosen {
                 match matches(snapshot, member) {
-                    Err(problem) => {
-                        return Err(self.refused("FS118", &format!("{UNEXPECTED}{problem}")));
-                    }
+                    Err(problem) => note_invalid(&mut invalid, snapshot, problem, &cluster.name),
                     Ok(false) => {}
                     Ok(true) if snapshot.meta.namespace.is_empty() => {
-                        entry.0.push(snapshot.meta.name.clone());
+                        cluster.cluster_overrides.push(snapshot.meta.name.clone());
                     }
-                    Ok(true) => entry.1.push(NamespacedName {
+                    Ok(true) => cluster.overrides.push(NamespacedName {
                         name: snapshot.meta.name.clone(),
                         namespace: snapshot.meta.namespace.clone(),
                     }),
                 }
             }
         }
-        let stages = self.state.run.status.stages.iter_mut();
-        for cluster in stages.flat_map(|stage| &mut stage.clusters) {
-            if let Some((own, namespaced)) = picked.remove(&cluster.name) {
-                cluster.cluster_overrides = own;
-                cluster.overrides = namespaced;
-            }
-        }
-        Ok(())
+        invalid
     }
 
     /// With overrides on the hub the parts of the snapshot are looked for; those of a namespaced
     /// placement are not found.
     /// Source: utils/controller/controller.go:FetchAllResourceSnapshotsAlongWithMaster.
-    fn check_parts(&self, parts: &[&ResourceSnapshot]) -> Result<(), Halt> {
+    fn check_parts(&mut self, parts: &[&ResourceSnapshot]) {
         let expected = parts.iter().find_map(|part| part.parts()).unwrap_or(1);
-        let lost = !self.state.scope.namespace().is_empty() && expected > 1;
-        if lost || (!parts.is_empty() && parts.len() != expected) {
-            let text = "not all resource snapshot in the same index group are created";
-            return Err(self.refused("FS117", text));
-        }
-        Ok(())
+        let fault = if !self.state.scope.namespace().is_empty() && expected > 1 {
+            InputFault::PartsNotFound
+        } else if !parts.is_empty() && parts.len() != expected {
+            InputFault::SnapshotIncomplete
+        } else {
+            return;
+        };
+        let text = "not all resource snapshot in the same index group are created";
+        self.refuse(fault, text);
     }
 
     /// The index of the content: what was asked for, else the latest. Since 0.3 the controller makes
     /// a snapshot where the content has changed, which nobody can know before.
     /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-    fn resource_snapshot_index(&self, placement: &Placement) -> Result<String, Halt> {
+    fn resource_snapshot_index(&mut self, is_placement_absent: bool) -> Option<String> {
         let asked = self.state.run.spec.snapshot_index.clone();
-        let snapshots = &self.state.snapshots;
+        let placement = &self.state.run.spec.placement;
+        let key = self.state.key(placement);
         if asked.is_empty() {
-            let mut latest = snapshots.iter().filter(|it| it.is_latest());
-            let index = latest.find_map(|it| it.index().map(str::to_owned));
-            return match index {
-                Some(index) => Ok(index),
-                // Which one it makes is open where those that exist were not read.
-                None if self.state.version >= AgentVersion::V03 => {
-                    let first = snapshots.is_known_empty() || !snapshots.items.is_empty();
-                    Ok(if first { "0" } else { "" }.to_owned())
-                }
-                None => {
-                    known(snapshots, "resource snapshots")?;
-                    let key = self.state.key(&placement.meta.name);
-                    Err(Halt::Retried(format!(
-                        "no latest resourceSnapshots found for placement `{key}`. This might be a \
-                         transient state, need retry"
-                    )))
-                }
-            };
+            return self.latest_index(is_placement_absent, &key);
         }
         let number = asked.parse::<i64>().ok().filter(|number| *number >= 0);
         let Some(number) = number else {
             let text = format!(
                 "{USER}invalid resource snapshot index `{asked}` provided, expected an integer >= 0"
             );
-            return Err(self.refused("FS114", &text));
+            self.refuse(InputFault::IndexInvalid, text);
+            return None;
         };
+        if is_placement_absent {
+            return None;
+        }
+        let snapshots = &self.state.snapshots;
         let parts = parts(&snapshots.items, &asked);
-        let key = self.state.key(&placement.meta.name);
-        if parts.is_empty() {
-            if let Some(why) = &snapshots.gap {
-                return Err(Halt::Unknown(format!("resource snapshots: {why}")));
+        if !parts.is_empty() {
+            if !parts.iter().any(|part| part.is_master()) {
+                let text =
+                    format!("{UNEXPECTED}no master resourceSnapshot found for placement {key}");
+                self.refuse(InputFault::SnapshotIncomplete, text);
             }
-            let text = format!(
-                "{USER}no resourceSnapshots with index `{number}` found for placement `{key}`"
-            );
-            let lowest = snapshots
-                .iter()
-                .filter_map(|it| it.index()?.parse().ok())
-                .min();
-            let code = match lowest {
-                Some(lowest) if number < lowest => "FS116",
-                _ => "FS115",
-            };
-            return Err(self.refused(code, &text));
+            return Some(asked);
         }
-        if !parts.iter().any(|part| part.is_master()) {
-            let text = format!("{UNEXPECTED}no master resourceSnapshot found for placement {key}");
-            return Err(self.refused("FS117", &text));
+        if let Some(why) = snapshots.gap.clone() {
+            self.miss(Concept::ResourceSnapshot, &why, Vec::new());
+            return None;
         }
-        Ok(asked)
+        let indexes = snapshots.iter().filter_map(|it| it.index()?.parse().ok());
+        let fault = match indexes.min() {
+            Some(lowest) if number < lowest => InputFault::SnapshotPruned,
+            _ => InputFault::SnapshotMissing,
+        };
+        let text =
+            format!("{USER}no resourceSnapshots with index `{number}` found for placement `{key}`");
+        self.refuse(fault, text);
+        None
+    }
+
+    /// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
+    fn latest_index(&mut self, is_placement_absent: bool, key: &str) -> Option<String> {
+        let snapshots = &self.state.snapshots;
+        let latest = snapshots.items.iter().find(|it| it.is_latest());
+        let index = latest.and_then(|it| it.index().map(str::to_owned));
+        if index.is_some() || is_placement_absent {
+            return index;
+        }
+        if self.state.version >= AgentVersion::V03 {
+            // Which one it makes is open where those that exist were not read.
+            let first = snapshots.is_known_empty() || !snapshots.items.is_empty();
+            return first.then(|| "0".to_owned());
+        }
+        if !self.require(Concept::ResourceSnapshot, known(&self.state.snapshots)) {
+            return None;
+        }
+        let text = format!(
+            "no latest resourceSnapshots found for placement `{key}`. This might be a transient \
+             state, need retry"
+        );
+        self.refuse(InputFault::SnapshotAwaited, text);
+        None
+    }
+}
+
+/// An override that cannot be used, why, and for which clusters.
+type InvalidOverride = (Arc<OverrideSnapshot>, String, Vec<String>);
+
+fn note_invalid(
+    invalid: &mut Vec<InvalidOverride>,
+    snapshot: &Arc<OverrideSnapshot>,
+    problem: String,
+    cluster: &str,
+) {
+    let mut known = invalid.iter_mut();
+    let known = known.find(|it| Arc::ptr_eq(&it.0, snapshot) && it.1 == problem);
+    if let Some((_, _, clusters)) = known {
+        clusters.push(cluster.to_owned());
+    } else {
+        invalid.push((Arc::clone(snapshot), problem, vec![cluster.to_owned()]));
     }
 }
 
@@ -459,13 +578,10 @@ fn parts<'s>(snapshots: &'s [Arc<ResourceSnapshot>], index: &str) -> Vec<&'s Res
 }
 
 /// Overrides that nobody put into a file do not exist.
-fn known_or_empty(gap: Option<&str>) -> Result<(), Halt> {
-    match gap {
-        None
-        | Some(crate::inventory::source::NOT_COLLECTED | crate::inventory::source::NOT_SERVED) => {
-            Ok(())
-        }
-        Some(why) => Err(Halt::Unknown(format!("override snapshots: {why}"))),
+fn known_or_empty<T>(listing: &Listing<T>) -> Result<(), String> {
+    match listing.gap.as_deref() {
+        None | Some(NOT_COLLECTED | NOT_SERVED) => Ok(()),
+        Some(why) => Err(why.to_owned()),
     }
 }
 

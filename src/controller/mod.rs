@@ -11,11 +11,14 @@ mod due;
 mod execution;
 mod expected;
 mod failure;
+mod forecast;
 mod initialization;
+mod inputs;
 mod look;
 mod pace;
 mod play;
 mod reconcile;
+mod stage_end;
 mod state;
 mod stop;
 mod validation;
@@ -27,11 +30,14 @@ use jiff::{SignedDuration, Timestamp};
 pub use after::{Intervention, Obstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
+pub use forecast::{ClusterTimes, forecast};
+pub use inputs::{InputFault, InputFinding, MissingInput};
 use look::{is_woken, look_at, rests};
 pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
+pub use stage_end::StageEnd;
 pub use state::State;
 pub use version::AgentVersion;
 pub use wait::AwaitedEvent;
@@ -103,6 +109,15 @@ pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Predicti
         trusts: true,
         ..State::new(inventory, run)
     })
+}
+
+/// What the controller computes for a run that it has not initialized, and everything that is wrong
+/// with its inputs, in the order of the checks.
+pub fn initialize(state: State) -> (State, Vec<InputFinding>) {
+    let mut reconciler = Reconciler::new(state);
+    reconciler.compute();
+    reconciler.check_concurrency();
+    (reconciler.state, reconciler.findings)
 }
 
 /// The same as a part of a report; absent where it is not known.

@@ -25,6 +25,9 @@ pub struct PlayLimits {
     pub until: Timestamp,
     /// How often the controller looks at most.
     pub looks: usize,
+    /// The longest pause between two looks; `None` means its own. Errors and what it watches shorten
+    /// it.
+    pub pause: Option<SignedDuration>,
 }
 
 /// How it ends.
@@ -93,7 +96,7 @@ pub fn play(
             state.retried = true;
             continue;
         }
-        let next = next_look(&state, (&look, changed), &waits, pace);
+        let next = next_look(&state, (&look, changed), &waits, (pace, limits.pause));
         failure = look.failure.or(failure);
         match next {
             None => {
@@ -141,7 +144,7 @@ fn next_look(
     state: &State,
     (look, changed): (&LookResult, bool),
     waits: &[AwaitedEvent],
-    pace: ClusterPace<'_>,
+    (pace, pause): (ClusterPace<'_>, Option<SignedDuration>),
 ) -> Option<Timestamp> {
     let now = state.now;
     let every = match look.requeue {
@@ -151,6 +154,7 @@ fn next_look(
         // What ended is seen at once.
         Requeue::Never => return changed.then_some(now),
     };
+    let every = pause.map_or(every, |pause| every.min(pause));
     if changed {
         return now.checked_add(every).ok();
     }

@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::failure::{self, Halt, RunFailure};
+use super::failure::{Halt, RunFailure, refused};
+use super::inputs::{InputFault, InputFinding, MissingInput};
 use super::pace::Requeue;
 use super::state::{State, Written, is_false, is_true, set_condition};
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use crate::kubefleet::run::{RunState, RunStatus, StageStatus, UpdateRun};
-use crate::kubefleet::{Condition, ConditionStatus, reasons};
+use crate::kubefleet::{Concept, Condition, ConditionStatus, reasons};
 use crate::words::worded;
 
 /// The controller during one look: the objects, which it changes, and what it found missing.
@@ -19,6 +20,9 @@ pub struct Reconciler {
     pub state: State,
     /// What keeps the run from going on.
     pub waits: Vec<AwaitedEvent>,
+    /// What the checks of the inputs found, in their order, and the run's status as it was then.
+    pub findings: Vec<InputFinding>,
+    pub recorded: Option<Box<RunStatus>>,
 }
 
 /// The bindings of a run by their place in the list: those that it updates, and those that it
@@ -70,6 +74,8 @@ impl Reconciler {
         Self {
             state,
             waits: Vec::new(),
+            findings: Vec::new(),
+            recorded: None,
         }
     }
 
@@ -238,11 +244,6 @@ impl Reconciler {
         )
     }
 
-    /// An error of a check.
-    pub fn refused(&self, code: &'static str, text: &str) -> Halt {
-        failure::refused(self.state.version, code, text)
-    }
-
     pub const fn generation(&self) -> Option<i64> {
         self.state.run.meta.generation
     }
@@ -307,6 +308,54 @@ impl Reconciler {
             reason,
             message,
         );
+    }
+}
+
+/// The checks of the inputs.
+impl Reconciler {
+    pub(super) fn refuse(&mut self, fault: InputFault, text: impl Into<String>) {
+        self.find(InputFinding::Fault(fault, text.into()));
+    }
+
+    pub(super) fn miss(&mut self, concept: Concept, why: &str, clusters: Vec<String>) {
+        self.find(InputFinding::Missing(MissingInput {
+            kind: self.state.scope.kind(concept),
+            why: why.to_owned(),
+            clusters,
+        }));
+    }
+
+    /// Whether what decides was read.
+    pub(super) fn require(&mut self, concept: Concept, known: Result<(), String>) -> bool {
+        match known {
+            Ok(()) => true,
+            Err(why) => {
+                self.miss(concept, &why, Vec::new());
+                false
+            }
+        }
+    }
+
+    fn find(&mut self, finding: InputFinding) {
+        if self.findings.is_empty() {
+            self.recorded = Some(Box::new(self.state.run.status.clone()));
+        }
+        self.findings.push(finding);
+    }
+
+    /// Ends the look at the first of the findings, with what the run has recorded until there.
+    pub(super) fn halt_at_first(&mut self) -> Result<(), Halt> {
+        let Some(first) = self.findings.drain(..).next() else {
+            return Ok(());
+        };
+        if let Some(recorded) = self.recorded.take() {
+            self.state.run.status = *recorded;
+        }
+        Err(match first {
+            InputFinding::Missing(missing) => Halt::Unknown(missing.to_string()),
+            InputFinding::Fault(fault, text) if fault.is_retried() => Halt::Retried(text),
+            InputFinding::Fault(fault, text) => refused(self.state.version, fault.code(), &text),
+        })
     }
 }
 

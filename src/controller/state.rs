@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::failure::Halt;
 use super::version::AgentVersion;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Listing, Sight};
@@ -80,11 +79,11 @@ fn read<T>(inventory: &Inventory, concept: Concept, listing: &Listing<T>) -> Lis
 
 /// Whether a list may be taken as complete: objects that a person put into a file are those that
 /// matter.
-pub fn known<T>(listing: &Listing<T>, what: &str) -> Result<(), Halt> {
+pub fn known<T>(listing: &Listing<T>) -> Result<(), String> {
     match listing.gap.as_deref() {
         None => Ok(()),
         Some(NOT_COLLECTED) if !listing.items.is_empty() => Ok(()),
-        Some(why) => Err(Halt::Unknown(format!("{what}: {why}"))),
+        Some(why) => Err(why.to_owned()),
     }
 }
 

@@ -33,7 +33,11 @@ impl Reconciler {
     /// The stage that is updated next (the number of stages means the delete stage, `None` that all
     /// are done) and the bindings. Source: updaterun/validation.go:validate.
     pub(super) fn validate(&mut self) -> Result<(Option<usize>, Bindings), Halt> {
-        let placement = self.validate_placement()?;
+        let placement = self.validate_placement();
+        self.halt_at_first()?;
+        let Some(placement) = placement else {
+            return Err(Halt::Unknown("the placement".to_owned()));
+        };
         let latest = placement.apply_strategy();
         // A run without a record of it was not written by the controller.
         let recorded = self.state.run.status.apply_strategy.as_deref();
@@ -44,7 +48,11 @@ impl Reconciler {
             );
             return Err(aborted("FS201", &text));
         }
-        let policy = self.determine_policy_snapshot()?;
+        let policy = self.determine_policy_snapshot();
+        self.halt_at_first()?;
+        let Some(policy) = policy else {
+            return Err(Halt::Unknown("the policy".to_owned()));
+        };
         let status = &self.state.run.status;
         if status.policy_index != policy.index {
             let text = format!(
@@ -63,7 +71,8 @@ impl Reconciler {
             );
             return Err(aborted("FS203", &text));
         }
-        let (bindings, _) = self.collect_scheduled_clusters(&policy)?;
+        let (bindings, _) = self.collect_scheduled_clusters(Some(&policy));
+        self.halt_at_first()?;
         let stage = self.validate_stages_status(&bindings)?;
         Ok((stage, bindings))
     }
@@ -76,7 +85,8 @@ impl Reconciler {
             self.validate_cluster_updating_status(at, &mut found, stage, usize::MAX)?;
         }
         if self.state.run.in_flight().next().is_some() {
-            known(&self.state.bindings, "bindings")?;
+            let unknown = |why| Halt::Unknown(format!("bindings: {why}"));
+            known(&self.state.bindings).map_err(unknown)?;
         }
         let own = |stages: &[StageStatus]| {
             let clusters = stages.iter().flat_map(|stage| &stage.clusters);
@@ -99,15 +109,15 @@ impl Reconciler {
     }
 
     /// Source: updaterun/validation.go:validateStagesStatus.
-    fn validate_stages_status(&self, bindings: &Bindings) -> Result<Option<usize>, Halt> {
-        let status = &self.state.run.status;
-        let Some(strategy) = status.strategy.as_deref() else {
+    fn validate_stages_status(&mut self, bindings: &Bindings) -> Result<Option<usize>, Halt> {
+        let Some(strategy) = self.state.run.status.strategy.clone() else {
             let text = format!("{UNEXPECTED}the updateRun has nil updateStrategySnapshot");
             return Err(aborted("FS207", &text));
         };
-        let new = self.compute_run_stage_status(strategy, bindings)?;
+        let new = self.compute_run_stage_status(&strategy, bindings);
+        self.halt_at_first()?;
         // Stages that are none are not stored.
-        if status.stages.is_empty() {
+        if self.state.run.status.stages.is_empty() {
             let text = format!("{UNEXPECTED}the updateRun has nil stagesStatus");
             return Err(aborted("FS207", &text));
         }

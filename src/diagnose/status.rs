@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::gaps;
-use crate::controller::ExpectedWrite;
+use crate::controller::{self, ClusterTimes, ExpectedWrite, StageEnd, State};
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
@@ -16,7 +16,7 @@ use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
 use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::approvals::{ApprovalStep, step_at};
-use crate::rollout::{ClusterState, Gate, Progress, Rollout, TaskTime, rollout_started};
+use crate::rollout::{ClusterState, Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
 use crate::words::{self, CommandLine};
 
 /// The state of a rollout.
@@ -46,6 +46,9 @@ pub struct Status {
     /// The stages and clusters of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// When its stages are expected to end, without those of which that is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stage_ends: Vec<StageForecast>,
     /// The stage tasks that the run waits for now.
     pub gates: Vec<OpenGate>,
     /// For a placement: its clusters by name, with what they have.
@@ -88,6 +91,16 @@ pub struct RunOverview {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub created: Option<Timestamp>,
+}
+
+/// When a stage is expected to end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StageForecast {
+    /// The stage.
+    pub stage: String,
+    #[serde(flatten)]
+    pub end: StageEnd,
 }
 
 /// A stage task that a run waits for.
@@ -185,6 +198,29 @@ impl From<ConditionStatus> for Truth {
     }
 }
 
+/// When the stages of the run end, where it goes on by itself or once it is started.
+fn stage_ends(cx: &Context<'_>) -> Vec<StageForecast> {
+    let Some(rollout) = &cx.rollout else {
+        return Vec::new();
+    };
+    let goes_on = matches!(
+        rollout.phase,
+        Phase::Initializing | Phase::Idle | Phase::Executing
+    );
+    let is_doomed = cx.outlook.failure().is_some() || cx.outlook.silence.is_some();
+    let times = ClusterTimes::of_placement(cx.inventory);
+    let Some(times) = times.filter(|_| goes_on && !is_doomed) else {
+        return Vec::new();
+    };
+    let state = State::new(cx.inventory, rollout.run);
+    let ends = controller::forecast(&state, times).into_iter();
+    let stages = rollout.stages.iter().zip(ends);
+    let known = stages.filter_map(|(stage, end)| Some((stage.status.name.clone(), end?)));
+    known
+        .map(|(stage, end)| StageForecast { stage, end })
+        .collect()
+}
+
 /// The sentence about a state.
 pub(super) fn sentence_of(cx: &Context<'_>) -> String {
     sentence::summary(cx)
@@ -224,6 +260,7 @@ impl Status {
             next: sentence::next(&cx),
             run: cx.rollout.as_ref().map(run_status),
             progress: cx.rollout.as_ref().map(Rollout::progress),
+            stage_ends: stage_ends(&cx),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
             expected: cx.outlook.expected(),
@@ -231,6 +268,12 @@ impl Status {
             not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }
+    }
+
+    /// Adds what an inventory tells of what comes next that has more than the state needs.
+    pub fn look_ahead(&mut self, inventory: &Inventory) {
+        self.expected = controller::expected(inventory);
+        self.stage_ends = stage_ends(&super::understand(inventory));
     }
 
     /// The same where several hubs were asked: its commands lead to its own.
@@ -256,6 +299,7 @@ impl Status {
     pub fn is_same_state(&self, other: &Self) -> bool {
         let timeless = |status: &Self| Self {
             summary: String::new(),
+            stage_ends: Vec::new(),
             as_of: Timestamp::UNIX_EPOCH,
             ..status.clone()
         };

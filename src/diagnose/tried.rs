@@ -137,7 +137,11 @@ fn played(
     }
     let pace = |cluster: &str| (!troubled.contains(cluster)).then_some(SOON);
     let until = state.now.checked_add(FAR).unwrap_or(state.now);
-    let limits = PlayLimits { until, looks };
+    let limits = PlayLimits {
+        until,
+        looks,
+        pause: None,
+    };
     Some(play(state, &pace, &limits).map_err(Obstacle::Unknown))
 }
 

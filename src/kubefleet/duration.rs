@@ -1,6 +1,7 @@
 //! Durations as Go writes and reads them: `90s`, `2m30s`, `1h`; and moments, to the second.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serializer;
 
 /// Reads a Go duration. `None` when it is not one.
 pub fn parse(text: &str) -> Option<SignedDuration> {
@@ -71,6 +72,54 @@ pub fn describe(duration: SignedDuration) -> String {
     }
 }
 
+/// Writes a range of durations for people, rounded to what matters: `30 to 45 s`, `2 to 5 min`,
+/// `1h10m to 2h5m`. `None` where it takes no time.
+pub fn range(least: SignedDuration, most: SignedDuration) -> Option<String> {
+    let (least, most) = (seconds(least), seconds(most));
+    let (step, unit) = match most {
+        0 => return None,
+        1..=90 => (1, " s"),
+        91..5_400 => (60, " min"),
+        _ => (300, ""),
+    };
+    let write = |steps: u64| {
+        if unit.is_empty() {
+            let seconds = i64::try_from(steps.saturating_mul(step)).unwrap_or(i64::MAX);
+            describe(SignedDuration::from_secs(seconds))
+        } else {
+            steps.to_string()
+        }
+    };
+    let (from, to) = (least / step, most.div_ceil(step));
+    Some(if most.saturating_sub(least) < step {
+        let middle = least.midpoint(most).saturating_add(step / 2) / step;
+        format!("about {}{unit}", write(middle.max(1)))
+    } else if from == 0 {
+        format!("up to {}{unit}", write(to))
+    } else {
+        format!("{} to {}{unit}", write(from), write(to))
+    })
+}
+
+fn seconds(duration: SignedDuration) -> u64 {
+    u64::try_from(duration.as_secs()).unwrap_or(0)
+}
+
+/// Writes a Go duration into a document: `1h5m`, `45s`, `0s`.
+pub fn serialize<S: Serializer>(duration: &SignedDuration, out: S) -> Result<S::Ok, S::Error> {
+    let seconds = seconds(*duration);
+    let units = [
+        (seconds / 3600, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+    ];
+    let units = units.iter().filter(|(number, _)| *number > 0);
+    let text: String = units.fold(String::new(), |text, (number, unit)| {
+        format!("{text}{number}{unit}")
+    });
+    out.serialize_str(if text.is_empty() { "0s" } else { &text })
+}
+
 /// Writes an age as kubectl's tables do: `90s`, `5m30s`, `21m`, `3h12m`, `30h`, `3d4h`, `45d`, `2y45d`.
 pub fn age(duration: SignedDuration) -> String {
     let seconds = duration.as_secs().max(0);
@@ -94,7 +143,7 @@ pub fn age(duration: SignedDuration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{age, describe, parse};
+    use super::{age, describe, parse, range, serialize};
     use jiff::SignedDuration;
 
     #[test]
@@ -116,6 +165,36 @@ mod tests {
         assert_eq!(parse("250ms"), Some(SignedDuration::from_millis(250)));
         for text in ["", "5", "m", "1x", "-", "1 h", "1.2.3s"] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_rounded_to_what_matters() {
+        for (least, most, text) in [
+            (0, 0, None),
+            (15, 15, Some("about 15 s")),
+            (15, 60, Some("15 to 60 s")),
+            (0, 75, Some("up to 75 s")),
+            (125, 285, Some("2 to 5 min")),
+            (30, 100, Some("up to 2 min")),
+            (150, 170, Some("about 3 min")),
+            (600, 3_700, Some("10 to 62 min")),
+            (4_200, 7_400, Some("1h10m to 2h5m")),
+            (7_100, 7_200, Some("about 2h")),
+            (60, 90_000, Some("up to 1d1h")),
+        ] {
+            let seconds = SignedDuration::from_secs;
+            assert_eq!(range(seconds(least), seconds(most)).as_deref(), text);
+        }
+    }
+
+    #[test]
+    fn documents_have_go_durations() {
+        for (seconds, text) in [(0, "0s"), (45, "45s"), (90_061, "25h1m1s"), (3_600, "1h")] {
+            let duration = SignedDuration::from_secs(seconds);
+            let written = serialize(&duration, serde_json::value::Serializer);
+            assert_eq!(written.unwrap(), text);
+            assert_eq!(parse(text), Some(duration));
         }
     }
 

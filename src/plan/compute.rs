@@ -3,9 +3,10 @@
 use super::draft::Draft;
 use super::{
     Carriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedRun, PlannedSnapshot,
-    RefusalKind, StrategyChoice, changes, content, delivery, inputs, limits, members, neighbours,
-    overrides, policy, stages,
+    RefusalKind, StrategyChoice, changes, content, delivery, limits, members, neighbours,
+    overrides, refusals, stages, strategy,
 };
+use crate::controller;
 use crate::inventory::Inventory;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::report::Subject;
@@ -20,14 +21,13 @@ pub fn compute(
     contents: &PlanContents<'_>,
 ) -> Plan {
     let mut draft = Draft::new(inventory, wish);
-    let exists = inputs::placement(&mut draft);
-    let policy = exists.then(|| policy::check(&mut draft)).flatten();
-    if exists {
-        inputs::bindings(&mut draft, policy);
-    }
-    let snapshot = content::choose(&mut draft, exists);
-    let computed = stages::compute(&mut draft, snapshot.index.as_deref(), exists);
+    let snapshot = content::choose(&mut draft);
     let then = snapshot.index.as_deref();
+    let (planned, findings) = controller::initialize(draft.planned(then));
+    let map = draft.stage_map();
+    refusals::refuse(&mut draft, &findings, map.as_ref(), then);
+    strategy::check(&mut draft);
+    let computed = stages::compute(&mut draft, &planned, map.as_ref(), then);
     overrides::check(&mut draft, &computed, then);
     let changes = changes::compute(&mut draft, &computed, then, contents);
     neighbours::state_ignored(&mut draft);
@@ -38,12 +38,14 @@ pub fn compute(
     if let Some(carriers) = carriers {
         delivery::check(&mut draft, &computed, carriers);
     }
-    finish(
-        draft,
-        policy.and_then(|policy| policy.index()),
-        snapshot,
-        (computed, changes),
-    )
+    let policy = inventory.latest_policy();
+    let policy = policy.filter(|_| !inventory.placement.is_absent());
+    let policy = policy.and_then(|policy| policy.index());
+    let mut plan = finish(draft, policy, snapshot, (computed, changes));
+    if plan.outcome == PlanOutcome::Ready {
+        stages::foresee(&mut plan, inventory, &planned);
+    }
+    plan
 }
 
 /// Says how it comes out.

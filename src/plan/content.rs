@@ -7,7 +7,7 @@ use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::{Concept, duration, names, reasons};
 use crate::problems::{
-    Tense, number_of_parts, pruned_below, resource_selectors, snapshot_incomplete, snapshot_index,
+    Problem, Tense, number_of_parts, pruned_below, resource_selectors, snapshot_incomplete,
     snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
 use crate::report::Compose;
@@ -16,8 +16,9 @@ use crate::rollout::versions::{Version, versions};
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub(super) fn choose(draft: &mut Draft<'_>, placement_exists: bool) -> PlannedSnapshot {
+pub(super) fn choose(draft: &mut Draft<'_>) -> PlannedSnapshot {
     let inventory = draft.inventory;
+    let placement_exists = !inventory.placement.is_absent();
     let asked = draft.wish.snapshot.clone();
     let all = versions(inventory);
     let existing: Vec<_> = all.iter().filter(|version| version.exists()).collect();
@@ -45,11 +46,12 @@ pub(super) fn choose(draft: &mut Draft<'_>, placement_exists: bool) -> PlannedSn
         }
         Some("latest") => {
             if latest.is_none() && placement_exists && inventory.snapshots.is_complete() {
-                missing(draft, "latest");
+                let (kind, problem) = missing(draft, "latest");
+                draft.refuse(kind, problem);
             }
             latest
         }
-        Some(index) => asked_for(draft, index, &existing, placement_exists),
+        Some(index) => existing.iter().find(|it| it.index == index).copied(),
     };
     let Some(version) = version else {
         if !inventory.snapshots.is_complete() && chosen.index.is_none() {
@@ -94,39 +96,15 @@ fn selectors(draft: &mut Draft<'_>) {
     draft.refuse(RefusalKind::ResourceSelectorInvalid, problem);
 }
 
-/// The version of an index that was asked for.
-fn asked_for<'v, 'i>(
-    draft: &mut Draft<'_>,
-    index: &str,
-    existing: &[&'v Version<'i>],
-    placement_exists: bool,
-) -> Option<&'v Version<'i>> {
-    // Go reads a sign and leading zeros too; the label is then compared letter by letter.
-    if !index.parse::<i64>().is_ok_and(|number| number >= 0) {
-        let placement = draft.placement();
-        let problem = snapshot_index(placement, placement, index, Tense::Now);
-        draft.refuse(RefusalKind::SnapshotIndexInvalid, problem);
-        return None;
-    }
-    let found = existing
-        .iter()
-        .find(|version| version.index == index)
-        .copied();
-    if found.is_none() && placement_exists && draft.inventory.snapshots.is_complete() {
-        missing(draft, index);
-    }
-    found
-}
-
-fn missing(draft: &mut Draft<'_>, asked: &str) {
-    let object = draft.placement().clone();
+/// That there is no snapshot of an index.
+pub(super) fn missing(draft: &Draft<'_>, asked: &str) -> (RefusalKind, Problem) {
+    let object = draft.placement();
     let inventory = draft.inventory;
     if let Some(lowest) = pruned_below(inventory, asked) {
-        let problem = snapshot_pruned(inventory, &object, &object, (asked, lowest), Tense::Now);
-        draft.refuse(RefusalKind::SnapshotPruned, problem);
-        return;
+        let problem = snapshot_pruned(inventory, object, object, (asked, lowest), Tense::Now);
+        return (RefusalKind::SnapshotPruned, problem);
     }
-    let mut problem = snapshot_missing(inventory, &object, &object, asked, Tense::Now);
+    let mut problem = snapshot_missing(inventory, object, object, asked, Tense::Now);
     if inventory.snapshots.is_known_empty() {
         problem.message = format!("{object} has no resource snapshots.");
         problem.evidence.clear();
@@ -134,7 +112,7 @@ fn missing(draft: &mut Draft<'_>, asked: &str) {
         problem =
             problem.fix("Leave out the index: KubeFleet then creates a snapshot for the run.");
     }
-    draft.refuse(RefusalKind::SnapshotNotFound, problem);
+    (RefusalKind::SnapshotNotFound, problem)
 }
 
 /// A version of which parts are missing cannot be delivered. Without an index the controller makes

@@ -1,11 +1,16 @@
 //! A plan being made: what the checks read, and what they add to.
 
+use std::sync::Arc;
+
 use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning};
+use crate::controller::State;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
-use crate::inventory::{Inventory, Listing};
+use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::meta::ObjectMeta;
+use crate::kubefleet::run::{RunSpec, UpdateRun};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
-use crate::problems::Problem;
+use crate::problems::{Problem, StageMap};
 use crate::report::NotChecked;
 use crate::words::CommandLine;
 
@@ -72,13 +77,57 @@ impl<'i> Draft<'i> {
         self.inventory.scope.fleet(verb)
     }
 
-    /// Whether a list may be spoken of. Objects that a person put into a file are taken as the
-    /// ones that matter.
-    pub fn knows<T>(listing: &Listing<T>) -> bool {
-        match listing.gap.as_deref() {
-            None => true,
-            Some(why) => why == NOT_COLLECTED && !listing.items.is_empty(),
+    /// The objects with the run in them that is thought of.
+    pub fn planned(&self, index: Option<&str>) -> State {
+        let Self {
+            inventory, wish, ..
+        } = self;
+        let asked = match wish.snapshot.as_deref() {
+            Some("latest") => index,
+            asked => asked,
+        };
+        let run = UpdateRun {
+            meta: ObjectMeta {
+                name: wish.run.clone().unwrap_or_else(|| "RUN".to_owned()),
+                namespace: inventory.scope.namespace().to_owned(),
+                generation: Some(1),
+                created: Some(inventory.now),
+                ..ObjectMeta::default()
+            },
+            spec: RunSpec {
+                placement: wish.placement.name.clone(),
+                snapshot_index: asked.unwrap_or_default().to_owned(),
+                strategy: self.strategy_object().name,
+                state: Some("Run".to_owned()),
+                ..RunSpec::default()
+            },
+            ..UpdateRun::default()
+        };
+        State {
+            strategy: self.strategy_sight(),
+            ..State::new(inventory, &run)
         }
+    }
+
+    fn strategy_sight(&self) -> Sight<Strategy> {
+        let strategies = &self.inventory.strategies;
+        let unread = |why: &&String| *why == NOT_COLLECTED || strategies.items.is_empty();
+        match (self.strategy, strategies.gap.as_ref().filter(unread)) {
+            (Some(strategy), _) => Sight::Present(Arc::new(strategy.clone())),
+            (None, Some(why)) => Sight::Unknown(why.clone()),
+            (None, None) => Sight::Absent,
+        }
+    }
+
+    /// The placement's clusters in the stages of the strategy, where both were seen.
+    pub fn stage_map(&self) -> Option<StageMap<'i>> {
+        let spec = &self.strategy?.spec;
+        let is_absent = self.inventory.placement.is_absent();
+        (!is_absent).then(|| StageMap::of(self.inventory, self.strategy_object(), spec))
+    }
+
+    pub fn has_refused(&self, kind: RefusalKind) -> bool {
+        self.refusals.iter().any(|refusal| refusal.kind == kind)
     }
 
     pub fn refuse(&mut self, kind: RefusalKind, problem: Problem) {

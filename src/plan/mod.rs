@@ -6,13 +6,12 @@ mod compute;
 mod content;
 mod delivery;
 mod draft;
-mod inputs;
 mod limits;
 mod members;
 mod neighbours;
 mod overrides;
 mod point;
-mod policy;
+mod refusals;
 pub mod schema;
 mod stages;
 mod strategy;
@@ -21,6 +20,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::controller::StageEnd;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 use crate::report::{NotChecked, Subject};
@@ -190,6 +190,9 @@ pub struct PlannedStage {
     pub clusters: Vec<PlannedCluster>,
     /// The tasks after the last cluster; they run in parallel.
     pub after: Vec<PlannedTask>,
+    /// When it is expected to end; absent if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends: Option<StageEnd>,
 }
 
 /// A stage task of a planned run.

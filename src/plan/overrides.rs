@@ -1,74 +1,42 @@
-//! Overrides of the content that the controller cannot use.
-
-use std::collections::BTreeMap;
+//! Overrides of the content that change nothing.
 
 use super::draft::Draft;
 use super::stages::Computed;
-use super::{RefusalKind, Warning, WarningKind};
+use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::problems::{
-    Tense, override_invalid, override_matches_nothing, override_never_applied,
-    snapshot_parts_not_found,
-};
-use crate::report::Compose;
-use crate::rollout::overrides::{applies, idle, is_lost, matches};
+use crate::problems::{override_matches_nothing, override_never_applied};
+use crate::rollout::overrides::{idle, is_lost};
 use crate::rollout::versions::versions;
 
-/// Says which overrides stop the run. Only those count that select an object of the snapshot
-/// itself: what is wrapped in envelopes is not read.
-/// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot.
+/// Warns of overrides that were written for the placement and change nothing there.
 pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&str>) {
     let inventory = draft.inventory;
     let all = versions(inventory);
-    let Some(version) = all
-        .iter()
-        .find(|version| Some(version.index.as_str()) == index)
-    else {
+    let mut all = all.iter();
+    let Some(version) = all.find(|version| Some(version.index.as_str()) == index) else {
         return;
     };
-    if !draft.placement().namespace.is_empty() && version.expected.is_some_and(|parts| parts > 1) {
-        let overrides = &inventory.overrides;
-        if let Some(any) = overrides.iter().find(|it| it.is_latest()) {
-            let problem = snapshot_parts_not_found(draft.placement(), version, any);
-            draft.refuse(RefusalKind::SnapshotPartsNotFound, problem);
-        }
-    }
-    let resources: Vec<&ManifestIdentity> = version
-        .parts
-        .iter()
-        .flat_map(|part| &part.spec.resources)
-        .collect();
-    let clusters: Vec<_> = computed
+    let parts = version.parts.iter();
+    let resources: Vec<&ManifestIdentity> = parts.flat_map(|part| &part.spec.resources).collect();
+    let placed: Vec<_> = computed
         .stages
         .iter()
         .flat_map(|stage| &stage.clusters)
-        .filter_map(|cluster| inventory.member(&cluster.name))
         .collect();
+    let clusters = placed
+        .iter()
+        .filter_map(|cluster| inventory.member(&cluster.name));
+    let clusters: Vec<_> = clusters.collect();
     let complete = version.is_complete().then_some(resources.as_slice());
-    let placed: usize = computed.stages.iter().map(|it| it.clusters.len()).sum();
-    let seen = (placed == clusters.len()).then_some(clusters.as_slice());
+    let seen = (placed.len() == clusters.len()).then_some(clusters.as_slice());
     for snapshot in inventory.overrides.iter() {
         without_effect(draft, snapshot, &version.index, complete, seen);
-        if !snapshot.is_latest() || !applies(snapshot, &draft.placement().name, &resources) {
-            continue;
-        }
-        let mut problems: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for member in &clusters {
-            if let Err(problem) = matches(snapshot, member) {
-                problems.entry(problem).or_default().push(&member.meta.name);
-            }
-        }
-        for (what, clusters) in problems {
-            let placement = draft.placement();
-            let problem = override_invalid(snapshot, placement, &what, Tense::Now);
-            draft.refuse(RefusalKind::OverrideInvalid, problem.clusters(clusters));
-        }
     }
 }
 
-/// Warns of an override that was written for the placement and changes nothing there.
+/// Warns of one.
 fn without_effect(
     draft: &mut Draft<'_>,
     snapshot: &OverrideSnapshot,

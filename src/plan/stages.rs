@@ -1,19 +1,17 @@
 //! The stages of the strategy, and the clusters in them.
 
+use std::collections::BTreeSet;
+
 use super::draft::Draft;
-use super::{
-    ClusterChange, PlannedCluster, PlannedStage, PlannedTask, RefusalKind, Warning, WarningKind,
-    strategy,
-};
+use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, PlannedTask, Warning, WarningKind};
+use crate::controller::{self, ClusterTimes, StageEnd, State};
+use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::{StageStatus, TaskStatus};
 use crate::kubefleet::selector::LabelSelector;
-use crate::kubefleet::strategy::{Stage, Strategy, Task};
-use crate::kubefleet::{Kind, names};
-use crate::problems::{
-    EmptyStage, SortingLabel, StageMap, Tense, no_stage, sorting_label, stage_empty, two_stages,
-    unsorted,
-};
-use crate::rollout::placing::{Placed, Placing, sorting_number};
+use crate::kubefleet::strategy::{Stage, Task};
+use crate::problems::{EmptyStage, StageMap, Tense, stage_empty};
+use crate::rollout::placing::sorting_number;
 use crate::rollout::rollout_started;
 
 /// What the strategy makes of the clusters.
@@ -24,100 +22,51 @@ pub(super) struct Computed {
     pub unplaced: Vec<PlannedCluster>,
 }
 
-/// Computes the stages. Source: updaterun/initialization.go:generateStagesByStrategy,
-/// computeRunStageStatus.
-pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -> Computed {
+/// The stages as the controller computes them.
+pub(super) fn compute(
+    draft: &mut Draft<'_>,
+    planned: &State,
+    map: Option<&StageMap<'_>>,
+    then: Option<&str>,
+) -> Computed {
     let inventory = draft.inventory;
-    let mut computed = Computed::default();
-    if placed {
-        let removed = inventory.bindings.iter().filter(|it| it.is_unscheduled());
-        computed.removed = removed.map(leaving).collect();
-        computed.removed.sort_by(|a, b| a.name.cmp(&b.name));
-    }
-    let Some(strategy) = strategy::check(draft) else {
-        return computed;
+    let status = &planned.run.status;
+    let leaving = status.deletion_stage.iter().flat_map(|it| &it.clusters);
+    let removed = leaving.filter_map(|cluster| {
+        let mut bindings = inventory.bindings_of(&cluster.name);
+        bindings.find(|it| it.is_unscheduled()).map(self::leaving)
+    });
+    let removed = removed.collect();
+    let specs = draft.strategy.map_or(&[][..], |it| &it.spec.stages);
+    let stages = specs.iter().zip(&status.stages);
+    let stages: Vec<_> = stages
+        .map(|(spec, it)| stage(draft, spec, it, then))
+        .collect();
+    let Some(map) = map else {
+        return Computed {
+            stages,
+            removed,
+            unplaced: Vec::new(),
+        };
     };
-    if !placed {
-        computed.stages = stages(draft, strategy, None, then);
-        return computed;
-    }
-    let placing = StageMap::of(inventory, draft.strategy_object(), &strategy.spec);
-    refusals(draft, &placing);
-    unclear(draft, &placing);
-    computed.stages = stages(draft, strategy, Some(&placing), then);
     // Who is in no stage as far as can be seen may be in this one.
-    if !placing.clusters.is_empty() && placing.unclear().next().is_none() {
-        empty(draft, &placing, &computed.stages);
+    if !map.clusters.is_empty() && map.unclear().next().is_none() {
+        empty(draft, map, &stages);
     }
-    let lost = placing
+    let lost = map
         .clusters
         .iter()
-        .filter(|cluster| cluster.stages.as_ref().is_none_or(Vec::is_empty));
-    computed.unplaced = lost
-        .map(|cluster| PlannedCluster {
-            snapshot_then: None,
-            change: ClusterChange::Unknown,
-            ..planned(draft, cluster, None)
-        })
-        .collect();
-    computed
-}
-
-fn refusals(draft: &mut Draft<'_>, map: &StageMap<'_>) {
-    if map.twice().next().is_some() {
-        draft.refuse(RefusalKind::ClusterInTwoStages, two_stages(map, Tense::Now));
+        .filter(|placed| placed.stages.is_empty());
+    let unplaced = lost.map(|placed| PlannedCluster {
+        snapshot_then: None,
+        change: ClusterChange::Unknown,
+        ..cluster(draft, placed.name, None)
+    });
+    Computed {
+        unplaced: unplaced.collect(),
+        stages,
+        removed,
     }
-    let strategy = &map.strategy_object;
-    for stage in &map.strategy.stages {
-        let key = stage.sorting_label.as_str();
-        let members: Vec<_> = map
-            .in_order(stage)
-            .into_iter()
-            .filter_map(|placed| placed.member)
-            .filter(|member| unsorted(member, key))
-            .collect();
-        let Some(first) = members.first() else {
-            continue;
-        };
-        let label = SortingLabel {
-            key,
-            strategy,
-            stage: Some(stage),
-            first: (&first.meta.name, first.meta.label(key)),
-            members,
-        };
-        let problem = sorting_label(draft.inventory, &label, Tense::Now);
-        draft.refuse(RefusalKind::SortingLabelInvalid, problem);
-    }
-    let nowhere: Vec<_> = map.nowhere().map(|placed| placed.name).collect();
-    if !nowhere.is_empty() {
-        let problem = no_stage(Some(map), strategy, &nowhere, nowhere.len(), Tense::Now);
-        draft.refuse(RefusalKind::ClusterInNoStage, problem);
-    }
-}
-
-/// Clusters of which nobody can say in which stage they are. A selector that is not valid, and
-/// members that could not be read at all, are told already.
-fn unclear(draft: &mut Draft<'_>, placing: &Placing<'_>) {
-    let invalid = draft
-        .refusals
-        .iter()
-        .any(|refusal| refusal.kind == RefusalKind::StageSelectorInvalid);
-    let unseen: Vec<_> = placing
-        .unclear()
-        .filter(|placed| placed.member.is_none())
-        .map(|placed| placed.name.to_owned())
-        .collect();
-    if invalid || unseen.is_empty() {
-        return;
-    }
-    let kind = Kind::MemberCluster.name();
-    if draft.not_checked.iter().any(|gap| gap.what == kind) {
-        draft.undecided = true;
-        return;
-    }
-    let why = draft.inventory.members.gap.clone().unwrap_or_default();
-    draft.undecided(kind, why, unseen);
 }
 
 fn empty(draft: &mut Draft<'_>, map: &StageMap<'_>, stages: &[PlannedStage]) {
@@ -140,65 +89,82 @@ fn empty(draft: &mut Draft<'_>, map: &StageMap<'_>, stages: &[PlannedStage]) {
     }
 }
 
-fn stages(
+fn stage(
     draft: &Draft<'_>,
-    strategy: &Strategy,
-    placing: Option<&Placing<'_>>,
+    spec: &Stage,
+    status: &StageStatus,
     then: Option<&str>,
-) -> Vec<PlannedStage> {
-    let stage = |stage: &Stage| {
-        let placed = placing.map_or_else(Vec::new, |placing| placing.in_order(stage));
-        let concurrency = stage.concurrency(placed.len());
-        let clusters = placed
-            .into_iter()
-            .enumerate()
-            .map(|(at, placed)| PlannedCluster {
-                turn: concurrency
-                    .map(|at_once| at.checked_div(at_once).unwrap_or(at).saturating_add(1)),
-                order: placed
-                    .member
-                    .filter(|_| !stage.sorting_label.is_empty())
-                    .and_then(|member| sorting_number(member, &stage.sorting_label)),
-                ..planned(draft, placed, then)
-            })
-            .collect();
-        let tasks = |tasks: &[Task], when: &str| {
-            let task = |task: &Task| planned_task(draft, task, when, &stage.name);
-            tasks.iter().map(task).collect()
-        };
-        PlannedStage {
-            name: stage.name.clone(),
-            selector: stage.selector.as_deref().map(LabelSelector::describe),
-            ordered_by: (!stage.sorting_label.is_empty()).then(|| stage.sorting_label.clone()),
-            max_concurrency: match stage.max_concurrency.trim() {
-                "" => "1".to_owned(),
-                value => value.to_owned(),
-            },
-            concurrency,
-            before: tasks(&stage.before, "before"),
-            clusters,
-            after: tasks(&stage.after, "after"),
-        }
+) -> PlannedStage {
+    let concurrency = spec.concurrency(status.clusters.len());
+    let turn = |at: usize| {
+        concurrency.map(|at_once| at.checked_div(at_once).unwrap_or(at).saturating_add(1))
     };
-    strategy.spec.stages.iter().map(stage).collect()
-}
-
-fn planned_task(draft: &Draft<'_>, task: &Task, when: &str, stage: &str) -> PlannedTask {
-    let run = draft.wish.run.as_deref().unwrap_or("RUN");
-    let approval = task.kind == "Approval";
-    PlannedTask {
-        kind: task.kind.clone(),
-        wait: (!approval && !task.wait.is_empty()).then(|| task.wait.clone()),
-        approval_request: approval.then(|| names::approval_request(run, when, stage)),
+    let key = Some(&spec.sorting_label).filter(|key| !key.is_empty());
+    let clusters = status.clusters.iter().enumerate();
+    let clusters = clusters.map(|(at, it)| PlannedCluster {
+        turn: turn(at),
+        order: key.and_then(|key| sorting_number(draft.inventory.member(&it.name)?, key)),
+        ..cluster(draft, &it.name, then)
+    });
+    PlannedStage {
+        name: spec.name.clone(),
+        selector: spec.selector.as_deref().map(LabelSelector::describe),
+        ordered_by: key.cloned(),
+        max_concurrency: match spec.max_concurrency.trim() {
+            "" => "1".to_owned(),
+            value => value.to_owned(),
+        },
+        concurrency,
+        before: tasks(&spec.before, &status.before),
+        clusters: clusters.collect(),
+        after: tasks(&spec.after, &status.after),
+        ends: None,
     }
 }
 
+/// The warnings of what keeps a cluster from being done.
+const STALLS: [WarningKind; 4] = [
+    WarningKind::OverrideNotApplicable,
+    WarningKind::ImmutableFieldChanged,
+    WarningKind::MemberAgentSilent,
+    WarningKind::MemberClusterLeaving,
+];
+
+/// Adds when the stages end, up to one that stalls.
+pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
+    let Some(times) = ClusterTimes::of_placement(inventory) else {
+        return;
+    };
+    let stalls = plan.warnings.iter().filter(|it| STALLS.contains(&it.kind));
+    let stalls: BTreeSet<_> = stalls.flat_map(|it| &it.clusters).collect();
+    let is_well = |stage: &&mut PlannedStage| {
+        let mut clusters = stage.clusters.iter();
+        clusters.all(|cluster| !stalls.contains(&cluster.name))
+    };
+    let stages = plan.stages.iter_mut().take_while(is_well);
+    for (stage, ends) in stages.zip(controller::forecast(planned, times)) {
+        stage.ends = ends.map(|ends| StageEnd {
+            after_start: ends.after_approval.is_none(),
+            ..ends
+        });
+    }
+}
+
+fn tasks(specs: &[Task], tasks: &[TaskStatus]) -> Vec<PlannedTask> {
+    let task = |(spec, task): (&Task, &TaskStatus)| PlannedTask {
+        kind: task.kind.clone(),
+        wait: (!task.is_approval() && !spec.wait.is_empty()).then(|| spec.wait.clone()),
+        approval_request: task.is_approval().then(|| task.approval_request.clone()),
+    };
+    specs.iter().zip(tasks).map(task).collect()
+}
+
 /// A cluster, what it has and what it would get.
-fn planned(draft: &Draft<'_>, placed: &Placed<'_>, then: Option<&str>) -> PlannedCluster {
-    let binding = draft.inventory.binding(placed.name);
+fn cluster(draft: &Draft<'_>, name: &str, then: Option<&str>) -> PlannedCluster {
+    let binding = draft.inventory.binding(name);
     let now = binding.and_then(Binding::snapshot_index);
     PlannedCluster {
-        name: placed.name.to_owned(),
+        name: name.to_owned(),
         turn: None,
         order: None,
         snapshot_now: now.map(str::to_owned),

@@ -55,7 +55,7 @@ fn details(mut problem: Problem, map: Option<&StageMap<'_>>, clusters: &[&str]) 
     problem = problem.clusters(clusters.iter().copied());
     if let Some(map) = map {
         let stages = map.strategy.stages.iter().filter(|stage| {
-            let mut placed = map.of_stage(&stage.name);
+            let mut placed = map.of_stage(stage);
             placed.any(|placed| clusters.contains(&placed.name))
         });
         problem = map.evidence(problem, clusters.iter().copied(), stages);

@@ -8,6 +8,7 @@ use super::look::Look;
 use super::style::Paint;
 use super::text::{TextPage, not_checked};
 use super::wrap::{hanging, list};
+use crate::controller::StageEnd;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::manifests::Counts;
@@ -291,6 +292,10 @@ fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, tru
     }
     for task in &stage.after {
         self::task(&mut page.out, "after", task, trunk, look);
+    }
+    if let Some(ends) = stage.ends.as_ref().and_then(StageEnd::describe) {
+        let indent = format!("{trunk}  ");
+        hanging(&mut page.out, trunk, &indent, &ends, look.width);
     }
 }
 

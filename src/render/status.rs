@@ -63,6 +63,7 @@ fn draw(status: &Status, meter: usize, look: &Look) -> String {
             let live = Live {
                 now: status.as_of,
                 gates: &status.gates,
+                ends: &status.stage_ends,
                 meter,
             };
             cut |= tree::draw(&mut out, progress, TreePart::Live(&live), look);

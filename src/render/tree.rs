@@ -8,7 +8,7 @@ use super::look::Look;
 use super::meter::meter;
 use super::style::Paint;
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{GateState, OpenGate};
+use crate::diagnose::status::{GateState, OpenGate, StageForecast};
 use crate::kubefleet::duration;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -36,10 +36,11 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
 }
 
 /// What a tree shows beyond a report's: how long everything takes at this moment, what each open
-/// gate waits for, and how many slots are in use.
+/// gate waits for, how many slots are in use, and when stages end.
 pub(super) struct Live<'l> {
     pub now: Timestamp,
     pub gates: &'l [OpenGate],
+    pub ends: &'l [StageForecast],
     /// Characters of each stage's meter; without any there is none.
     pub meter: usize,
 }
@@ -320,7 +321,20 @@ impl Tree<'_> {
         for task in tasks(TaskTime::After) {
             self.gate(out, task, stage, trunk);
         }
+        if let Some(end) = self.end(stage) {
+            hanging(out, trunk, &indent, &end, look.width);
+        }
         cut
+    }
+
+    /// When a stage ends. Of one that waits for its tasks, they say so themselves.
+    fn end(&self, stage: &StageProgress) -> Option<String> {
+        if stage.deletes || stage.state == StageState::WaitingAfter {
+            return None;
+        }
+        let mut ends = self.live?.ends.iter();
+        let own = ends.find(|end| end.stage == stage.name)?;
+        own.end.describe()
     }
 
     /// A gate, as soon as its stage is reached.

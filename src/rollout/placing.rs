@@ -1,10 +1,11 @@
 //! Which cluster lands in which stage, computed as the controller does, from what is there now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, Listing};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, StrategySpec};
 
 /// The clusters of a placement and the stages that select them.
@@ -26,32 +27,65 @@ pub struct Placed<'i> {
     pub name: &'i str,
     /// The MemberCluster, when it was seen.
     pub member: Option<&'i MemberCluster>,
-    /// The stages in order; `None` when a selector or the labels cannot be read.
-    pub stages: Option<Vec<&'i Stage>>,
+    /// The stages in order.
+    pub stages: Vec<&'i Stage>,
+    /// Whether there may be more of them: a selector or the labels cannot be read.
+    pub is_unclear: bool,
 }
 
 impl<'i> Placing<'i> {
     /// Puts the clusters of the inventory's placement into the stages of a strategy.
     pub fn new(inventory: &'i Inventory, strategy: &'i StrategySpec) -> Self {
-        let clusters = selected_clusters(inventory)
-            .into_iter()
-            .map(|name| {
-                let member = inventory.member(name);
-                let stages = match member {
-                    Some(member) => stages_of(strategy, member),
-                    None => inventory.member_is_absent(name).then(Vec::new),
-                };
-                Placed {
-                    name,
-                    member,
-                    stages,
-                }
-            })
+        let selected = selected_clusters(inventory).into_iter();
+        let member = |name: &str| inventory.member(name);
+        let mut placing = Self::place(selected, member, &inventory.members, strategy);
+        placing.complete &= inventory.bindings.is_complete();
+        placing
+    }
+
+    /// Puts clusters into the stages of a strategy.
+    pub fn of(
+        clusters: &'i BTreeSet<String>,
+        members: &'i Listing<MemberCluster>,
+        strategy: &'i StrategySpec,
+    ) -> Self {
+        let known: BTreeMap<_, _> = members
+            .iter()
+            .map(|it| (it.meta.name.as_str(), it))
             .collect();
+        let clusters = clusters.iter().map(String::as_str);
+        Self::place(clusters, |name| known.get(name).copied(), members, strategy)
+    }
+
+    fn place(
+        clusters: impl Iterator<Item = &'i str>,
+        member: impl Fn(&str) -> Option<&'i MemberCluster>,
+        members: &Listing<MemberCluster>,
+        strategy: &'i StrategySpec,
+    ) -> Self {
+        let complete = members.is_complete();
+        let place = |name| {
+            let member = member(name);
+            let selects = |stage: &&Stage| {
+                let selector = stage.selector.as_deref().zip(member);
+                selector.map_or(Some(false), |(selector, member)| select(selector, member))
+            };
+            let stages = strategy.stages.iter();
+            Placed {
+                name,
+                member,
+                stages: stages
+                    .clone()
+                    .filter(|it| selects(it) == Some(true))
+                    .collect(),
+                is_unclear: member.is_none() && !complete
+                    || stages.clone().any(|it| selects(&it).is_none()),
+            }
+        };
         Self {
             strategy,
-            clusters,
-            complete: inventory.bindings.is_complete() && inventory.members.is_complete(),
+            clusters: clusters.map(place).collect(),
+            complete,
         }
     }
 
@@ -61,57 +95,41 @@ impl<'i> Placing<'i> {
 
     /// Whether every cluster is in exactly one stage, as far as can be told with certainty.
     pub fn is_sound(&self) -> bool {
-        self.complete
-            && !self.clusters.is_empty()
-            && self.clusters.iter().all(|placed| {
-                placed
-                    .stages
-                    .as_ref()
-                    .is_some_and(|stages| stages.len() == 1)
-            })
+        let is_sound = |placed: &Placed<'_>| !placed.is_unclear && placed.stages.len() == 1;
+        self.complete && !self.clusters.is_empty() && self.clusters.iter().all(is_sound)
     }
 
     /// Clusters that no stage selects.
     pub fn nowhere(&self) -> impl Iterator<Item = &Placed<'i>> {
-        self.clusters
-            .iter()
-            .filter(|placed| placed.stages.as_ref().is_some_and(Vec::is_empty))
+        let clusters = self.clusters.iter();
+        clusters.filter(|placed| placed.stages.is_empty() && !placed.is_unclear)
     }
 
     /// Clusters that several stages select, with those stages.
     pub fn twice(&self) -> impl Iterator<Item = (&Placed<'i>, &[&'i Stage])> {
-        self.clusters.iter().filter_map(|placed| {
-            let stages = placed.stages.as_deref()?;
-            (stages.len() > 1).then_some((placed, stages))
-        })
+        let twice = self.clusters.iter().filter(|it| it.stages.len() > 1);
+        twice.map(|placed| (placed, placed.stages.as_slice()))
     }
 
     /// Clusters of which it is unknown what selects them.
     pub fn unclear(&self) -> impl Iterator<Item = &Placed<'i>> {
-        self.clusters
-            .iter()
-            .filter(|placed| placed.stages.is_none())
+        let clusters = self.clusters.iter();
+        clusters.filter(|placed| placed.stages.is_empty() && placed.is_unclear)
     }
 
-    /// The clusters that a stage selects.
-    pub fn of_stage(&self, name: &str) -> impl Iterator<Item = &Placed<'i>> {
-        self.clusters.iter().filter(move |placed| {
-            placed
-                .stages
-                .as_ref()
-                .is_some_and(|stages| stages.iter().any(|stage| stage.name == name))
-        })
+    /// The clusters that a stage selects. Two stages may have one name.
+    pub fn of_stage(&self, stage: &Stage) -> impl Iterator<Item = &Placed<'i>> {
+        let selects = move |placed: &&Placed<'_>| {
+            let mut stages = placed.stages.iter();
+            stages.any(|other| std::ptr::eq(*other, stage))
+        };
+        self.clusters.iter().filter(selects)
     }
 
     /// The same in the order of their update: by the number in the sorting label, then by name.
     /// Those that cannot be sorted come last.
     pub fn in_order(&self, stage: &Stage) -> Vec<&Placed<'i>> {
-        // Two stages may have one name.
-        let selects = |placed: &&Placed<'_>| {
-            let mut stages = placed.stages.iter().flatten();
-            stages.any(|other| std::ptr::eq(*other, stage))
-        };
-        let mut clusters: Vec<_> = self.clusters.iter().filter(selects).collect();
+        let mut clusters: Vec<_> = self.of_stage(stage).collect();
         clusters.sort_by_key(|placed| {
             let number = placed
                 .member
@@ -122,17 +140,21 @@ impl<'i> Placing<'i> {
     }
 }
 
+/// Whether a stage's selector matches a cluster's labels.
+fn select(selector: &LabelSelector, member: &MemberCluster) -> Option<bool> {
+    if selector.problem().is_some() {
+        return None;
+    }
+    selector.matches(&member.meta.labels)
+}
+
 /// The stages whose selector matches a cluster's labels: none where there is no selector.
 pub fn stages_of<'i>(strategy: &'i StrategySpec, member: &MemberCluster) -> Option<Vec<&'i Stage>> {
     let mut stages = Vec::new();
     for stage in &strategy.stages {
-        let Some(selector) = stage.selector.as_deref() else {
-            continue;
-        };
-        if selector.problem().is_some() {
-            return None;
-        }
-        if selector.matches(&member.meta.labels)? {
+        if let Some(selector) = stage.selector.as_deref()
+            && select(selector, member)?
+        {
             stages.push(stage);
         }
     }

@@ -333,7 +333,11 @@ fn one(seed: u64) -> PlayEnd {
     let mut over = false;
     for time in times {
         let until = start + SignedDuration::from_secs(time);
-        let limits = PlayLimits { until, looks: 500 };
+        let limits = PlayLimits {
+            until,
+            looks: 500,
+            pause: None,
+        };
         let from = state.now;
         if over {
             settle(&mut paper, &pace, from);

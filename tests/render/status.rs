@@ -1,7 +1,9 @@
 //! States as people see them, live: at three widths, with and without color.
 
+use jiff::SignedDuration;
+use kubectl_fleet_stage::controller::StageEnd;
 use kubectl_fleet_stage::diagnose::status::{
-    GateState, OpenGate, PlacedCluster, RunOverview, Status, Truth,
+    GateState, OpenGate, PlacedCluster, RunOverview, StageForecast, Status, Truth,
 };
 use kubectl_fleet_stage::render::status::{line, status, verdict};
 use kubectl_fleet_stage::report::{NotChecked, Subject, Verdict};
@@ -100,6 +102,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
         gates: Vec::new(),
         clusters: None,
         expected: None,
+        stage_ends: Vec::new(),
         silent_since: None,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),
@@ -266,6 +269,31 @@ fn states_at_three_widths() {
             insta::assert_snapshot!(format!("status-{name}-{width}"), text);
         }
     }
+}
+
+/// A stage says at its end when it ends; one that waits for its tasks does not, and the next one counts
+/// from its approval.
+#[test]
+fn ends_of_stages() {
+    let mut case = waiting();
+    let progress = case.progress.as_mut().unwrap();
+    let clusters = clusters("prod", &[(ClusterState::Pending, 4)]);
+    let prod = stage("prod", StageState::Pending, clusters, Vec::new());
+    progress.stages.push(prod);
+    let end = |stage: &str, after: Option<&str>| StageForecast {
+        stage: stage.to_owned(),
+        end: StageEnd {
+            after_approval: after.map(str::to_owned),
+            at_least: SignedDuration::from_secs(130),
+            at_most: SignedDuration::from_secs(290),
+            ..StageEnd::default()
+        },
+    };
+    case.stage_ends = vec![
+        end("canary", None),
+        end("prod", Some("example-run-after-canary")),
+    ];
+    insta::assert_snapshot!("status-ends", status(&case, &look(80, false)));
 }
 
 #[test]

@@ -24,8 +24,9 @@ use diff::VersionDiff;
 ///
 /// Computes what the controller would compute: stages, the order of clusters, concurrency, gates,
 /// and the clusters that lose the placement. For each cluster it shows the current snapshot and the
-/// one the run would roll out. Writes nothing. Lists all reasons to refuse the run at once; the
-/// controller reports only the first one. Warns about other unfinished runs on the placement, and
+/// one the run would roll out. Writes nothing. Estimates the end of each stage from how long clusters
+/// of the placement took before. Lists all reasons to refuse the run at once; the controller reports
+/// only the first one. Warns about other unfinished runs on the placement, and
 /// about clusters that would get an older snapshot.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

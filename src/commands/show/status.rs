@@ -11,7 +11,6 @@ use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output;
-use crate::controller;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -21,8 +20,9 @@ use crate::ui::Ui;
 /// Show a rollout's stages, clusters, gates, and timers
 ///
 /// For an update run, shows a tree of its stages: the progress of each cluster, slots in use,
-/// running timers, and pending gates. For a placement, shows what each cluster has: snapshot, applied, available, and the run that wrote it. The verdict is the same as that of
-/// `diagnose`, which also explains it.
+/// running timers, and pending gates. Estimates the end of each stage from how long clusters of the
+/// placement took before. For a placement, shows what each cluster has: snapshot, applied, available,
+/// and the run that wrote it. The verdict is the same as that of `diagnose`, which also explains it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage status example-run\n  \
@@ -105,8 +105,10 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         if matches!(args.output, StatusFormat::Json | StatusFormat::Yaml) {
             // What comes next hangs on more than the state does.
             for (status, target) in states.iter_mut().zip(&targets) {
-                let inventory = reading.inventory(target).ok();
-                status.expected = inventory.and_then(|it| controller::expected(&it));
+                status.expected = None;
+                if let Ok(inventory) = reading.inventory(target) {
+                    status.look_ahead(&inventory);
+                }
             }
         }
         Ok(states)

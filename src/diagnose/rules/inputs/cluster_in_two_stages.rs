@@ -18,8 +18,8 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let recorded = StageMap::recorded(cx.inventory);
     let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
     let stages = recorded.as_ref().and_then(|map| {
-        let stages = map.cluster(cluster)?.stages.as_deref()?;
-        Some(stages.len())
+        let placed = map.cluster(cluster).filter(|it| !it.is_unclear)?;
+        Some(placed.stages.len())
     });
     let since = match stages {
         Some(0) => ", but with its current labels it is in none",

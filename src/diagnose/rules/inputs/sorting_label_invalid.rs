@@ -29,14 +29,14 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let stage = recorded.as_ref().and_then(|map| {
         let stages = map.strategy.stages.iter();
         let sorting: Vec<_> = stages.filter(|stage| stage.sorting_label == *key).collect();
-        let holds = |stage: &&&Stage| map.of_stage(&stage.name).any(|it| it.name == *cluster);
+        let holds = |stage: &&&Stage| map.of_stage(stage).any(|it| it.name == *cluster);
         let of_cluster = sorting.iter().find(holds).copied();
         of_cluster.or_else(|| sorting.first().copied().filter(|_| sorting.len() == 1))
     });
     let mut members: Vec<&MemberCluster> = recorded
         .iter()
         .zip(stage)
-        .flat_map(|(map, stage)| map.of_stage(&stage.name))
+        .flat_map(|(map, stage)| map.of_stage(stage))
         .filter_map(|placed| placed.member)
         .filter(|member| unsorted(member, key))
         .collect();

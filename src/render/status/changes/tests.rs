@@ -98,6 +98,7 @@ pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgr
         gates: Vec::new(),
         clusters: None,
         expected: None,
+        stage_ends: Vec::new(),
         silent_since: None,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),

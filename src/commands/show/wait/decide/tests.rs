@@ -141,6 +141,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
         gates,
         clusters: None,
         expected: None,
+        stage_ends: Vec::new(),
         silent_since: None,
         not_checked: Vec::new(),
         as_of: Timestamp::UNIX_EPOCH,

@@ -1,0 +1,66 @@
+//! When the stages of a plan end.
+
+use super::refusals::edited;
+use super::{call, plan};
+
+const ARGS: &[&str] = &["--placement", "web", "--strategy", "rolling", "-f", "-"];
+
+/// A run that is over. Its clusters took two and five minutes.
+fn with_earlier_run(edits: &[(&str, &str)]) -> String {
+    let cluster = |name: &str, started: &str, ended: &str| {
+        format!(
+            "    - clusterName: {name}\n      conditions:\n      \
+             - {{type: Started, status: 'True', lastTransitionTime: '2026-03-02T{started}Z'}}\n      \
+             - {{type: Succeeded, status: 'True', lastTransitionTime: '2026-03-02T{ended}Z'}}\n"
+        )
+    };
+    format!(
+        "{}\n---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\n\
+         metadata: {{name: web-run-2, creationTimestamp: '2026-03-02T08:25:00Z'}}\n\
+         spec: {{placementName: web, stagedRolloutStrategyName: rolling, state: Run}}\n\
+         status:\n  conditions:\n  - {{type: Succeeded, status: 'True', reason: UpdateRunSucceeded, \
+         lastTransitionTime: '2026-03-02T08:40:00Z'}}\n  stagesStatus:\n  - stageName: all\n    \
+         clusters:\n{}{}",
+        edited(edits),
+        cluster("alpha", "08:30:00", "08:32:00"),
+        cluster("beta", "08:32:00", "08:37:00"),
+    )
+}
+
+#[test]
+fn stages_end_as_late_as_clusters_took_before() {
+    let objects = with_earlier_run(&[]);
+    let (code, json) = plan(ARGS, &objects);
+    assert_eq!(code, 0, "{json:#}");
+    let [canary, prod] = json["stages"].as_array().unwrap().as_slice() else {
+        panic!("{json:#}");
+    };
+    let wanted = serde_json::json!({
+        "afterStart": true, "untilApproval": "RUN-after-canary", "atLeast": "2m", "atMost": "5m",
+    });
+    assert_eq!(canary["ends"], wanted);
+    assert_eq!(prod["ends"]["afterApproval"], "RUN-before-prod");
+    assert_eq!(prod["ends"]["atLeast"], "4m");
+    assert_eq!(prod["ends"]["atMost"], "10m");
+    let (_, text, _) = call(ARGS, &objects);
+    for line in [
+        "|    approval due 2 to 5 min after the start",
+        "|    ends 4 to 10 min after the approval",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_said_where_nothing_is_known_or_the_run_stalls() {
+    let ends = |objects: &str| -> Vec<_> {
+        let (_, json) = plan(ARGS, objects);
+        let stages = json["stages"].as_array().unwrap().iter();
+        stages.map(|stage| stage.get("ends").is_some()).collect()
+    };
+    assert_eq!(ends(&edited(&[])), [false, false]);
+    assert_eq!(ends(&with_earlier_run(&[])), [true, true]);
+    // It would be refused.
+    let refused = ("    type: External", "    type: RollingUpdate");
+    assert_eq!(ends(&with_earlier_run(&[refused])), [false, false]);
+}
