@@ -18,10 +18,12 @@ fn main() -> io::Result<()> {
             continue;
         }
         let file = format!("tests/findings/{path}");
-        println!("cargo::rerun-if-changed={file}");
         let code = path.split('/').next().unwrap_or_default();
-        let text = fs::read_to_string(&file)
-            .map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
+        let file = Path::new(&file);
+        for read in test_fixtures::files(file)? {
+            println!("cargo::rerun-if-changed={}", read.display());
+        }
+        let text = test_fixtures::read(file)?;
         // `src/diagnose/examples.rs` reads this.
         writeln!(all, "{code} {}", text.len())?;
         all.extend(text.bytes());

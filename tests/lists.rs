@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-use crate::{calls, files};
+use crate::{calls, fixtures};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use files::below;
+use fixtures::{whole, yaml_files};
 use kubectl_fleet_stage::ui::Environment;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn bundles() -> Vec<PathBuf> {
         "tests/findings",
         "tests/lists",
     ];
-    let found: Vec<_> = folders.iter().flat_map(|it| below(it, "yaml")).collect();
+    let found = yaml_files(&folders);
     assert!(found.len() > 300, "{}", found.len());
     found
 }
@@ -103,7 +103,8 @@ fn the_verdict_is_the_one_that_diagnose_gives() {
 fn some_bundles() -> Vec<PathBuf> {
     let mut bundles = bundles();
     bundles.dedup_by_key(|path| {
-        let rule = path.starts_with("tests/findings");
+        let folder = path.parent().and_then(|folder| folder.parent());
+        let rule = folder.is_some_and(|folder| folder.ends_with("tests/findings"));
         path.parent().filter(|_| rule).unwrap_or(path).to_owned()
     });
     bundles
@@ -172,8 +173,7 @@ fn every_command_answers() {
 #[test]
 fn a_name_is_never_cut() {
     let mut seen = 0;
-    let folders = ["examples", "tests/lists", "tests/real"].iter();
-    for path in folders.flat_map(|it| below(it, "yaml")) {
+    for path in yaml_files(&["examples", "tests/lists", "tests/real"]) {
         let file = path.to_str().unwrap();
         let list = document(&["list", "-A", "-f", file]);
         let first = list["items"].as_array().unwrap().first();
@@ -418,7 +418,8 @@ fn a_rollback_that_was_asked_for_is_no_warning() {
 
 #[test]
 fn a_waiting_older_run_threatens() {
-    let file = "tests/findings/FS703/fires-waiting-older-run.yaml";
+    let file = whole("tests/findings/FS703/fires-waiting-older-run.yaml");
+    let file = file.to_str().unwrap();
     let history = document(&["history", "example-placement", "-f", file]);
     let note = &history["notes"][0];
     assert_eq!(note["kind"], "WouldGoBack");
@@ -474,10 +475,8 @@ fn every_state_of_an_approval_is_told() {
         ("FS406", "Missing"),
         ("FS209", "Foreign"),
     ] {
-        let folder = Path::new("tests/findings").join(rule);
-        let files: Vec<_> = bundles()
+        let files: Vec<_> = yaml_files(&[&format!("tests/findings/{rule}")])
             .into_iter()
-            .filter(|path| path.starts_with(&folder))
             .filter(|path| {
                 path.file_name()
                     .unwrap()

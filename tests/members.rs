@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::files::yaml_files;
 use kubectl_fleet_stage::bundle::members::document;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::{diagnose, errands};
@@ -20,8 +21,7 @@ use serde_json::Value;
 const RUN: &str = "example-run";
 
 fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/findings");
-    std::fs::read_to_string(path.join(name)).unwrap()
+    test_fixtures::read(&Path::new("tests/findings").join(name)).unwrap()
 }
 
 fn read(text: &str) -> Bundle {
@@ -244,12 +244,9 @@ type Texts = BTreeMap<(MemberKind, String, String), Box<serde_json::value::RawVa
 /// bundle of it gives the same report.
 #[test]
 fn a_look_and_its_bundle_give_the_same_report() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/findings");
     let mut looked = 0;
     for number in 901..=921 {
-        let folder = root.join(format!("FS{number}"));
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        for path in yaml_files(&[&format!("tests/findings/FS{number}")]) {
             let text = std::fs::read_to_string(&path).unwrap();
             if text.contains("outcome: denied") || text.contains("fleet-member-member1") {
                 continue;

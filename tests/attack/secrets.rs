@@ -13,16 +13,12 @@ use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use kubectl_fleet_stage::mask::mask;
 use serde_json::{Value, json};
 
-use super::files::below;
+use super::files::yaml_files;
 use super::planted::{self, Dice, PIECE, Planted};
 use super::{ends, program, tries};
 
 fn fixtures() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["tests/findings", "tests/real", "tests/lists"].into_iter();
-    folders
-        .flat_map(|it| below(root.join(it), "yaml"))
-        .collect()
+    yaml_files(&["tests/findings", "tests/real", "tests/lists"])
 }
 
 /// Secrets to plant. Those that are missed where nothing is around them are counted elsewhere: here

@@ -17,7 +17,7 @@ use kubectl_fleet_stage::report::{Report, Severity};
 use kubectl_fleet_stage::words;
 use serde_json::Value;
 
-use crate::files::below;
+use crate::files::{below, yaml_files};
 use crate::{ends, program, tries};
 
 /// What an object's field may hold. Nothing of it does harm, where it is run after all.
@@ -398,10 +398,7 @@ fn unescaped(markup: &str) -> String {
 
 /// One fixture of every folder, and what was recorded.
 fn fixtures() -> Vec<PathBuf> {
-    let folders = ["tests/findings", "tests/real", "tests/healthy"].into_iter();
-    let mut found: Vec<_> = folders
-        .flat_map(|it| below(root().join(it), "yaml"))
-        .collect();
+    let mut found = yaml_files(&["tests/findings", "tests/real", "tests/healthy"]);
     if tries(1) == 1 {
         found
             .dedup_by(|a, b| a.parent() == b.parent() && !a.starts_with(root().join("tests/real")));

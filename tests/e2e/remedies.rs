@@ -89,7 +89,7 @@ fn reports(text: &str) -> Option<(Timestamp, Vec<Report>)> {
 
 /// A fixture whose hub could be listed in full, and is one of today.
 fn situation(path: &Path) -> Option<Situation> {
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = test_fixtures::read(path).unwrap();
     let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
     let header = documents.iter().find(|it| it["kind"] == "Bundle")?;
     let kinds = header["kinds"].as_array()?;

@@ -12,3 +12,16 @@ pub fn below(folder: impl AsRef<Path>, extension: &str) -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|found| found == extension))
         .collect()
 }
+
+/// The bundles below folders of the repository, in order: files that hold the whole of each.
+pub fn yaml_files(folders: &[&str]) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = folders.iter().flat_map(|it| below(root.join(it), "yaml"));
+    files.map(whole).collect()
+}
+
+/// The file with the whole bundle of a fixture.
+pub fn whole(fixture: impl AsRef<Path>) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
+    test_fixtures::written(fixture.as_ref(), &folder).unwrap()
+}

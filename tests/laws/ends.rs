@@ -7,7 +7,7 @@ use kubectl_fleet_stage::render;
 use kubectl_fleet_stage::report::{Finding, Report, Severity, Verdict};
 use serde_json::Value;
 
-use super::fixtures::{documents, yaml_files};
+use super::fixtures::{documents, whole, yaml_files};
 use super::{formats, look, read, reports};
 
 /// Letters and digits alone, so that breaks, quotes and escapes count for nothing.
@@ -196,7 +196,7 @@ fn holds(report: &Report, message: &str) {
 #[test]
 fn long_refusals_keep_their_reason() {
     for name in ["fires-webhook", "fires-quota", "fires-immutable"] {
-        let path = format!("tests/findings/FS502/{name}.yaml");
+        let path = whole(format!("tests/findings/FS502/{name}.yaml"));
         let text = std::fs::read_to_string(path).unwrap();
         for message in refusals() {
             let text = with(&text, "Failed to apply the manifest (error:", &message);
@@ -210,7 +210,8 @@ fn long_refusals_keep_their_reason() {
 
 #[test]
 fn a_long_failure_keeps_its_end_in_a_state_too() {
-    let text = std::fs::read_to_string("tests/findings/FS124/fires-new-wording.yaml").unwrap();
+    let path = whole("tests/findings/FS124/fires-new-wording.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
     let beginning = "cannot continue the ";
     let message = format!(
         "cannot continue the ClusterStagedUpdateRun: failed to process the request due to a client \

@@ -1,18 +1,19 @@
 //! `render`, `trace`, and `clusters`, as a user calls them.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use kubectl_fleet_stage::ui::Environment;
 use serde_json::Value;
 
 use crate::calls;
+use crate::files::whole;
 
 const SHOP: &str = "tests/manifests/shop.yaml";
 
 /// One call on a file: exit code, answer, messages.
 fn call_on(file: &str, args: &[&str]) -> (u8, String, String) {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
-    let file = format!("{root}{file}");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let words = ["kubectl-fleet-stage"].iter().chain(args);
     let words = words.map(OsString::from).chain(["-f".into(), file.into()]);
     let clock = || "2026-11-21T06:00:00Z".parse().unwrap();
@@ -331,7 +332,8 @@ fn a_cluster_outside_the_placement_is_rendered_and_marked() {
 
 #[test]
 fn an_override_that_breaks_is_named_and_fails() {
-    let file = "tests/findings/FS509/fires-changed-since.yaml";
+    let file = whole("tests/findings/FS509/fires-changed-since.yaml");
+    let file = file.to_str().unwrap();
     let (code, out, err) = call_on(file, &["render", "example-run"]);
     assert_eq!(code, 3, "{out}{err}");
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -356,9 +358,8 @@ fn an_override_that_breaks_is_named_and_fails() {
 
 /// What `diagnose` says of a run whose override cannot be applied. `other` is pinned beside it.
 fn said_of_an_override(other: bool, edit: impl Fn(&str) -> String) -> String {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let fixture = "tests/findings/FS509/fires-path-missing.yaml";
-    let text = std::fs::read_to_string(root.join(fixture)).unwrap();
+    let fixture = whole("tests/findings/FS509/fires-path-missing.yaml");
+    let text = std::fs::read_to_string(fixture).unwrap();
     let over = |name: &str, path: &str| {
         serde_json::json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -390,8 +391,8 @@ fn said_of_an_override(other: bool, edit: impl Fn(&str) -> String) -> String {
         .tempfile_in(env!("CARGO_TARGET_TMPDIR"));
     let file = file.unwrap();
     std::fs::write(file.path(), text).unwrap();
-    let path = file.path().strip_prefix(root).unwrap().display();
-    let (_, out, _) = call_on(&path.to_string(), &["diagnose", "example-run", "-v"]);
+    let path = file.path().to_str().unwrap();
+    let (_, out, _) = call_on(path, &["diagnose", "example-run", "-v"]);
     one_line(&out)
 }
 

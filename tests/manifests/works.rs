@@ -1,7 +1,7 @@
 //! `render` equals the Works: for each Work of each recording, the manifests that it holds are those
 //! that its snapshot, its binding's overrides, and its cluster give.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use kubectl_fleet_stage::bundle::{self, Bundle, Input, Limits};
@@ -18,7 +18,7 @@ use kubectl_fleet_stage::manifests::{
 };
 use serde_json::Value;
 
-use crate::files::below;
+use crate::files::yaml_files;
 
 const KEEP: &[Concept] = &[
     Concept::ResourceSnapshot,
@@ -216,17 +216,13 @@ picks! {
 }
 
 fn compared(folders: &[&str]) -> Tally {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut tally = Tally::default();
-    for folder in folders {
-        let paths: Vec<PathBuf> = below(root.join(folder), "yaml");
-        for path in paths {
-            let Some(recording) = Recording::read(&path) else {
-                continue;
-            };
-            tally.files += 1;
-            recording.compare(&path.display().to_string(), &mut tally);
-        }
+    for path in yaml_files(folders) {
+        let Some(recording) = Recording::read(&path) else {
+            continue;
+        };
+        tally.files += 1;
+        recording.compare(&path.display().to_string(), &mut tally);
     }
     tally
 }

@@ -1,12 +1,12 @@
 //! Test results: what Jenkins, GitLab and GitHub's readers take.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{HOSTILE, about, example, examples, say};
+use crate::files::whole;
 
 /// An element as it was read.
 #[derive(Debug, Default, Clone)]
@@ -261,7 +261,7 @@ fn a_warning_passes_unless_it_is_asked_to_fail() {
 #[test]
 fn what_was_not_checked_is_skipped() {
     let mut seen = 0;
-    let denied = PathBuf::from("tests/findings/FS302/fires-bindings-denied.yaml");
+    let denied = whole("tests/findings/FS302/fires-bindings-denied.yaml");
     for path in examples().into_iter().chain([denied]) {
         let file = about(&path);
         let (document, _) = diagnose(&file);

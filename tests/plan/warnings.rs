@@ -2,6 +2,7 @@
 
 use super::refusals::edited;
 use super::{call, kinds, plan};
+use crate::files::whole;
 
 const ARGS: &[&str] = &["--placement", "web", "--strategy", "rolling", "-f", "-"];
 
@@ -453,14 +454,12 @@ fn an_override_for_the_placement_that_changes_nothing_is_warned_of() {
 #[test]
 fn an_override_that_no_run_finds_is_warned_of() {
     let of = |fixture: &str| {
-        let path = format!(
-            "{}/tests/findings/FS707/{fixture}.yaml",
-            env!("CARGO_MANIFEST_DIR")
-        );
+        let path = whole(format!("tests/findings/FS707/{fixture}.yaml"));
+        let path = path.to_str().unwrap();
         let of = ["--placement", "web-app-placement", "-n", "my-app-namespace"];
         let args = of
             .into_iter()
-            .chain(["--strategy", "web-app-strategy", "-f", &path]);
+            .chain(["--strategy", "web-app-strategy", "-f", path]);
         let args: Vec<_> = args.collect();
         kinds(&plan(&args, "").1, "warnings")
     };

@@ -6,6 +6,7 @@ mod book;
 mod compare;
 mod conform;
 mod faults;
+mod fixture;
 mod generate;
 mod new_finding;
 mod pictures;
@@ -56,6 +57,9 @@ enum Task {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Print the whole bundle of a fixture, or write a bundle as a fixture
+    #[command(subcommand)]
+    Fixture(fixture::FixtureTask),
     /// Measure what becomes of each write when it goes wrong, and write the reference page
     Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
@@ -77,6 +81,7 @@ fn main() -> anyhow::Result<()> {
         Task::Bench(args) => bench::run(&root, &args),
         Task::Compare(args) => compare::run(&root, &args),
         Task::Conform { files } => conform::run(&files),
+        Task::Fixture(task) => fixture::run(&root, &task),
         Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
         Task::Release(args) => release::task::run(&root, &args),

@@ -32,8 +32,8 @@ pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<()> {
     )?;
     crate::report(&format!(
         "wrote {} and {}\nleft to do: add `{module}` to the list in src/diagnose/rules/mod.rs, in the \
-         order of the codes;\nfixtures tests/findings/{code}/fires-*.yaml and quiet-*.yaml, one of them in \
-         tests/findings/examples.txt;\ncargo xtask gen",
+         order of the codes;\nfixtures tests/findings/{code}/fires-*.yaml and quiet-*.yaml (`cargo xtask fixture fold` writes a \
+         bundle as one), one of them in tests/findings/examples.txt;\ncargo xtask gen",
         rule.display(),
         explanation.display()
     ));

@@ -89,7 +89,7 @@ fn status(root: &Path) -> Result<String> {
 
 /// What `diagnose` prints about the run that is stuck.
 fn diagnose(root: &Path, flags: &[&str]) -> Result<String> {
-    let file = root.join(STUCK);
+    let file = crate::fixture::whole(root, &root.join(STUCK))?;
     let file = file
         .to_str()
         .with_context(|| format!("{} is no text", file.display()))?;

@@ -34,7 +34,8 @@ pub fn page(root: &Path) -> Result<String> {
     ))
 }
 
-/// The bundles at these places of the repository, which are files or folders, in order.
+/// The bundles at these places of the repository, which are files or folders, in order: files that
+/// hold the whole of each.
 pub fn bundles(root: &Path, places: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open: Vec<_> = places.iter().map(|place| root.join(place)).collect();
@@ -49,5 +50,6 @@ pub fn bundles(root: &Path, places: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>>
         }
     }
     found.sort();
-    Ok(found)
+    let whole = |file: &PathBuf| crate::fixture::whole(root, file);
+    found.iter().map(whole).collect()
 }
