@@ -120,8 +120,8 @@ fn without_a_look_nothing_is_claimed_and_the_way_is_shown() {
 #[test]
 fn what_was_denied_is_not_checked() {
     let text = fixture("FS901/fires-not-found.yaml").replace(
-        "- kind: Pod\n  namespace: test-namespace\n  labels: app=nginx\n  outcome: listed",
-        "- kind: Pod\n  namespace: test-namespace\n  labels: app=nginx\n  outcome: denied\n  why: pods is forbidden",
+        "- kind: Pod\n  labels: app=nginx\n  namespace: test-namespace\n  outcome: listed",
+        "- kind: Pod\n  labels: app=nginx\n  namespace: test-namespace\n  outcome: denied\n  why: pods is forbidden",
     );
     let report = report(&text);
     let gaps: Vec<_> = report
