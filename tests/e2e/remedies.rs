@@ -435,7 +435,7 @@ fn parsed(suggested: &Suggested) -> Result<(), String> {
 
 /// The codes for which a fixture's reports suggest a write on the hub.
 fn written(path: &Path) -> BTreeSet<String> {
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = test_fixtures::read(path).unwrap();
     let found = reports(&text).into_iter().flat_map(|(_, reports)| reports);
     let findings = found.flat_map(|report| report.findings);
     let values = findings.map(|finding| serde_json::to_value(finding).unwrap());

@@ -1,14 +1,22 @@
 //! Every step that is a command of ours is played: the run continues, or what it fails for is named
-//! before the step; and clusters get the content that the step names, and no other.
+//! before the step; clusters get the content that the step names, and no other; and a step that is all
+//! that its finding wants mends it, without a new error.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use kubectl_fleet_stage::controller::State;
 use kubectl_fleet_stage::controller::{AwaitedEvent, Intervention, Obstacle, PlayEnd, PlayedRun};
+use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::tried::{interventions, tried};
+use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
+use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::kubefleet::binding::Binding;
+use kubectl_fleet_stage::kubefleet::object::{Body, Object};
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
-use kubectl_fleet_stage::report::Remedy;
+use kubectl_fleet_stage::query::Which;
+use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Report, Severity};
 use kubectl_fleet_stage::words::CommandLine;
 
 use super::{fixtures, read, reports};
@@ -101,10 +109,148 @@ fn moved(
     None
 }
 
+/// The objects of a bundle as they stand after a step was played.
+struct Played<'p> {
+    before: &'p mut dyn Source,
+    state: &'p State,
+    /// The run that was deleted.
+    deleted: Option<&'p str>,
+}
+
+impl Played<'_> {
+    /// What the step, or the controller, may have made.
+    fn made(&self, concept: Concept) -> Vec<Body> {
+        let state = self.state;
+        match concept {
+            Concept::UpdateRun => vec![Body::Run(Arc::new(state.run.clone()))],
+            Concept::ApprovalRequest => {
+                let requests = state.approvals.items.iter();
+                requests.cloned().map(Body::Approval).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn body(&self, object: &Object) -> Option<Body> {
+        let state = self.state;
+        let name = &object.body.meta().name;
+        Some(match &object.body {
+            Body::Run(_) if self.deleted == Some(name) => return None,
+            Body::Run(_) if *name == state.run.meta.name => Body::Run(Arc::new(state.run.clone())),
+            Body::Binding(_) => {
+                let mut bindings = state.bindings.items.iter();
+                Body::Binding(Arc::clone(bindings.find(|it| it.meta.name == *name)?))
+            }
+            Body::Approval(it) => {
+                let mut requests = state.approvals.items.iter();
+                let now = requests.find(|it| it.meta.name == *name);
+                Body::Approval(Arc::clone(now.unwrap_or(it)))
+            }
+            other => other.clone(),
+        })
+    }
+}
+
+impl Source for Played<'_> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+        let answers = self.before.answer(queries);
+        let answers = queries.iter().zip(answers).map(|(query, answer)| {
+            let played = answer.objects.iter().filter_map(|object| {
+                let body = self.body(object)?;
+                Some(Object {
+                    kind: object.kind,
+                    body,
+                })
+            });
+            let mut objects: Vec<_> = played.collect();
+            let made = self.made(query.kind.concept());
+            let made = made.into_iter().filter(|body| {
+                let name = &body.meta().name;
+                let is_meant = match &query.which {
+                    Which::Named { name: asked, .. } => asked == name,
+                    Which::All { .. } => true,
+                };
+                is_meant && !objects.iter().any(|it| it.body.meta().name == *name)
+            });
+            let made: Vec<_> = made.collect();
+            let outcome = if made.is_empty() {
+                answer.outcome
+            } else {
+                Outcome::Listed
+            };
+            let kind = query.kind;
+            objects.extend(made.into_iter().map(|body| Object { kind, body }));
+            Answer {
+                objects: objects.into(),
+                outcome,
+            }
+        });
+        answers.collect()
+    }
+}
+
+/// How the sentence of a step begins that is nothing but its command; others name what a person does
+/// first, or what does not mend.
+const ALONE: [&str; 6] = ["Approve", "Delete", "Resume", "Roll", "Start", "Try"];
+
+/// What time alone brings where nobody plays the member clusters: silence, and what a finalizer holds;
+/// and that a stop waits for what is in flight there.
+const OF_MEMBERS: [&str; 4] = ["FS515", "FS516", "FS521", "FS603"];
+
+/// Whether a step is all that a finding wants done.
+fn is_whole(finding: &Finding, at: usize) -> bool {
+    let looks = |it: &Remedy| it.effect == Effect::ReadOnly && !it.action.starts_with("Resolve ");
+    let first = finding.remedies[at].action.split(' ').next();
+    finding.severity > Severity::Info
+        && first.is_some_and(|word| ALONE.contains(&word))
+        && finding.remedies[..at].iter().all(looks)
+}
+
+/// What is as it was, or worse, after a step that is to mend a finding.
+fn left(finding: &Finding, before: &Report, after: &Report) -> Option<String> {
+    let errors = after
+        .findings
+        .iter()
+        .filter(|it| it.severity == Severity::Error);
+    let known =
+        |code: &str| OF_MEMBERS.contains(&code) || before.findings.iter().any(|it| it.code == code);
+    let new = errors.map(|it| it.code.as_str()).find(|code| !known(code));
+    if let Some(code) = new {
+        return Some(format!("leads to {code}"));
+    }
+    let mut still = after
+        .findings
+        .iter()
+        .filter(|it| it.severity > Severity::Info);
+    still
+        .any(|it| it.code == finding.code && it.subject == finding.subject)
+        .then(|| "leaves the finding".to_owned())
+}
+
+/// Why a step that was played does not mend its finding.
+fn unmended(
+    (finding, before): (&Finding, &Report),
+    inventory: &Inventory,
+    command: &CommandLine,
+    played: &PlayedRun,
+    (bundle, hub): (&mut dyn Source, &HubFacts),
+) -> Option<String> {
+    let (run, acts) = interventions(inventory, command)?;
+    let deletes = acts.iter().any(|act| matches!(act, Intervention::Delete));
+    let state = &played.state;
+    let mut source = Played {
+        before: bundle,
+        state,
+        deleted: deletes.then_some(run.meta.name.as_str()),
+    };
+    let after = diagnose(&mut source, hub, &state.run.object(), state.now);
+    left(finding, before, &after)
+}
+
 #[test]
 fn every_step_leads_on() {
     let mut broken = Vec::new();
-    let (mut count, mut decided) = (0, 0);
+    let (mut count, mut decided, mut mends) = (0, 0, 0);
     for path in fixtures() {
         let text = std::fs::read_to_string(&path).unwrap();
         let mut bundle = read(&text).unwrap();
@@ -127,13 +273,22 @@ fn every_step_leads_on() {
                     };
                     count += 1;
                     decided += usize::from(!matches!(result, Err(Obstacle::Unknown(_))));
+                    let ends_well = |played: &&PlayedRun| {
+                        !matches!(played.end, PlayEnd::Deleted | PlayEnd::Failed(_))
+                    };
+                    // The model's new run keeps the strategy.
+                    let is_all = is_whole(finding, at) && !command.has_flag("--strategy");
+                    let played = result.as_ref().ok().filter(ends_well).filter(|_| is_all);
+                    mends += usize::from(played.is_some());
+                    let unmended = played.and_then(|played| {
+                        let around = (&mut bundle as &mut dyn Source, &hub);
+                        unmended((finding, &report), &inventory, command, played, around)
+                    });
                     let steps = (&codes, &finding.remedies[..at]);
-                    if let Some(why) = wrong(&inventory, steps, command, result) {
-                        let path = path.display();
-                        broken.push(format!(
-                            "{path}: {target}: {}: {command} {why}",
-                            finding.code
-                        ));
+                    let wrong = wrong(&inventory, steps, command, result);
+                    for why in unmended.into_iter().chain(wrong) {
+                        let (path, code) = (path.display(), &finding.code);
+                        broken.push(format!("{path}: {target}: {code}: {command} {why}"));
                     }
                 }
             }
@@ -141,6 +296,7 @@ fn every_step_leads_on() {
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(count > 1_000, "only {count} steps were played");
+    assert!(mends > 100, "only {mends} are all that their finding wants");
     assert!(
         decided * 100 > count * 98,
         "{decided} of {count} are decided"
