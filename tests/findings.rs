@@ -1,6 +1,7 @@
 //! Every fixture is diagnosed by the whole engine, and must give what its comment block expects.
 //!
-//! A fixture is a bundle that begins with one or more blocks of comments:
+//! A fixture begins with one or more blocks of comments. What follows is a bundle, or a base and what is
+//! different in it (see [`test_fixtures`]):
 //!
 //! ```text
 //! # What this situation is.
@@ -16,6 +17,11 @@
 //! # first: FS501 words that the first step or its command contains
 //! # offers: FS501 words that some step or its command contains
 //! # avoids: FS501 words that no step and no command contains
+//! base: tests/bases/cluster-stuck.yaml
+//! change:
+//!   ClusterResourceBinding/example-placement-member2-605ab01b:
+//!     status.conditions[Available].status: 'True'
+//! remove: [MemberCluster/member3]
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
