@@ -69,7 +69,7 @@ fn took(cluster: &ClusterStatus) -> Option<SignedDuration> {
 /// When the stages of a run end that goes on from where it stands; `None` for those that are done,
 /// and where it is unknown. What decides whether the run goes on at all is not checked.
 pub fn forecast(state: &State, times: ClusterTimes) -> Vec<Option<StageEnd>> {
-    if is_slow(state, times.longest) {
+    if is_slow(state, times.longest) || is_long(&state.run) {
         return Vec::new();
     }
     let state = assumed(state);
@@ -93,6 +93,26 @@ fn is_slow(state: &State, longest: SignedDuration) -> bool {
         let since = started.and_then(|it| it.since);
         since.is_none_or(|it| state.now.duration_since(it) > longest)
     })
+}
+
+/// How many looks one play of a run may take.
+fn looks(run: &UpdateRun) -> usize {
+    let clusters = run.all_stages().map(|it| it.clusters.len());
+    WORK.checked_div(clusters.sum()).unwrap_or(WORK).max(LOOKS)
+}
+
+/// Whether the stage that is under way has more batches of clusters left than a play has looks.
+fn is_long(run: &UpdateRun) -> bool {
+    let Some(at) = run.status.stages.iter().position(|it| !is_over(it)) else {
+        return false;
+    };
+    let strategy = run.status.strategy.as_deref();
+    let spec = strategy.and_then(|strategy| strategy.stages.get(at));
+    let clusters = run.status.stages.get(at).map_or(&[][..], |it| &it.clusters);
+    let at_once = spec.and_then(|it| it.concurrency(clusters.len()));
+    let is_left = |it: &&ClusterStatus| !it.conditions.is_true(reasons::SUCCEEDED);
+    let left = clusters.iter().filter(is_left).count();
+    left.div_ceil(at_once.unwrap_or(1).max(1)) > looks(run)
 }
 
 /// The objects with what a play needs: bindings that were not read are what the run has written, and
@@ -189,10 +209,9 @@ struct Course {
 impl Course {
     /// Plays until a person has to act, and acts. Returns whether it goes on.
     fn play_on(&mut self, pace: ClusterPace<'_>) -> bool {
-        let clusters = self.state.run.all_stages().map(|it| it.clusters.len());
         let limits = PlayLimits {
             until: Timestamp::MAX,
-            looks: WORK.checked_div(clusters.sum()).unwrap_or(WORK).max(LOOKS),
+            looks: looks(&self.state.run),
             pause: Some(self.pause),
         };
         let Ok(played) = play(self.state.clone(), pace, &limits) else {

@@ -173,3 +173,22 @@ fn what_comes_after_an_approval_may_wait_for_a_timer() {
         Some("ends 3 to 23 min after the approval")
     );
 }
+
+/// A run of one stage with so many clusters, one after the other.
+fn run_of(clusters: usize) -> UpdateRun {
+    let mut run = UpdateRun::default();
+    let clusters = vec![ClusterStatus::default(); clusters];
+    run.status.stages.push(StageStatus {
+        clusters,
+        ..StageStatus::default()
+    });
+    run
+}
+
+#[test]
+fn a_stage_of_more_clusters_than_looks_is_not_played() {
+    // 200 clusters leave 200 looks.
+    assert!(!is_long(&run_of(200)));
+    assert!(is_long(&run_of(201)));
+    assert!(!is_long(&UpdateRun::default()));
+}
