@@ -168,7 +168,7 @@ fn the_state_needs_no_reasons() {
             walk.drive(&mut source);
             let asked = source.asked;
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
-            let status = Status::new(&inventory);
+            let status = Status::with_ends(&inventory);
             let place = format!("{}: {target}", path.display());
             assert_eq!(status.verdict, report.verdict, "{place}");
             assert_eq!(status.progress, report.progress, "{place}");
@@ -396,7 +396,7 @@ fn extremes_end_nothing() {
                 show(&diagnose(&mut bundle, &hub, target, now));
                 let mut walk = Walk::new(target.clone());
                 walk.drive(&mut bundle);
-                let status = Status::new(&Inventory::new(walk, now, hub.clone()));
+                let status = Status::with_ends(&Inventory::new(walk, now, hub.clone()));
                 assert!(!render::status::line(&status).is_empty());
                 let page = render::html::status(&status, &Invocation::new("x", "", &[]));
                 assert!(!page.is_empty());

@@ -139,23 +139,14 @@ fn new_run(
         return Err(Obstacle::Refused(format!("the run {name} exists")));
     }
     let old = &state.run;
-    Ok(UpdateRun {
-        meta: ObjectMeta {
-            name: name.to_owned(),
-            namespace: old.meta.namespace.clone(),
-            generation: Some(1),
-            created: Some(state.now),
-            ..ObjectMeta::default()
-        },
-        spec: RunSpec {
-            placement: old.spec.placement.clone(),
-            snapshot_index: snapshot.unwrap_or_default().to_owned(),
-            strategy: old.spec.strategy.clone(),
-            state: (state.version > AgentVersion::V01).then(|| word(wanted).to_owned()),
-            ..RunSpec::default()
-        },
-        ..UpdateRun::default()
-    })
+    let spec = RunSpec {
+        placement: old.spec.placement.clone(),
+        snapshot_index: snapshot.unwrap_or_default().to_owned(),
+        strategy: old.spec.strategy.clone(),
+        state: (state.version > AgentVersion::V01).then(|| word(wanted).to_owned()),
+        ..RunSpec::default()
+    };
+    Ok(UpdateRun::made(name, &old.meta.namespace, spec, state.now))
 }
 
 /// Puts an object in its place. What the scheduler answers is not known.

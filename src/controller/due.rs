@@ -141,11 +141,11 @@ fn bindings_changed(
 ) -> (Option<Timestamp>, SignedDuration) {
     let (mut last, mut troubled) = (None, SignedDuration::ZERO);
     let mut stages = state.run.all_stages();
-    let stage = stages.find(|stage| !stage.conditions.is_true(reasons::SUCCEEDED));
+    let stage = stages.find(|stage| !stage.is_done());
     let bindings = state.bindings.iter();
     let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
     for cluster in stage.into_iter().flat_map(|stage| &stage.clusters) {
-        if cluster.conditions.is_true(reasons::SUCCEEDED) {
+        if cluster.is_done() {
             continue;
         }
         let started = cluster.conditions.condition(reasons::STARTED);

@@ -103,15 +103,14 @@ fn looks(run: &UpdateRun) -> usize {
 
 /// Whether the stage that is under way has more batches of clusters left than a play has looks.
 fn is_long(run: &UpdateRun) -> bool {
-    let Some(at) = run.status.stages.iter().position(|it| !is_over(it)) else {
+    let Some(at) = run.status.stages.iter().position(|it| !it.is_done()) else {
         return false;
     };
     let strategy = run.status.strategy.as_deref();
     let spec = strategy.and_then(|strategy| strategy.stages.get(at));
     let clusters = run.status.stages.get(at).map_or(&[][..], |it| &it.clusters);
     let at_once = spec.and_then(|it| it.concurrency(clusters.len()));
-    let is_left = |it: &&ClusterStatus| !it.conditions.is_true(reasons::SUCCEEDED);
-    let left = clusters.iter().filter(is_left).count();
+    let left = clusters.iter().filter(|it| !it.is_done()).count();
     left.div_ceil(at_once.unwrap_or(1).max(1)) > looks(run)
 }
 
@@ -124,14 +123,15 @@ fn assumed(state: &State) -> State {
     };
     state.approvals.gap = None;
     if state.bindings.gap.take().is_some() {
+        let known = state.bindings.items.iter();
+        let known: BTreeSet<_> = known.map(|it| it.spec.cluster.as_str()).collect();
         let stages = state.run.status.stages.iter();
-        for cluster in stages.flat_map(|stage| &stage.clusters) {
-            let mut known = state.bindings.items.iter();
-            if known.all(|it| it.spec.cluster != cluster.name) {
-                let binding = written(&state.run, cluster);
-                state.bindings.items.push(Arc::new(binding));
-            }
-        }
+        let unread = stages.flat_map(|stage| &stage.clusters);
+        let unread = unread.filter(|cluster| !known.contains(cluster.name.as_str()));
+        let unread: Vec<_> = unread
+            .map(|cluster| Arc::new(written(&state.run, cluster)))
+            .collect();
+        state.bindings.items.extend(unread);
     }
     state
 }
@@ -191,10 +191,6 @@ fn play_stages(
     course.ends
 }
 
-fn is_over(stage: &StageStatus) -> bool {
-    stage.conditions.is_true(reasons::SUCCEEDED)
-}
-
 /// A run that is played from one approval to the next.
 struct Course {
     state: State,
@@ -231,7 +227,7 @@ impl Course {
         let stages = self.state.run.status.stages.clone();
         self.ends.resize(stages.len(), None);
         for (at, stage) in stages.iter().enumerate() {
-            let is_new = is_over(stage) && !was.get(at).is_some_and(is_over);
+            let is_new = stage.is_done() && !was.get(at).is_some_and(StageStatus::is_done);
             let answers =
                 |it: &TaskStatus| self.origin.after_approval.as_ref() == Some(&it.approval_request);
             let is_answer = stage.after.iter().any(answers);

@@ -275,7 +275,8 @@ impl Reconciler {
     ) -> Vec<StageStatus> {
         self.require(Concept::MemberCluster, known(&self.state.members));
         let selected: BTreeSet<String> = self.clusters_of(&bindings.updated).into_iter().collect();
-        let members = self.state.members.clone();
+        // Lent to what is placed, while the checks note what they find.
+        let members = std::mem::take(&mut self.state.members);
         let placing = Placing::of(&selected, &members, strategy);
         let mut stages = Vec::new();
         for (at, stage) in strategy.stages.iter().enumerate() {
@@ -286,6 +287,8 @@ impl Reconciler {
             stages.push(self.stage_status(stage, clusters.map(|it| it.name.to_owned())));
         }
         self.check_places(&placing, &members);
+        drop(placing);
+        self.state.members = members;
         stages
     }
 

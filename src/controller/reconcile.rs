@@ -343,6 +343,12 @@ impl Reconciler {
         self.findings.push(finding);
     }
 
+    /// What a check gave, unless the look ends there: a check that gives nothing has found why.
+    pub(super) fn passed<T>(&mut self, given: Option<T>) -> Result<T, Halt> {
+        self.halt_at_first()?;
+        given.ok_or_else(|| Halt::Unknown("nothing was found".to_owned()))
+    }
+
     /// Ends the look at the first of the findings, with what the run has recorded until there.
     pub(super) fn halt_at_first(&mut self) -> Result<(), Halt> {
         let Some(first) = self.findings.drain(..).next() else {

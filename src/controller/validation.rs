@@ -34,10 +34,7 @@ impl Reconciler {
     /// are done) and the bindings. Source: updaterun/validation.go:validate.
     pub(super) fn validate(&mut self) -> Result<(Option<usize>, Bindings), Halt> {
         let placement = self.validate_placement();
-        self.halt_at_first()?;
-        let Some(placement) = placement else {
-            return Err(Halt::Unknown("the placement".to_owned()));
-        };
+        let placement = self.passed(placement)?;
         let latest = placement.apply_strategy();
         // A run without a record of it was not written by the controller.
         let recorded = self.state.run.status.apply_strategy.as_deref();
@@ -49,10 +46,7 @@ impl Reconciler {
             return Err(aborted("FS201", &text));
         }
         let policy = self.determine_policy_snapshot();
-        self.halt_at_first()?;
-        let Some(policy) = policy else {
-            return Err(Halt::Unknown("the policy".to_owned()));
-        };
+        let policy = self.passed(policy)?;
         let status = &self.state.run.status;
         if status.policy_index != policy.index {
             let text = format!(

@@ -59,7 +59,7 @@ fn is_next(inventory: &Inventory, run: &UpdateRun) -> Option<bool> {
         Some(message) if message.starts_with("Works(s) are succcesfully") => Some(false),
         Some(message) if message.starts_with("Work(s) are successfully") => Some(true),
         _ => stages()
-            .any(|stage| stage.clusters.is_empty() && stage.conditions.is_true(reasons::SUCCEEDED))
+            .any(|stage| stage.clusters.is_empty() && stage.is_done())
             .then_some(false),
     }
 }

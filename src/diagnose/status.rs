@@ -242,12 +242,26 @@ impl Status {
         stuck?.into_iter().max().or(self.silent_since.map(lasting))
     }
 
-    /// The state of what was collected. A shallow walk is enough.
+    /// The state of what was collected. A shallow walk is enough. When stages end is left open: that
+    /// takes playing the run.
     pub fn new(inventory: &Inventory) -> Self {
+        Self::of(&super::understand(inventory))
+    }
+
+    /// The same with when the stages end, as far as what was collected tells.
+    pub fn with_ends(inventory: &Inventory) -> Self {
         let cx = super::understand(inventory);
+        Self {
+            stage_ends: stage_ends(&cx),
+            ..Self::of(&cx)
+        }
+    }
+
+    fn of(cx: &Context<'_>) -> Self {
+        let inventory = cx.inventory;
         let gates = cx.rollout.as_ref().map(|rollout| {
             let open = rollout.open_gates().filter(|_| rollout.is_live());
-            open.map(|gate| open_gate(&cx, rollout, gate)).collect()
+            open.map(|gate| open_gate(cx, rollout, gate)).collect()
         });
         let is_placement = inventory.target.kind.concept() == Concept::Placement;
         Self {
@@ -256,16 +270,16 @@ impl Status {
             hub: None,
             target: Subject::from(&inventory.target),
             verdict: cx.verdict,
-            summary: sentence::with_cause(&cx),
-            next: sentence::next(&cx),
+            summary: sentence::with_cause(cx),
+            next: sentence::next(cx),
             run: cx.rollout.as_ref().map(run_status),
             progress: cx.rollout.as_ref().map(Rollout::progress),
-            stage_ends: stage_ends(&cx),
+            stage_ends: Vec::new(),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
             expected: cx.outlook.expected(),
             silent_since: cx.outlook.silence.as_ref().map(|silence| silence.since),
-            not_checked: gaps::not_checked(&cx),
+            not_checked: gaps::not_checked(cx),
             as_of: duration::whole_seconds(inventory.now),
         }
     }

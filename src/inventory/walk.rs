@@ -368,7 +368,7 @@ fn removed_clusters(run: &UpdateRun) -> impl Iterator<Item = &str> {
     let removal = run.status.deletion_stage.as_deref().into_iter();
     removal
         .flat_map(|stage| &stage.clusters)
-        .filter(|cluster| cluster.conditions.is_true(reasons::SUCCEEDED))
+        .filter(|cluster| cluster.is_done())
         .map(|cluster| cluster.name.as_str())
 }
 

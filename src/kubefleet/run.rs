@@ -152,6 +152,21 @@ impl RunSpec {
 }
 
 impl UpdateRun {
+    /// A run as somebody makes it: the controller has not looked yet.
+    pub fn made(name: &str, namespace: &str, spec: RunSpec, now: Timestamp) -> Self {
+        Self {
+            meta: ObjectMeta {
+                name: name.to_owned(),
+                namespace: namespace.to_owned(),
+                generation: Some(1),
+                created: Some(now),
+                ..ObjectMeta::default()
+            },
+            spec,
+            ..Self::default()
+        }
+    }
+
     /// Says what the version in which it was read has no field for.
     pub(super) fn fill_in(&mut self) {
         let initialized = self.status.conditions.is_true(reasons::INITIALIZED);
@@ -204,14 +219,24 @@ impl UpdateRun {
     /// The clusters that it has started and not finished.
     pub fn in_flight(&self) -> impl Iterator<Item = &ClusterStatus> {
         let clusters = self.all_stages().flat_map(|stage| &stage.clusters);
-        clusters.filter(|cluster| {
-            cluster.conditions.is_true(reasons::STARTED)
-                && !cluster.conditions.is_true(reasons::SUCCEEDED)
-        })
+        clusters
+            .filter(|cluster| cluster.conditions.is_true(reasons::STARTED) && !cluster.is_done())
+    }
+}
+
+impl ClusterStatus {
+    /// Whether the run is done with the cluster.
+    pub fn is_done(&self) -> bool {
+        self.conditions.is_true(reasons::SUCCEEDED)
     }
 }
 
 impl StageStatus {
+    /// Whether the stage is completed, its tasks too.
+    pub fn is_done(&self) -> bool {
+        self.conditions.is_true(reasons::SUCCEEDED)
+    }
+
     /// Its tasks, those before the clusters first.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
         self.before.iter().chain(&self.after)

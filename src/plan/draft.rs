@@ -6,7 +6,6 @@ use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning};
 use crate::controller::State;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Inventory, Sight};
-use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::run::{RunSpec, UpdateRun};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
@@ -86,23 +85,15 @@ impl<'i> Draft<'i> {
             Some("latest") => index,
             asked => asked,
         };
-        let run = UpdateRun {
-            meta: ObjectMeta {
-                name: wish.run.clone().unwrap_or_else(|| "RUN".to_owned()),
-                namespace: inventory.scope.namespace().to_owned(),
-                generation: Some(1),
-                created: Some(inventory.now),
-                ..ObjectMeta::default()
-            },
-            spec: RunSpec {
-                placement: wish.placement.name.clone(),
-                snapshot_index: asked.unwrap_or_default().to_owned(),
-                strategy: self.strategy_object().name,
-                state: Some("Run".to_owned()),
-                ..RunSpec::default()
-            },
-            ..UpdateRun::default()
+        let spec = RunSpec {
+            placement: wish.placement.name.clone(),
+            snapshot_index: asked.unwrap_or_default().to_owned(),
+            strategy: self.strategy_object().name,
+            state: Some("Run".to_owned()),
+            ..RunSpec::default()
         };
+        let name = wish.run.as_deref().unwrap_or("RUN");
+        let run = UpdateRun::made(name, inventory.scope.namespace(), spec, inventory.now);
         State {
             strategy: self.strategy_sight(),
             ..State::new(inventory, &run)

@@ -134,7 +134,7 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
                 state: state(rollout, gate),
                 phase: Some(rollout.phase),
                 step: step_at(rollout, gate),
-                removes: removed(rollout, gate),
+                removes: removed(rollout, gate).map(str::to_owned).collect(),
                 asked: own.and_then(|request| request.meta.created).or_else(|| {
                     let created = gate
                         .task
@@ -149,13 +149,13 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
 }
 
 /// The clusters from which a gate lets the placement be removed.
-fn removed(rollout: &Rollout<'_>, gate: &Gate<'_>) -> Vec<String> {
-    let stages = rollout.stages.iter().filter(|_| gate.removes);
+pub fn removed<'i>(rollout: &Rollout<'i>, gate: &Gate<'_>) -> impl Iterator<Item = &'i str> {
+    let removes = gate.removes;
+    let stages = rollout.stages.iter().filter(move |_| removes);
     stages
         .filter(|stage| stage.deletes)
         .flat_map(|stage| &stage.clusters)
-        .map(|cluster| cluster.name.to_owned())
-        .collect()
+        .map(|cluster| cluster.name)
 }
 
 /// A request that no gate of a known run names. `rollout` is its run, where that exists; `None`

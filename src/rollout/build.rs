@@ -31,7 +31,7 @@ impl<'i> Rollout<'i> {
             .as_deref()
             .map_or(&[][..], |strategy| &strategy.stages);
         let current = (phase == Phase::Executing && is_taken_up(run))
-            .then(|| run.status.stages.iter().position(|stage| !is_done(stage)))
+            .then(|| run.status.stages.iter().position(|stage| !stage.is_done()))
             .flatten();
         let mut stages: Vec<_> = run
             .status
@@ -133,10 +133,6 @@ fn mark_removal(run: &UpdateRun, stages: &mut [StageView<'_>]) {
             return;
         }
     }
-}
-
-fn is_done(stage: &StageStatus) -> bool {
-    stage.conditions.is_true(reasons::SUCCEEDED)
 }
 
 fn stage<'i>(
@@ -245,10 +241,9 @@ fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
 /// Source: updaterun/execution.go:executeUpdatingStage.
 fn turn(stage: &StageStatus, at: usize, slots: usize, reached: Option<Timestamp>) -> Option<Turn> {
     let earlier = stage.clusters.get(..at)?;
-    let done = |cluster: &&ClusterStatus| cluster.conditions.is_true(reasons::SUCCEEDED);
     let mut ended: Vec<_> = earlier
         .iter()
-        .filter(done)
+        .filter(|cluster| cluster.is_done())
         .map(|cluster| cluster.conditions.condition(reasons::SUCCEEDED)?.since)
         .collect();
     if earlier.len().saturating_sub(ended.len()) >= slots {
@@ -366,8 +361,7 @@ fn is_past_clusters(stage: &StageStatus) -> bool {
         let conditions = &task.conditions;
         conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
     };
-    let done = |cluster: &ClusterStatus| cluster.conditions.is_true(reasons::SUCCEEDED);
-    stage.before.iter().all(approved) && stage.clusters.iter().all(done)
+    stage.before.iter().all(approved) && stage.clusters.iter().all(ClusterStatus::is_done)
 }
 
 impl StageView<'_> {

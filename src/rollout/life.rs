@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::inventory::Inventory;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, reasons};
 
@@ -58,7 +58,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> Life {
 /// Whether a run has brought its snapshot to a cluster.
 fn has_updated(run: &UpdateRun) -> bool {
     let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
-    clusters.any(|cluster| cluster.conditions.is_true(reasons::SUCCEEDED))
+    clusters.any(ClusterStatus::is_done)
 }
 
 /// The same from the times: since when the placement exists, when the run was created, when the

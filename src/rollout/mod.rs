@@ -308,10 +308,7 @@ impl<'i> Rollout<'i> {
     /// The clusters of which the bindings may change what the run's status tells: those that are not
     /// done, in stages that are not.
     pub fn unsettled(&self) -> impl Iterator<Item = &ClusterView<'i>> {
-        let stages = self
-            .stages
-            .iter()
-            .filter(|stage| !stage.status.conditions.is_true(reasons::SUCCEEDED));
+        let stages = self.stages.iter().filter(|stage| !stage.status.is_done());
         stages
             .flat_map(|stage| &stage.clusters)
             .filter(|cluster| cluster.state != ClusterState::Done)

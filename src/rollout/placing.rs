@@ -66,21 +66,21 @@ impl<'i> Placing<'i> {
         let complete = members.is_complete();
         let place = |name| {
             let member = member(name);
-            let selects = |stage: &&Stage| {
-                let selector = stage.selector.as_deref().zip(member);
-                selector.map_or(Some(false), |(selector, member)| select(selector, member))
-            };
-            let stages = strategy.stages.iter();
-            Placed {
+            let mut placed = Placed {
                 name,
                 member,
-                stages: stages
-                    .clone()
-                    .filter(|it| selects(it) == Some(true))
-                    .collect(),
-                is_unclear: member.is_none() && !complete
-                    || stages.clone().any(|it| selects(&it).is_none()),
+                stages: Vec::new(),
+                is_unclear: member.is_none() && !complete,
+            };
+            for stage in &strategy.stages {
+                let selector = stage.selector.as_deref().zip(member);
+                match selector.map(|(selector, member)| select(selector, member)) {
+                    Some(Some(true)) => placed.stages.push(stage),
+                    Some(None) => placed.is_unclear = true,
+                    Some(Some(false)) | None => {}
+                }
             }
+            placed
         };
         Self {
             strategy,

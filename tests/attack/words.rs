@@ -190,7 +190,7 @@ fn reports(documents: &[Value]) -> Vec<(Report, Status)> {
         let mut walk = Walk::new(target);
         walk.drive(&mut bundle);
         let inventory = Inventory::new(walk, now, hub.clone());
-        reports.push((report, Status::new(&inventory)));
+        reports.push((report, Status::with_ends(&inventory)));
     }
     reports
 }

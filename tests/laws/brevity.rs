@@ -100,7 +100,7 @@ fn a_run_that_is_over_has_nothing_pending() {
             let hub = bundle.hub.clone();
             let mut walk = Walk::shallow(target);
             walk.drive(&mut bundle);
-            let status = Status::new(&Inventory::new(walk, report.as_of.unwrap(), hub));
+            let status = Status::with_ends(&Inventory::new(walk, report.as_of.unwrap(), hub));
             let status = render::status::status(&status, &look(true));
             for (format, shown) in formats(&report, true)
                 .into_iter()

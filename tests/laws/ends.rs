@@ -225,7 +225,7 @@ fn a_long_failure_keeps_its_end_in_a_state_too() {
         let hub = bundle.hub.clone();
         let mut walk = Walk::shallow(target);
         walk.drive(&mut bundle);
-        let status = Status::new(&Inventory::new(walk, report.as_of.unwrap(), hub));
+        let status = Status::with_ends(&Inventory::new(walk, report.as_of.unwrap(), hub));
         for verbose in [false, true] {
             let shown = render::status::status(&status, &look(verbose));
             assert!(bare(&shown).contains(&end(&message)), "{shown}");

@@ -84,7 +84,7 @@ fn status(root: &Path) -> Result<String> {
         verbose: false,
     };
     let inventory = Inventory::new(walk, now, bundle.hub.clone());
-    Ok(watched(&Status::new(&inventory), &look))
+    Ok(watched(&Status::with_ends(&inventory), &look))
 }
 
 /// What `diagnose` prints about the run that is stuck.

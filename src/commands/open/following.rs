@@ -28,6 +28,7 @@ pub(in crate::commands) struct Following<'r> {
     context: Option<String>,
     absent: Vec<(String, Error)>,
     clock: CommandClock,
+    with_ends: bool,
     has_begun: bool,
 }
 
@@ -130,8 +131,15 @@ impl<'r> Following<'r> {
             context,
             absent,
             clock,
+            with_ends: false,
             has_begun: false,
         })
+    }
+
+    /// Tells with each state when the stages end, or does not: only what shows it needs it.
+    pub(in crate::commands) const fn with_ends(mut self, with_ends: bool) -> Self {
+        self.with_ends = with_ends;
+        self
     }
 
     /// Takes the targets for gone when their uid is another.
@@ -171,7 +179,11 @@ impl<'r> Following<'r> {
                 (None, context) => {
                     let facts = facts(self.hub, &walk);
                     let inventory = Inventory::new(walk, self.clock.now(), facts);
-                    let status = Status::new(&inventory);
+                    let status = if self.with_ends {
+                        Status::with_ends(&inventory)
+                    } else {
+                        Status::new(&inventory)
+                    };
                     RolloutNow::State(Box::new(match context {
                         Some(context) => status.on_hub(context),
                         None => status,

@@ -101,17 +101,22 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
         let targets = reading.targets(&args.targets, namespace, ui)?;
         let seen = reading.overviews(&targets)?;
-        let mut states: Vec<_> = seen.iter().map(Status::new).collect();
-        if matches!(args.output, StatusFormat::Json | StatusFormat::Yaml) {
-            // What comes next hangs on more than the state does.
-            for (status, target) in states.iter_mut().zip(&targets) {
-                status.expected = None;
-                if let Ok(inventory) = reading.inventory(target) {
-                    status.look_ahead(&inventory);
-                }
-            }
+        if !matches!(args.output, StatusFormat::Json | StatusFormat::Yaml) {
+            return Ok(seen.iter().map(Status::with_ends).collect());
         }
-        Ok(states)
+        // What comes next hangs on more than the state does.
+        let states = seen.iter().zip(&targets).map(|(seen, target)| {
+            let Ok(inventory) = reading.inventory(target) else {
+                return Status {
+                    expected: None,
+                    ..Status::with_ends(seen)
+                };
+            };
+            let mut status = Status::new(seen);
+            status.look_ahead(&inventory);
+            status
+        });
+        Ok(states.collect::<Vec<_>>())
     })?;
     let (answers, found) = answers.take();
     let states = found.into_iter().flat_map(|HubAnswer { hub, found }| {

@@ -116,6 +116,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     };
     let (words, conditions) = (args.runs.clone(), conditions(args, ","));
     let namespace = session.global.namespace.clone();
+    let is_document = matches!(args.output, WaitFormat::Json | WaitFormat::Yaml);
     let mut place = None;
     let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
         let namespace = namespace.as_deref();
@@ -125,7 +126,9 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         } else {
             reading.runs_of(&words, namespace, ui)?
         };
-        Ok(Box::new(Following::new(reading, runs)?))
+        Ok(Box::new(
+            Following::new(reading, runs)?.with_ends(is_document),
+        ))
     })?;
     let left = args
         .timeout

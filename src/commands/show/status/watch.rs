@@ -28,7 +28,7 @@ pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, 
     let mut place = None;
     let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
         let targets = reading.targets(&words, namespace.as_deref(), ui)?;
-        Ok(Box::new(Following::new(reading, targets)?))
+        Ok(Box::new(Following::new(reading, targets)?.with_ends(true)))
     })?;
     let (global, ui) = (session.global, &mut *session.ui);
     let mut view = StatusView {

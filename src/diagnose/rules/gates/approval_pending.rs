@@ -6,21 +6,13 @@ use crate::diagnose::gate::{hold_back, opens, told, unlisted};
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
+use crate::rollout::approvals::removed;
 use crate::rollout::{ClusterState, Phase, Rollout};
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
-
-/// The clusters that lose the placement once a gate is passed.
-fn removed<'c>(cx: &'c Context<'_>, gate: &crate::rollout::Gate<'_>) -> Vec<&'c str> {
-    let stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
-    stages
-        .filter(|stage| stage.deletes && gate.removes)
-        .flat_map(|stage| stage.clusters.iter().map(|cluster| cluster.name))
-        .collect()
-}
 
 /// What to look at before approving, as far as there is something to see.
 fn condition(rollout: &Rollout<'_>) -> &'static str {
@@ -79,7 +71,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(&object, message)
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .clusters(removed(cx, gate))
+            .clusters(removed(rollout, gate))
             .evidence(&run, format!("{}.approvalRequestName", gate.path()), name);
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
