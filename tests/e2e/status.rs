@@ -35,16 +35,23 @@ fn arguments(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> 
     words.chain(hub).chain(context).collect()
 }
 
+/// The plugin, which breaks no line: the tests may run where a width is set.
+fn plugin() -> Command {
+    let mut plugin = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+    plugin.env_remove("COLUMNS");
+    plugin
+}
+
 /// Starts the plugin, which goes on while the test does something.
 fn start(scene: &Scene, command: &[&str], name: &str) -> Running {
-    let mut plugin = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+    let mut plugin = plugin();
     plugin.args(arguments(scene, &scene.hub.kubeconfig, command, name));
     Running::of(&mut plugin)
 }
 
 /// The same by way of another kubeconfig; what it says is read by the test.
 fn start_at(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+    plugin()
         .args(arguments(scene, kubeconfig, command, name))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -400,7 +407,7 @@ fn several_runs_are_waited_for_together() {
         let proxy = scene.hub.proxy();
         let wait = |names: &[&str], more: &[&str]| {
             let words = arguments(&scene, &proxy.kubeconfig(), &["wait"], names[0]);
-            let ran = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+            let ran = plugin()
                 .args(words)
                 .args(&names[1..])
                 .args(more)
