@@ -25,6 +25,13 @@ fn the_writes_of_the_real_controller_are_foretold() {
             score.in_time,
             score.foretold
         );
+        let (came, within) = score.ends;
+        assert!(came > 10, "{}: {came} ends of stages", path.display());
+        assert!(
+            within * 100 >= came * 95,
+            "{}: {within} of {came} ends within their range",
+            path.display()
+        );
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let version = name.trim_end_matches(".jsonl.gz").trim_end_matches("-walk");
         let of = scores.entry(version.to_owned()).or_default();

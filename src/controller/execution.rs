@@ -58,10 +58,31 @@ impl Reconciler {
             self.execute_stage(stage, bindings)
                 .map(|requeue| (false, requeue))
         } else {
-            let finished = self.execute_delete_stage(bindings);
-            finished.map(|finished| (finished, Requeue::After(LOOK_EVERY)))
+            self.enter_delete_stage(stage, bindings)
         };
         self.fail_stage_of(stage, ended)
+    }
+
+    /// The part of `execute` that is about the delete stage. Its tasks come before it, where there are
+    /// any, and are not looked at again. Source: KubeFleet's change 813, of which no version is released.
+    fn enter_delete_stage(
+        &mut self,
+        at: usize,
+        bindings: &Bindings,
+    ) -> Result<(bool, Requeue), Halt> {
+        let is_begun = self.stage(at).is_some_and(|stage| stage.started.is_some());
+        if !is_begun && let Some(requeue) = self.check_after_stage_tasks_status(at)? {
+            let name = self.stage_name(at);
+            let message = "Waiting for delete stage tasks to complete";
+            self.mark_stage_updating_waiting(at, message);
+            self.mark_update_run_waiting("after-stage", &name);
+            return Ok((false, requeue));
+        }
+        if !is_begun && self.stage(at).is_some_and(|stage| !stage.after.is_empty()) {
+            self.mark_update_run_progressing();
+        }
+        let finished = self.execute_delete_stage(bindings)?;
+        Ok((finished, Requeue::After(LOOK_EVERY)))
     }
 
     /// The part of `execute` that is about a stage.
@@ -434,8 +455,10 @@ impl Reconciler {
     /// Source: updaterun/execution.go:checkAfterStageTasksStatus.
     fn check_after_stage_tasks_status(&mut self, at: usize) -> Result<Option<Requeue>, Halt> {
         let strategy = self.state.run.status.strategy.as_deref();
-        let tasks = strategy.and_then(|strategy| strategy.stages.get(at));
-        let tasks = tasks.map_or_else(Vec::new, |stage| stage.after.clone());
+        let tasks = strategy.map_or_else(Vec::new, |strategy| match strategy.stages.get(at) {
+            Some(stage) => stage.after.clone(),
+            None => strategy.before_deletion.clone(),
+        });
         let (mut passed, mut requeue) = (true, Requeue::After(STAGE_EVERY));
         for (nth, task) in tasks.iter().enumerate() {
             if task.kind == "Approval" {

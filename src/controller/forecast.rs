@@ -73,14 +73,20 @@ pub fn forecast(state: &State, times: ClusterTimes) -> Vec<Option<StageEnd>> {
         return Vec::new();
     }
     let state = assumed(state);
-    // A cluster that was done in less than the controller's pause was so at a look that came early.
-    let pause = times.shortest.min(LOOK_EVERY);
-    let early = play_stages(&state, times.shortest, pause, false).into_iter();
-    let late = play_stages(&state, times.longest, LOOK_EVERY, true).into_iter();
+    // What was noted at one look may have been so since the one before, and may be noted one later.
+    let shortest = times.shortest.saturating_sub(LOOK_EVERY);
+    let shortest = shortest.max(SignedDuration::ZERO);
+    let pause = shortest.clamp(SignedDuration::from_secs(1), LOOK_EVERY);
+    let early = play_stages(&state, shortest, pause, false).into_iter();
+    let longest = times.longest.saturating_add(LOOK_EVERY);
+    let late = play_stages(&state, longest, LOOK_EVERY, true).into_iter();
     let pairs = early.zip(late);
-    pairs
-        .map(|(early, late)| StageEnd::between(&early?, &late?))
-        .collect()
+    let range = |(early, late): (Option<StageEnd>, Option<StageEnd>)| {
+        let mut late = late?;
+        late.at_most = late.at_most.saturating_add(LOOK_EVERY);
+        StageEnd::between(&early?, &late)
+    };
+    pairs.map(range).collect()
 }
 
 /// Whether a cluster takes longer than any did before. That it is done is noted a look later at most;

@@ -260,9 +260,12 @@ impl Reconciler {
             self.state.run.status.stages = stages;
             self.state.run.status.strategy = Some(Box::new(strategy));
         }
+        let strategy = self.state.run.status.strategy.as_deref();
+        let tasks = strategy.map_or(&[][..], |strategy| &strategy.before_deletion);
         self.state.run.status.deletion_stage = Some(Box::new(StageStatus {
             name: names::DELETE_STAGE.to_owned(),
             clusters: leaving,
+            after: self.task_statuses(tasks, "after", "delete-stage"),
             ..StageStatus::default()
         }));
     }
@@ -385,20 +388,22 @@ impl Reconciler {
         }
     }
 
-    fn stage_status(&self, stage: &Stage, clusters: impl Iterator<Item = String>) -> StageStatus {
+    fn task_statuses(&self, tasks: &[Task], when: &str, stage: &str) -> Vec<TaskStatus> {
         let run = &self.state.run.meta.name;
-        let tasks = |tasks: &[Task], when| {
-            let task = |task: &Task| TaskStatus {
-                kind: task.kind.clone(),
-                approval_request: if task.kind == "Approval" {
-                    names::approval_request(run, when, &stage.name)
-                } else {
-                    String::new()
-                },
-                conditions: Vec::new(),
-            };
-            tasks.iter().map(task).collect()
+        let task = |task: &Task| TaskStatus {
+            kind: task.kind.clone(),
+            approval_request: if task.kind == "Approval" {
+                names::approval_request(run, when, stage)
+            } else {
+                String::new()
+            },
+            conditions: Vec::new(),
         };
+        tasks.iter().map(task).collect()
+    }
+
+    fn stage_status(&self, stage: &Stage, clusters: impl Iterator<Item = String>) -> StageStatus {
+        let tasks = |tasks, when| self.task_statuses(tasks, when, &stage.name);
         StageStatus {
             name: stage.name.clone(),
             clusters: clusters.map(waiting).collect(),

@@ -120,11 +120,6 @@ pub fn initialize(state: State) -> (State, Vec<InputFinding>) {
     (reconciler.state, reconciler.findings)
 }
 
-/// The same as a part of a report; absent where it is not known.
-pub fn expected(inventory: &Inventory) -> Option<ExpectedWrite> {
-    next(inventory).ok().map(|prediction| prediction.expected())
-}
-
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
     if rests(&state) && !is_woken(&state) {

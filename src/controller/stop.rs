@@ -4,6 +4,7 @@ use super::failure::{Halt, UNEXPECTED, aborted, aggregate};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{Bindings, Reconciler};
 use super::state::{is_false, is_true};
+use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::{ConditionStatus, Conditions, reasons};
 
 impl Reconciler {
@@ -82,6 +83,12 @@ impl Reconciler {
     fn stop_delete_stage(&mut self, bindings: &Bindings) -> Result<bool, Halt> {
         let generation = self.generation();
         let at = self.state.run.status.stages.len();
+        // Before its tasks are done nothing is removed.
+        let waits = |stage: &StageStatus| stage.started.is_none() && !stage.after.is_empty();
+        if self.stage(at).is_some_and(waits) {
+            self.mark_stage_updating_stopped(at);
+            return Ok(true);
+        }
         let mut gone = self.leaving_clusters();
         for binding in &bindings.deleted {
             self.not_yet_deleted(*binding, &mut gone, "stopping")?;

@@ -286,8 +286,9 @@ impl Status {
 
     /// Adds what an inventory tells of what comes next that has more than the state needs.
     pub fn look_ahead(&mut self, inventory: &Inventory) {
-        self.expected = controller::expected(inventory);
-        self.stage_ends = stage_ends(&super::understand(inventory));
+        let cx = super::understand(inventory);
+        self.expected = cx.outlook.expected();
+        self.stage_ends = stage_ends(&cx);
     }
 
     /// The same where several hubs were asked: its commands lead to its own.

@@ -90,6 +90,12 @@ impl Walk {
         }
     }
 
+    /// Leaves a question out.
+    pub fn leave_out(&mut self, query: HubQuery) {
+        self.known
+            .insert(query, Answer::none(Outcome::NotCollected));
+    }
+
     /// Walks a source that answers at once.
     pub fn drive(&mut self, source: &mut dyn Source) {
         loop {

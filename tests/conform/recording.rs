@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use flate2::read::GzDecoder;
 use jiff::{SignedDuration, Timestamp};
 use kubectl_fleet_stage::controller::{self, ExpectedCondition, Prediction};
+use kubectl_fleet_stage::diagnose::status::{StageForecast, Status};
 use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::{Body, Object, Parsed};
@@ -37,6 +38,9 @@ pub struct Score {
     pub same_texts: usize,
     /// Of those that were foretold, how many came by the time that was foretold.
     pub in_time: usize,
+    /// How many ends of stages were foretold as a range, at a write before, and came; and how many of
+    /// them came within it.
+    pub ends: (usize, usize),
     pub misses: Vec<Miss>,
 }
 
@@ -139,8 +143,10 @@ pub fn conform(path: &Path) -> Result<Score> {
         foretold: 0,
         same_texts: 0,
         in_time: 0,
+        ends: (0, 0),
         misses: Vec::new(),
     };
+    let mut awaited: Vec<AwaitedEnd> = Vec::new();
     let mut last: BTreeMap<ObjectRef, (u64, Object)> = BTreeMap::new();
     for event in &events {
         let before = last.get(&event.reference).cloned();
@@ -156,6 +162,10 @@ pub fn conform(path: &Path) -> Result<Score> {
             }
         }
         history.add(event);
+        if is_write && let Some(new) = new {
+            awaited.retain(|end| end.is_awaited(event, new, &mut score.ends));
+            awaited.extend(foretell_ends(&history, event, new));
+        }
         match &event.object {
             Some(object) if new.is_some() => {
                 let since = if is_write {
@@ -171,6 +181,66 @@ pub fn conform(path: &Path) -> Result<Score> {
         }
     }
     Ok(score)
+}
+
+/// The end of a stage that was foretold and has not come yet.
+struct AwaitedEnd {
+    run: ObjectRef,
+    generation: Option<i64>,
+    at: Timestamp,
+    stage: StageForecast,
+}
+
+impl AwaitedEnd {
+    /// Whether it is to be waited for after a write. An end that has come is counted; one of a run that
+    /// somebody has changed since counts for nothing.
+    fn is_awaited(&self, event: &Event, run: &UpdateRun, ends: &mut (usize, usize)) -> bool {
+        if self.run != event.reference {
+            return true;
+        }
+        let mut stages = run.status.stages.iter();
+        let stage = stages.find(|stage| stage.name == self.stage.stage);
+        let failed = run.status.conditions.is_false("Succeeded");
+        if self.generation != run.meta.generation || failed {
+            return false;
+        }
+        let Some(stage) = stage else {
+            return false;
+        };
+        let has_come = match &self.stage.end.until_approval {
+            None => stage.conditions.is_true("Succeeded"),
+            Some(request) => stage.after.iter().any(|task| {
+                task.approval_request == *request
+                    && task.conditions.is_true("ApprovalRequestCreated")
+            }),
+        };
+        if has_come {
+            let took = self.at.duration_until(event.at);
+            let end = &self.stage.end;
+            let within =
+                took + WATCHED_WITHIN >= end.at_least && took <= end.at_most + WATCHED_WITHIN;
+            ends.0 += 1;
+            ends.1 += usize::from(within);
+        }
+        !has_come
+    }
+}
+
+/// When the stages of a run end that is left alone, as `status` says it.
+fn foretell_ends(
+    history: &History,
+    event: &Event,
+    run: &UpdateRun,
+) -> impl Iterator<Item = AwaitedEnd> {
+    let inventory = inventory(history, event, event.version);
+    let stages = Status::with_ends(&inventory).stage_ends.into_iter();
+    let alone = stages.filter(|it| it.end.after_approval.is_none() && !it.end.after_start);
+    alone.map(|stage| AwaitedEnd {
+        run: event.reference.clone(),
+        generation: run.meta.generation,
+        at: event.at,
+        stage,
+    })
 }
 
 /// Compares one write with what was foretold of the objects as they stood before it.
@@ -258,11 +328,15 @@ fn look_begins(history: &History, event: &Event, since: u64) -> Option<u64> {
 }
 
 fn foretell(history: &History, event: &Event, cut: u64) -> Result<Prediction, String> {
+    controller::next(&inventory(history, event, cut))
+}
+
+/// What is around the run of an event, as it stood at a version.
+fn inventory(history: &History, event: &Event, cut: u64) -> Inventory {
     history.until.set(cut);
     let mut walk = Walk::new(event.reference.clone());
     walk.drive(&mut Recorded(history));
-    let inventory = Inventory::new(walk, event.at, HubFacts::default());
-    controller::next(&inventory)
+    Inventory::new(walk, event.at, HubFacts::default())
 }
 
 type Essence<'c> = (&'c str, Option<&'c str>, &'c str, &'c str, &'c str, i64);

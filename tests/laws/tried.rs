@@ -302,3 +302,90 @@ fn every_step_leads_on() {
         "{decided} of {count} are decided"
     );
 }
+
+/// What an approval starts, as the model plays it: the clusters of each stage up to what the run waits
+/// for next.
+fn starts(played: &PlayedRun) -> Vec<(&str, BTreeSet<&str>)> {
+    let mut stages: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+    let conditions = played.writes.iter().flat_map(|write| &write.conditions);
+    for condition in conditions.filter(|it| it.kind == "Started" && it.status == "True") {
+        let place = condition.on.strip_prefix("stage/").unwrap_or(&condition.on);
+        let Some((stage, cluster)) = place.split_once("/cluster/") else {
+            continue;
+        };
+        match stages.iter_mut().find(|(known, _)| *known == stage) {
+            Some((_, clusters)) => _ = clusters.insert(cluster),
+            None => stages.push((stage, BTreeSet::from([cluster]))),
+        }
+    }
+    stages
+}
+
+/// What is wrong with the sentence about what an approval opens.
+fn untrue(said: &str, run: &UpdateRun, played: &PlayedRun) -> Option<String> {
+    let said = said.split(", once the timed wait").next().unwrap_or(said);
+    let words: BTreeSet<_> = said
+        .split([' ', ','])
+        .map(|word| word.trim_end_matches('.'))
+        .collect();
+    let starts = starts(played);
+    let first = starts.first();
+    let wrong = |what: &str| Some(format!("says {said:?}, but {what}: {starts:?}"));
+    if said == "the run finish" {
+        return (played.end != PlayEnd::Succeeded || first.is_some())
+            .then(|| wrong("it does not end"))?;
+    }
+    if said.ends_with("request its own approval") || said.contains("request an approval") {
+        let asks = matches!(&played.end, PlayEnd::Waits(waits)
+            if waits.iter().any(|it| matches!(it, AwaitedEvent::Approval { .. })));
+        return (!asks || first.is_some()).then(|| wrong("it does not wait for one"))?;
+    }
+    let mut clusters = run.status.stages.iter().flat_map(|it| &it.clusters);
+    if !clusters.any(|it| words.contains(it.name.as_str())) {
+        return None;
+    }
+    let (stage, clusters) = first?;
+    let missed = clusters.iter().find(|it| !words.contains(**it));
+    if !words.contains(stage) || missed.is_some() {
+        return wrong("others start");
+    }
+    None
+}
+
+#[test]
+fn a_gate_opens_what_is_said() {
+    let (mut broken, mut count) = (Vec::new(), 0);
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut bundle = read(&text).unwrap();
+        let Some(now) = bundle.collected_at.or(bundle.newest_timestamp()) else {
+            continue;
+        };
+        let hub = bundle.hub.clone();
+        for (target, report) in reports(&text) {
+            let said = report.summary.split_once("approving lets ");
+            let Some(said) = said.and_then(|(_, said)| said.split(['.', ';']).next()) else {
+                continue;
+            };
+            let mut walk = Walk::new(target.clone());
+            walk.drive(&mut bundle);
+            let inventory = Inventory::new(walk, now, hub.clone());
+            let remedies = report.findings.iter().flat_map(|it| &it.remedies);
+            let commands = remedies.filter_map(|it| it.command.as_ref());
+            let mut approves = commands.filter(|it| it.is_ours() && it.verb() == "approve");
+            let Some(Ok(played)) = approves.next().and_then(|it| tried(&inventory, it)) else {
+                continue;
+            };
+            count += 1;
+            let run = inventory.run.present().unwrap();
+            if let Some(why) = untrue(said, run, &played) {
+                broken.push(format!("{}: {target}: {why}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(
+        count > 50,
+        "only {count} sentences were held against a play"
+    );
+}

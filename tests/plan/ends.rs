@@ -36,16 +36,16 @@ fn stages_end_as_late_as_clusters_took_before() {
         panic!("{json:#}");
     };
     let wanted = serde_json::json!({
-        "afterStart": true, "untilApproval": "RUN-after-canary", "atLeast": "2m", "atMost": "5m",
+        "afterStart": true, "untilApproval": "RUN-after-canary", "atLeast": "1m45s", "atMost": "5m30s",
     });
     assert_eq!(canary["ends"], wanted);
     assert_eq!(prod["ends"]["afterApproval"], "RUN-before-prod");
-    assert_eq!(prod["ends"]["atLeast"], "4m");
-    assert_eq!(prod["ends"]["atMost"], "10m");
+    assert_eq!(prod["ends"]["atLeast"], "3m30s");
+    assert_eq!(prod["ends"]["atMost"], "10m45s");
     let (_, text, _) = call(ARGS, &objects);
     for line in [
-        "|    approval due 2 to 5 min after the start",
-        "|    ends 4 to 10 min after the approval",
+        "|    approval due 1 to 6 min after the start",
+        "|    ends 3 to 11 min after the approval",
     ] {
         assert!(text.lines().any(|it| it == line), "{text}");
     }

@@ -29,14 +29,16 @@ pub fn section(root: &Path) -> Result<String> {
          The program has a model of KubeFleet's update run controller. It is compared with recordings of hubs on which \
          KubeFleet's own agents ran: from the objects as they were before each write to the conditions of a run, the \
          model computes this write. A write is foretold if exactly the same conditions change, with the same status, \
-         reason, and observedGeneration. `cargo xtask conform` compares other recordings.\n\n{}",
+         reason, and observedGeneration. After each write to a run that waits for nobody, the \
+         end of a stage is a range, as `status` prints it; it is counted if the end came. `cargo xtask conform` \
+         compares other recordings.\n\n{}",
         table(&files)?
     ))
 }
 
 fn table(files: &[PathBuf]) -> Result<String> {
-    let mut rows = "| recording | writes | foretold | | of these, with the same messages | by the time foretold |\n\
-                    |---|---|---|---|---|---|\n"
+    let mut rows = "| recording | writes | foretold | | of these, with the same messages | by the time foretold | ends of stages foretold | within the range |\n\
+                    |---|---|---|---|---|---|---|---|\n"
         .to_owned();
     let mut misses = String::new();
     for file in files {
@@ -46,13 +48,15 @@ fn table(files: &[PathBuf]) -> Result<String> {
         let share = score.foretold * 10_000 / score.writes.max(1);
         let _ = writeln!(
             rows,
-            "| {name} | {} | {} | {}.{:02} % | {} | {} |",
+            "| {name} | {} | {} | {}.{:02} % | {} | {} | {} | {} |",
             score.writes,
             score.foretold,
             share / 100,
             share % 100,
             score.same_texts,
-            score.in_time
+            score.in_time,
+            score.ends.0,
+            score.ends.1
         );
         for miss in score.misses {
             let at = miss.at;

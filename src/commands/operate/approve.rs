@@ -18,13 +18,13 @@ use crate::commands::operate::operation::{
 };
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::Writing;
-use crate::diagnose::status::Status;
+use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
 use crate::words::Hint;
@@ -131,6 +131,12 @@ fn act(args: &ApproveArgs, global: &Global, op: &mut Operation<'_>) -> Result<Ex
         };
         chosen.extend(targets.into_iter().map(|target| (target, None)));
     }
+    // The runs of the scope are read in any case, and tell which of the words are runs.
+    if args.targets.iter().any(|word| !word.contains('/')) {
+        let scope = Scope::of_namespace(namespace.unwrap_or_default());
+        let runs = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
+        op.reading.ask(&runs);
+    }
     // All names are known before the first gate is shown.
     for word in &args.targets {
         let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
@@ -221,7 +227,8 @@ fn shown(
         all: args.all,
     };
     let selection = select::select(&rollout, &choice)?;
-    let mut preview = preview::of(&rollout, &inventory, &selection);
+    let aborts = diagnose::aborts(&inventory);
+    let mut preview = preview::of(&rollout, &inventory, &selection, aborts.as_deref());
     let mut question = Ok(None);
     if !selection.write.is_empty() {
         let who = who.get_or_insert_with(|| whoami(reading));
@@ -236,7 +243,7 @@ fn shown(
         };
         question = steering::seen(guard::APPROVE, accepted, &inventory, reading)
             .and_then(|()| preview::guard(&rollout, &selection, accepted, reading))
-            .map(|()| Some(ask(&selection, who)));
+            .map(|()| Some(ask(&selection, who, aborts.is_some().then_some(run))));
     }
     drop(rollout);
     Ok(Proposal {
@@ -256,14 +263,17 @@ fn whoami(reading: &mut Reading) -> Who {
     Who { name, unknown }
 }
 
-fn ask(selection: &Selection, who: &Who) -> String {
+fn ask(selection: &Selection, who: &Who, aborts: Option<&ObjectRef>) -> String {
     let what = match selection.write.as_slice() {
         [one] => one.request.clone(),
         several => format!("these {}", several.len()),
     };
     let as_whom = who.name.as_ref();
     let as_whom = as_whom.map_or_else(String::new, |who| format!(" as {who}"));
-    format!("Approve {what}{as_whom}?")
+    let aborts = aborts.map_or_else(String::new, |run| {
+        format!(", although KubeFleet aborts {}", run.name)
+    });
+    format!("Approve {what}{as_whom}{aborts}?")
 }
 
 /// The run that a request is made out to.
@@ -283,22 +293,21 @@ fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error
     Ok(request.scope().object(Concept::UpdateRun, &found.spec.run))
 }
 
-/// Reads what the approval is about: the run, the request, the placement's bindings, its runs.
+/// Reads what the approval is about: the run, the request, the placement with its policy and bindings,
+/// its runs. Member clusters are left out: what the controller checks of them is looked up by
+/// `diagnose`.
 fn look(
     run: &ObjectRef,
     request: Option<&ObjectRef>,
     reading: &mut Reading,
 ) -> Result<Inventory, Error> {
-    let scope = run.scope();
-    let mut queries = vec![HubQuery::all(run.kind, scope.namespace())];
+    let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
-    // The list and the run itself are asked for together, the bindings once the placement is known.
-    let own = HubQuery::object(run);
-    reading.answer(&[vec![own], queries.clone()].concat());
-    let mut walk = Walk::shallow(run.clone());
-    walk.drive(reading);
     let answers = reading.answer(&queries);
+    let mut walk = Walk::to_decision(run.clone());
     walk.absorb(queries, answers);
+    walk.leave_out(HubQuery::all(Kind::MemberCluster, ""));
+    walk.drive(reading);
     let walk = reading.checked(walk, run)?;
     let facts = reading.hub_facts(walk.run().into_iter());
     Ok(Inventory::new(walk, reading.now, facts))

@@ -150,11 +150,7 @@ impl ListCommand for ApprovalsArgs {
             selection.takes_all() || reach.named().contains(run)
         });
         found.retain(|gate| !self.pending || gate.approval.state.needs_a_person());
-        if reading.hub().is_none() {
-            for gate in &mut found {
-                see_ahead(gate, reading);
-            }
-        }
+        see_ahead(&mut found, reading);
         Ok(HubRows {
             none: None,
             rows: found,
@@ -266,21 +262,21 @@ impl ListCommand for ApprovalsArgs {
     }
 }
 
-/// Looks whether approving helps. On a hub that takes requests for each run, which a list does not
-/// send.
-fn see_ahead(gate: &mut AskedGate, reading: &mut Reading) {
-    let approval = &mut gate.approval;
-    if approval.step != ApprovalStep::Approve {
-        return;
-    }
-    let run = gate.scope.object(Concept::UpdateRun, &approval.run);
-    let inventories = reading.overviews(&[run]).unwrap_or_default();
-    gate.aborts = inventories
-        .iter()
-        .find_map(diagnose::aborts)
-        .map(|why| format!("{}.", capital(&why)));
-    if gate.aborts.is_some() {
-        approval.step = ApprovalStep::Look;
+/// Looks whether approving helps: the runs are looked at together.
+fn see_ahead(gates: &mut [AskedGate], reading: &mut Reading) {
+    let run = |gate: &AskedGate| gate.scope.object(Concept::UpdateRun, &gate.approval.run);
+    let open = |gate: &AskedGate| gate.approval.step == ApprovalStep::Approve;
+    let runs: BTreeSet<_> = gates.iter().filter(|gate| open(gate)).map(run).collect();
+    let runs: Vec<_> = runs.into_iter().collect();
+    // What cannot be read leaves open whether it helps.
+    let inventories = reading.overviews(&runs).unwrap_or_default();
+    let aborts = runs.iter().zip(inventories.iter().map(diagnose::aborts));
+    let aborts: BTreeMap<_, _> = aborts.filter_map(|(run, why)| Some((run, why?))).collect();
+    for gate in gates.iter_mut().filter(|gate| open(gate)) {
+        if let Some(why) = aborts.get(&run(gate)) {
+            gate.aborts = Some(format!("{}.", capital(why)));
+            gate.approval.step = ApprovalStep::Look;
+        }
     }
 }
 

@@ -105,9 +105,9 @@ fn a_range_counts_from_now_or_from_the_approval() {
     ];
     let said = said(&inventory(&clusters, &begun(), "Run"));
     let wanted = words([
-        "ends in 1 to 2 min",
-        "approval due in 5 to 8 min",
-        "ends 2 to 3 min after the approval",
+        "ends in up to 3 min",
+        "approval due in 4 to 9 min",
+        "ends 1 to 4 min after the approval",
     ]);
     assert_eq!(said, wanted);
 }
@@ -117,9 +117,9 @@ fn a_range_counts_from_now_or_from_the_approval() {
 fn clusters_that_were_done_early_may_be_so_again() {
     let clusters = [cluster("a", &[400, 398]), cluster("e", &[300, 280])];
     let said = said(&inventory(&clusters, &begun(), "Run"));
-    assert_eq!(said[1].as_deref(), Some("approval due in 4 to 30 s"));
+    assert_eq!(said[1].as_deref(), Some("approval due in 2 to 75 s"));
     let end = said[2].as_deref();
-    assert_eq!(end, Some("ends 2 to 15 s after the approval"));
+    assert_eq!(end, Some("ends 1 to 45 s after the approval"));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_run_that_was_not_started_counts_from_the_start() {
         said,
         words([
             "ends about 3 min after the start",
-            "approval due about 9 min after the start",
+            "approval due 8 to 10 min after the start",
             "ends about 3 min after the approval",
         ])
     );
@@ -167,10 +167,10 @@ fn what_comes_after_an_approval_may_wait_for_a_timer() {
     let times = ClusterTimes::of_placement(&inventory).unwrap();
     let ends = forecast(&State::new(&inventory, &run), times).into_iter();
     let said: Vec<_> = ends.map(|end| end.and_then(|end| end.describe())).collect();
-    assert_eq!(said[1].as_deref(), Some("approval due in about 6 min"));
+    assert_eq!(said[1].as_deref(), Some("approval due in 5 to 7 min"));
     assert_eq!(
         said[2].as_deref(),
-        Some("ends 3 to 23 min after the approval")
+        Some("ends 2 to 24 min after the approval")
     );
 }
 

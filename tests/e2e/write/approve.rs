@@ -280,6 +280,27 @@ fn what_is_shown_and_checked_is_not_done() {
 }
 
 #[test]
+fn what_a_run_ends_before_opens_nothing() {
+    play("approve-aborts", |scene| {
+        let request = waiting(scene);
+        let name = &scene.name;
+        // Stopped, it is looked at only when it is resumed.
+        scene.does(&["stop", name]).ends(0);
+        let strategy = json!({"applyStrategy": {"whenToApply": "IfNotDrifted"}});
+        let changed = json!({"spec": {"strategy": strategy}});
+        scene.hub.patch(&scene.placement_path(), &changed);
+        let listed = scene.does(&["approvals", name, "-o", "wide"]);
+        listed.ends(0).answers(&format!("diagnose {name}"));
+        let did = scene.does(&["approve", &request]);
+        did.ends(1)
+            .says("opens nothing")
+            .says("FS201")
+            .says(&format!("although KubeFleet aborts {name}?"));
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+    });
+}
+
+#[test]
 fn a_cluster_does_not_go_back_unasked() {
     play("approve-back", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);

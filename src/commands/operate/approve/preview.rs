@@ -8,7 +8,7 @@ use crate::commands::operate::steering;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::duration;
+use crate::kubefleet::{Concept, duration};
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
@@ -17,10 +17,15 @@ use crate::rollout::{
 use crate::words::{count, enumerate, together};
 
 /// What is shown of the approvals that are to be given.
-pub(super) fn of(rollout: &Rollout<'_>, inventory: &Inventory, selection: &Selection) -> Preview {
+pub(super) fn of(
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    selection: &Selection,
+    aborts: Option<&str>,
+) -> Preview {
     let mut preview = Preview::default();
     for approval in &selection.write {
-        preview.lines(approval_lines(rollout, approval));
+        preview.lines(approval_lines(rollout, approval, aborts.is_some()));
     }
     let Selection {
         write,
@@ -38,11 +43,14 @@ pub(super) fn of(rollout: &Rollout<'_>, inventory: &Inventory, selection: &Selec
         }
     }
     warn(rollout, inventory, selection, &mut preview);
+    if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
+        preview.warning(why);
+    }
     steering::facts(rollout, inventory, &mut preview);
     preview
 }
 
-fn approval_lines(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
+fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> Vec<String> {
     let run = rollout.run;
     let mut lines = vec![format!(
         "{}: {} of {}, snapshot {} of {}",
@@ -68,6 +76,12 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
             count(stage.clusters.len(), "cluster"),
         ));
         lines.extend(failing(stage));
+    }
+    if aborts {
+        lines.push(
+            "  opens nothing: KubeFleet aborts the run before it reads the approval".to_owned(),
+        );
+        return lines;
     }
     let others = still_closed(rollout, approval);
     if !others.is_empty() {
@@ -260,6 +274,14 @@ fn warn(
         ));
     }
     steering::unseen(inventory, preview);
+    for concept in [Concept::Placement, Concept::PolicySnapshot] {
+        let kind = inventory.scope.kind(concept);
+        if let Some(gap) = inventory.gaps.get(&kind) {
+            preview.warning(&format!(
+                "whether KubeFleet aborts the run is unknown: {kind} {gap}"
+            ));
+        }
+    }
     steering::others(rollout, inventory, preview);
 }
 
