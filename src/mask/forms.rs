@@ -43,9 +43,9 @@ hash 24 $2a$ $2b$ $2y$ $1$ $5$ $6$ $apr1$ $argon2 $scrypt$";
 
 /// A form: how it begins, or words of which one is in each text that has it; its pattern, which begins
 /// there with `^`, of which the group is secret, or all; and what else has to be true of the secret.
-type Form = (&'static str, &'static str, fn(&str) -> bool);
+type SecretForm = (&'static str, &'static str, fn(&str) -> bool);
 
-const FORMS: &[Form] = &[
+const FORMS: &[SecretForm] = &[
     // Tokens that are known by what is in their middle: Entra ID, Terraform, Telegram, MaxMind, Mailchimp
     (
         "Q~ .atlasv1. :AA _mmk -us",
