@@ -1,11 +1,11 @@
 //! What a command says when it cannot do its work.
 
 use crate::bundle::ReadError;
-use crate::change::record::Told;
+use crate::change::record::ToldChange;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::mask;
-use crate::settings::Unusable;
+use crate::settings::UnusableSettings;
 use crate::words::Hint;
 
 /// What failed, what to do about it, and the exit code.
@@ -19,7 +19,7 @@ pub struct Error {
     /// The exit code.
     pub exit: Exit,
     /// How much of what the command had done the message tells.
-    pub told: Told,
+    pub told: ToldChange,
     /// What the error was made of. The message has all of it on one line.
     #[source]
     pub source: Option<anyhow::Error>,
@@ -32,7 +32,7 @@ impl Error {
             message: message.into(),
             hint: None,
             exit,
-            told: Told::Nothing,
+            told: ToldChange::Nothing,
             source: None,
         }
     }
@@ -88,7 +88,7 @@ impl Error {
 
     /// Says that the message tells the last step of what the command had done.
     #[must_use]
-    pub const fn telling(mut self, told: Told) -> Self {
+    pub const fn telling(mut self, told: ToldChange) -> Self {
         self.told = told;
         self
     }
@@ -115,8 +115,8 @@ impl From<ReadError> for Error {
     }
 }
 
-impl From<Unusable> for Error {
-    fn from(error: Unusable) -> Self {
+impl From<UnusableSettings> for Error {
+    fn from(error: UnusableSettings) -> Self {
         let hint = error.hint.clone();
         Self::usage(error.to_string()).hint(hint)
     }

@@ -5,12 +5,12 @@
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Query<K, L> {
     pub kind: K,
-    pub which: Which<L>,
+    pub which: QuerySelection<L>,
 }
 
 /// Which objects of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Which<L> {
+pub enum QuerySelection<L> {
     Named {
         /// Empty for cluster-scoped kinds.
         namespace: String,
@@ -29,7 +29,7 @@ impl<K, L> Query<K, L> {
     pub fn named(kind: K, namespace: &str, name: &str) -> Self {
         Self {
             kind,
-            which: Which::Named {
+            which: QuerySelection::Named {
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
             },
@@ -50,7 +50,7 @@ impl<K, L> Query<K, L> {
         let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
         Self {
             kind,
-            which: Which::All { namespace, labels },
+            which: QuerySelection::All { namespace, labels },
         }
     }
 }

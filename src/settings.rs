@@ -26,7 +26,7 @@ pub struct Settings {
     kind: String,
     /// Values of flags that were not given.
     #[serde(default)]
-    pub defaults: Vec<Defaults>,
+    pub defaults: Vec<FlagDefaults>,
     /// The context that leads into each member cluster.
     #[serde(default)]
     pub member_contexts: BTreeMap<String, String>,
@@ -38,7 +38,7 @@ pub struct Settings {
 /// The values of one command's flags.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Defaults {
+pub struct FlagDefaults {
     /// Words such as `snapshots diff`; absent for the flags of all commands.
     pub command: Option<String>,
     pub options: Vec<SettingValue>,
@@ -65,22 +65,22 @@ pub struct InForce {
 
 impl InForce {
     /// That something in the file cannot be.
-    pub fn unusable(&self, why: String) -> Unusable {
-        Unusable::of(self.path.clone().unwrap_or_default(), why)
+    pub fn unusable(&self, why: String) -> UnusableSettings {
+        UnusableSettings::of(self.path.clone().unwrap_or_default(), why)
     }
 }
 
 /// Why a file is of no use.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("settings file {}: {why}", path.display())]
-pub struct Unusable {
+pub struct UnusableSettings {
     path: PathBuf,
     why: String,
     /// What to do about it.
     pub hint: String,
 }
 
-impl Unusable {
+impl UnusableSettings {
     fn of(path: PathBuf, why: String) -> Self {
         Self {
             path,
@@ -91,11 +91,11 @@ impl Unusable {
 }
 
 /// Reads the file that the environment names, or the one in its usual place.
-pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unusable> {
+pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, UnusableSettings> {
     let Some((path, is_named)) = place(variable) else {
         return Ok(InForce::default());
     };
-    let unusable = |why: String, hint: String| Unusable {
+    let unusable = |why: String, hint: String| UnusableSettings {
         path: path.clone(),
         why,
         hint,
@@ -127,7 +127,7 @@ pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unus
             settings,
             exists: true,
         }),
-        Err(why) => Err(Unusable::of(path, why)),
+        Err(why) => Err(UnusableSettings::of(path, why)),
     }
 }
 
@@ -226,7 +226,7 @@ fn parse(bytes: &[u8]) -> Result<Settings, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{InForce, Unusable, VARIABLE, parse, place, read};
+    use super::{InForce, UnusableSettings, VARIABLE, parse, place, read};
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
 
@@ -304,7 +304,7 @@ hubGroups:
         assert_eq!(of(&[]), None);
     }
 
-    fn read_at(path: &Path) -> Result<InForce, Unusable> {
+    fn read_at(path: &Path) -> Result<InForce, UnusableSettings> {
         read(&|name| (name == VARIABLE).then(|| path.into()))
     }
 

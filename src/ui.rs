@@ -15,12 +15,12 @@ use std::sync::atomic::AtomicBool;
 use crate::error::Error;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::wrap;
 use crate::words::{self, Hint, HintLine};
 pub use choices::ChoiceList;
 pub use progress::{ProgressBars, TerminalSize};
-pub use questions::Attendant;
+pub use questions::QuestionSignals;
 
 /// When output is colored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -59,7 +59,7 @@ impl Write for ClosedStream {
 
 /// What the process is told about the terminal and how it was called.
 #[derive(Debug, Clone, Default)]
-pub struct Environment {
+pub struct UiEnvironment {
     /// `NO_COLOR` is set and not empty.
     pub no_color: bool,
     /// `CLICOLOR_FORCE` is set, not empty and not `0`.
@@ -88,7 +88,7 @@ pub struct Environment {
     pub shell_ran: String,
 }
 
-impl Environment {
+impl UiEnvironment {
     /// Reads variables.
     pub fn of_variables(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -192,7 +192,7 @@ pub struct Ui {
     out: Box<dyn Write>,
     err: Box<dyn Write>,
     input: Option<Box<dyn Read + Send>>,
-    environment: Environment,
+    environment: UiEnvironment,
     /// What is drawn on either terminal, once something is.
     progress: OnceCell<ProgressBars>,
     screen: OnceCell<ProgressBars>,
@@ -216,7 +216,7 @@ impl Ui {
         out: Box<dyn Write>,
         err: Box<dyn Write>,
         input: Option<Box<dyn Read + Send>>,
-        environment: Environment,
+        environment: UiEnvironment,
     ) -> Self {
         Self {
             out,
@@ -240,7 +240,7 @@ impl Ui {
     /// Nobody hears it, and nobody can be asked.
     pub fn silent() -> Self {
         let (out, err) = (Box::new(io::sink()), Box::new(io::sink()));
-        Self::new(out, err, None, Environment::default())
+        Self::new(out, err, None, UiEnvironment::default())
     }
 
     /// The process's own streams.
@@ -253,7 +253,7 @@ impl Ui {
             out,
             Box::new(io::stderr()),
             Some(Box::new(io::stdin())),
-            Environment::of_process(),
+            UiEnvironment::of_process(),
         )
     }
 
@@ -266,16 +266,16 @@ impl Ui {
     }
 
     /// How to paint answers.
-    pub const fn paint(&self) -> Paint {
+    pub const fn paint(&self) -> TextPaint {
         let environment = &self.environment;
-        Paint::new(environment.colours(self.color, environment.out_is_terminal))
+        TextPaint::new(environment.colours(self.color, environment.out_is_terminal))
             .plainly(environment.is_plain())
     }
 
     /// How to paint everything else.
-    pub const fn paint_err(&self) -> Paint {
+    pub const fn paint_err(&self) -> TextPaint {
         let environment = &self.environment;
-        Paint::new(environment.colours(self.color, environment.err_is_terminal))
+        TextPaint::new(environment.colours(self.color, environment.err_is_terminal))
             .plainly(environment.is_plain())
     }
 

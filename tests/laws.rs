@@ -30,13 +30,13 @@ use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::status::Status;
-use kubectl_fleet_stage::inventory::source::{Answer, HubQuery, Source};
+use kubectl_fleet_stage::inventory::source::{HubQuery, QueryAnswer, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::Object;
 use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use kubectl_fleet_stage::render::invocation::Invocation;
-use kubectl_fleet_stage::render::style::Paint;
-use kubectl_fleet_stage::render::{self, Look};
+use kubectl_fleet_stage::render::style::TextPaint;
+use kubectl_fleet_stage::render::{self, RenderLook};
 use kubectl_fleet_stage::report::{Report, Severity, Verdict};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -144,7 +144,7 @@ struct Counting<'s> {
 }
 
 impl Source for Counting<'_> {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.asked.extend_from_slice(queries);
         self.source.answer(queries)
     }
@@ -344,10 +344,10 @@ fn with_extremes(text: &str, dice: &mut Dice) -> String {
     out.join("\n")
 }
 
-fn look(verbose: bool) -> Look {
-    Look {
+fn look(verbose: bool) -> RenderLook {
+    RenderLook {
         width: 80,
-        paint: Paint::new(false),
+        paint: TextPaint::new(false),
         invocation: Invocation::new("kubectl fleet-stage", "", &[]),
         verbose,
     }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fixtures::{whole, yaml_files};
-use kubectl_fleet_stage::ui::Environment;
+use kubectl_fleet_stage::ui::UiEnvironment;
 use serde_json::{Value, json};
 
 const PAYMENTS: &str = "tests/lists/payments.yaml";
@@ -18,18 +18,18 @@ struct Said {
     code: u8,
 }
 
-fn say(arguments: &[&str], environment: Environment) -> Said {
+fn say(arguments: &[&str], environment: UiEnvironment) -> Said {
     let words = std::iter::once("kubectl-fleet_stage").chain(arguments.iter().copied());
     let clock = || panic!("files tell the time");
     let (code, out, err) = calls::call(words.map(OsString::from), None, environment, clock);
     Said { out, err, code }
 }
 
-fn narrow() -> Environment {
-    Environment {
+fn narrow() -> UiEnvironment {
+    UiEnvironment {
         columns: Some(80),
         called_as: "kubectl-fleet_stage".into(),
-        ..Environment::default()
+        ..UiEnvironment::default()
     }
 }
 
@@ -199,7 +199,7 @@ fn a_name_is_never_cut() {
             };
             let items = document.get("items").or(document.get("runs")).unwrap();
             for columns in [80, 40] {
-                let environment = Environment {
+                let environment = UiEnvironment {
                     columns: Some(columns),
                     ..narrow()
                 };
@@ -498,7 +498,7 @@ fn every_state_of_an_approval_is_told() {
 fn where_nobody_reads_nothing_is_cut() {
     let long = say(
         &["list", "-f", "examples/cluster/rolling-back.yaml"],
-        Environment::default(),
+        UiEnvironment::default(),
     );
     assert!(
         long.out
@@ -506,9 +506,9 @@ fn where_nobody_reads_nothing_is_cut() {
         "{}",
         long.out
     );
-    let cut = Environment {
+    let cut = UiEnvironment {
         columns: Some(60),
-        ..Environment::default()
+        ..UiEnvironment::default()
     };
     let short = say(&["list", "-f", "examples/cluster/rolling-back.yaml"], cut);
     let said = "example-run-rollback  Progressing  canary  2/3   0     2m19s\n";

@@ -13,7 +13,8 @@ use kubectl_fleet_stage::inventory::source::HubFacts;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::{Kind, ObjectRef};
 use kubectl_fleet_stage::member::{
-    Errand, MemberKind, MemberObject, Observation, Outcome, WantedWorkload, Which,
+    MemberErrand, MemberKind, MemberObject, MemberObservation, Outcome, QuerySelection,
+    WantedWorkload,
 };
 use kubectl_fleet_stage::report::{Finding, Report};
 use serde_json::Value;
@@ -183,8 +184,8 @@ impl Cluster {
     }
 
     /// Asks all that is worth asking.
-    fn look(&mut self, errand: &Errand) -> (Observation, Texts) {
-        let mut look = Observation::default();
+    fn look(&mut self, errand: &MemberErrand) -> (MemberObservation, Texts) {
+        let mut look = MemberObservation::default();
         let mut texts = Texts::new();
         loop {
             let round = look.next_round(errand);
@@ -201,10 +202,10 @@ impl Cluster {
                         let own = meta["namespace"].as_str().unwrap_or_default();
                         *kind == query.kind
                             && match &query.which {
-                                Which::Named { namespace, name } => {
+                                QuerySelection::Named { namespace, name } => {
                                     own == namespace && meta["name"] == name.as_str()
                                 }
-                                Which::All { namespace, labels } => {
+                                QuerySelection::All { namespace, labels } => {
                                     let fits = |labels: &String| {
                                         let (key, value) = labels.split_once('=').unwrap();
                                         meta["labels"][key] == value
@@ -298,7 +299,7 @@ fn secrets_of_pods_do_not_leave_the_cluster() {
         (MemberKind::Pod, "shop".to_owned(), "web-1".to_owned()),
         serde_json::value::to_raw_value(&pod).unwrap(),
     );
-    let document = document("member-1", &Observation::default(), &texts, false);
+    let document = document("member-1", &MemberObservation::default(), &texts, false);
     let text = serde_json::to_string(&document).unwrap();
     assert!(
         !text.contains("hunter2") && !text.contains("managedFields"),
@@ -318,13 +319,13 @@ fn no_more_than_a_few_workloads_of_a_cluster_are_looked_at() {
             name: format!("web-{number}"),
         })
         .collect();
-    let errand = Errand {
+    let errand = MemberErrand {
         cluster: "member-1".to_owned(),
         work: "crp-work".to_owned(),
         wanted,
         jobs: Vec::new(),
     };
-    let round = Observation::default().next_round(&errand);
+    let round = MemberObservation::default().next_round(&errand);
     assert_eq!(round.len(), 6, "five workloads and the agent's record");
     assert_eq!(errand.left_out().len(), 2);
 }

@@ -16,7 +16,7 @@ mod warnings;
 use crate::{calls, fixtures};
 use std::ffi::OsString;
 
-use kubectl_fleet_stage::ui::Environment;
+use kubectl_fleet_stage::ui::UiEnvironment;
 use serde_json::Value;
 
 /// One call of the program: exit code, answer, messages.
@@ -27,7 +27,7 @@ fn call(args: &[&str], input: &str) -> (u8, String, String) {
     calls::call(
         words,
         Some(input),
-        Environment::of_variables(|_| None),
+        UiEnvironment::of_variables(|_| None),
         clock,
     )
 }

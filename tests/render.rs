@@ -7,25 +7,25 @@ mod reports;
 #[path = "render/status.rs"]
 mod status;
 
-use kubectl_fleet_stage::render::Look;
+use kubectl_fleet_stage::render::RenderLook;
 use kubectl_fleet_stage::render::invocation::Invocation;
-use kubectl_fleet_stage::render::style::Paint;
+use kubectl_fleet_stage::render::style::TextPaint;
 use kubectl_fleet_stage::render::{self, markdown, text};
 use kubectl_fleet_stage::report::{CausedBy, Report, Severity};
 use reports::{finding, hostile, names, run, stuck, waiting};
 use unicode_width::UnicodeWidthStr;
 
-fn look(width: usize, coloured: bool) -> Look {
-    Look {
+fn look(width: usize, coloured: bool) -> RenderLook {
+    RenderLook {
         width,
-        paint: Paint::new(coloured),
+        paint: TextPaint::new(coloured),
         invocation: Invocation::new("kubectl-fleet_stage", "", &[("--context", Some("hub"))]),
         verbose: false,
     }
 }
 
-fn verbose(width: usize) -> Look {
-    Look {
+fn verbose(width: usize) -> RenderLook {
+    RenderLook {
         verbose: true,
         ..look(width, false)
     }

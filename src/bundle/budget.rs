@@ -53,14 +53,14 @@ impl Limits {
 
 /// What is left of the limits.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct ReadBudget {
     limits: Limits,
     read: u64,
     /// What the objects take.
     pub meter: Meter,
 }
 
-impl Budget {
+impl ReadBudget {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -183,7 +183,7 @@ mod tests {
         let given = Limits::new(400 * MIB);
         assert_eq!(given.memory(0), 1_200 * MIB);
         assert_eq!(Limits::new(1).memory(0), 4 * MIB);
-        let mut budget = Budget::new(Limits::new(10));
+        let mut budget = ReadBudget::new(Limits::new(10));
         budget.take(7);
         assert_eq!(budget.left(), 3);
         budget.take(7);

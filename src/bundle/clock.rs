@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 
 use crate::kubefleet::Condition;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::run::{StageStatus, TaskStatus};
-use crate::member::{self, Observation};
+use crate::member::{self, MemberObservation};
 
 /// The largest timestamp among them.
 pub(super) fn newest<'l>(
     objects: &[Object],
-    looks: impl Iterator<Item = &'l Observation>,
+    looks: impl Iterator<Item = &'l MemberObservation>,
 ) -> Option<Timestamp> {
-    let mut clock = Clock(None);
+    let mut clock = BundleClock(None);
     for object in objects {
         clock.object(&object.body);
     }
@@ -25,9 +25,9 @@ pub(super) fn newest<'l>(
     clock.0
 }
 
-struct Clock(Option<Timestamp>);
+struct BundleClock(Option<Timestamp>);
 
-impl Clock {
+impl BundleClock {
     fn see(&mut self, time: Option<Timestamp>) {
         // `None` is less than any time.
         self.0 = self.0.max(time);
@@ -39,18 +39,18 @@ impl Clock {
         }
     }
 
-    fn object(&mut self, body: &Body) {
+    fn object(&mut self, body: &ObjectBody) {
         let meta = body.meta();
         self.see(meta.created);
         self.see(meta.deleted);
         match body {
-            Body::Run(run) => {
+            ObjectBody::Run(run) => {
                 self.conditions(&run.status.conditions);
                 run.all_stages().for_each(|stage| self.stage(stage));
             }
-            Body::Approval(approval) => self.conditions(&approval.status.conditions),
-            Body::Placement(placement) => self.conditions(&placement.status.conditions),
-            Body::Binding(binding) => {
+            ObjectBody::Approval(approval) => self.conditions(&approval.status.conditions),
+            ObjectBody::Placement(placement) => self.conditions(&placement.status.conditions),
+            ObjectBody::Binding(binding) => {
                 let status = &binding.status;
                 self.conditions(&status.conditions);
                 for failed in &status.failed {
@@ -60,21 +60,22 @@ impl Clock {
                     self.see(compared.observed);
                 }
             }
-            Body::PolicySnapshot(snapshot) => self.conditions(&snapshot.status.conditions),
-            Body::Work(work) => {
+            ObjectBody::PolicySnapshot(snapshot) => self.conditions(&snapshot.status.conditions),
+            ObjectBody::Work(work) => {
                 self.conditions(&work.status.conditions);
                 for manifest in &work.status.manifests {
                     self.conditions(&manifest.conditions);
                 }
             }
-            Body::Member(member) => {
+            ObjectBody::Member(member) => {
                 self.conditions(&member.status.conditions);
                 for agent in &member.status.agents {
                     self.conditions(&agent.conditions);
                     self.see(agent.heartbeat);
                 }
             }
-            Body::Strategy(_) | Body::ResourceSnapshot(_) | Body::Override(_) => {}
+            ObjectBody::Strategy(_) | ObjectBody::ResourceSnapshot(_) | ObjectBody::Override(_) => {
+            }
         }
     }
 

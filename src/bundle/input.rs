@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use super::budget::Budget;
+use super::budget::ReadBudget;
 use super::error::{FilePlace, ReadError};
 
 /// One thing to read.
@@ -36,13 +36,14 @@ const TEXTS: [&str; 4] = [".yaml", ".yml", ".json", ".ndjson"];
 const PACKED: [&str; 3] = [".gz", ".tgz", ".tar"];
 
 /// Receives one text after the other, and what may be read.
-pub(super) type Sink<'s> = dyn FnMut(&FilePlace, &[u8], &mut Budget) -> Result<(), ReadError> + 's;
+pub(super) type InputSink<'s> =
+    dyn FnMut(&FilePlace, &[u8], &mut ReadBudget) -> Result<(), ReadError> + 's;
 
 /// Reads an input and hands its texts on, in an order that depends on their names only.
 pub(super) fn read(
     input: Input,
-    budget: &mut Budget,
-    sink: &mut Sink<'_>,
+    budget: &mut ReadBudget,
+    sink: &mut InputSink<'_>,
 ) -> Result<(), ReadError> {
     match input {
         Input::Stdin(reader) => {
@@ -132,7 +133,12 @@ fn wanted(name: &str, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-fn open(path: &Path, size: u64, budget: &mut Budget, sink: &mut Sink<'_>) -> Result<(), ReadError> {
+fn open(
+    path: &Path,
+    size: u64,
+    budget: &mut ReadBudget,
+    sink: &mut InputSink<'_>,
+) -> Result<(), ReadError> {
     let place = file(path);
     let reader =
         fs::File::open(path).map_err(|error| ReadError::io(&place, "cannot be opened", error))?;
@@ -145,7 +151,7 @@ fn limited(
     reader: impl Read,
     place: &FilePlace,
     size: u64,
-    budget: &mut Budget,
+    budget: &mut ReadBudget,
 ) -> Result<Vec<u8>, ReadError> {
     let most = budget.left();
     let room = usize::try_from(size.min(most)).unwrap_or(0);
@@ -176,8 +182,8 @@ fn unpack(
     place: &FilePlace,
     bytes: Cow<'_, [u8]>,
     depth: usize,
-    budget: &mut Budget,
-    sink: &mut Sink<'_>,
+    budget: &mut ReadBudget,
+    sink: &mut InputSink<'_>,
 ) -> Result<(), ReadError> {
     let is_gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let is_tar = bytes.get(257..262) == Some(b"ustar");
@@ -200,8 +206,8 @@ fn members(
     place: &FilePlace,
     bytes: &[u8],
     depth: usize,
-    budget: &mut Budget,
-    sink: &mut Sink<'_>,
+    budget: &mut ReadBudget,
+    sink: &mut InputSink<'_>,
 ) -> Result<(), ReadError> {
     let damaged = |error| {
         ReadError::io(place, "the archive is damaged or truncated", error)
@@ -269,7 +275,7 @@ mod tests {
     #[test]
     fn endless_input_ends_at_the_limit() {
         let place = FilePlace::default();
-        let mut budget = Budget::new(Limits::new(4 << 20));
+        let mut budget = ReadBudget::new(Limits::new(4 << 20));
         let mut read = |bytes| limited(io::repeat(b'x').take(bytes), &place, 0, &mut budget);
         assert_eq!(read(3 << 20).unwrap().len(), 3 << 20);
         // All inputs together.

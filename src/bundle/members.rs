@@ -25,7 +25,9 @@ use super::error::FilePlace;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::mask::{self, Masked};
-use crate::member::{Closed, MemberKind, MemberObject, MemberQuery, Observation, Outcome, Which};
+use crate::member::{
+    MemberGap, MemberKind, MemberObject, MemberObservation, MemberQuery, Outcome, QuerySelection,
+};
 
 /// The kind of such a document.
 pub(super) const KIND: &str = "MemberObjects";
@@ -34,12 +36,12 @@ pub(super) const KIND: &str = "MemberObjects";
 pub(super) fn read(
     documents: Vec<(FilePlace, Value)>,
     warnings: &mut Vec<String>,
-) -> BTreeMap<String, Observation> {
+) -> BTreeMap<String, MemberObservation> {
     let mut documents = documents;
     // Of two documents about one cluster the same one counts, whatever their order.
     documents.sort_by_cached_key(|(_, fields)| fields.to_string());
     documents.dedup_by(|(_, a), (_, b)| a == b);
-    let mut looks: BTreeMap<String, Observation> = BTreeMap::new();
+    let mut looks: BTreeMap<String, MemberObservation> = BTreeMap::new();
     for (place, fields) in documents {
         let cluster = text(&fields, "cluster");
         if cluster.is_empty() {
@@ -59,7 +61,7 @@ pub(super) fn read(
     looks
 }
 
-fn merge(known: &mut Observation, other: Observation) {
+fn merge(known: &mut MemberObservation, other: MemberObservation) {
     if other.closed.is_some() {
         return;
     }
@@ -76,21 +78,23 @@ fn merge(known: &mut Observation, other: Observation) {
     }
 }
 
-fn one(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Observation {
+fn one(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> MemberObservation {
     let why = || mask::prose(&text(fields, "why")).into_owned();
     match text(fields, "outcome").as_str() {
         "looked" | "" => {}
-        "unreachable" => return Observation::closed(Closed::Unreachable(why())),
-        "noWay" => return Observation::closed(Closed::NoWay(why())),
+        "unreachable" => return MemberObservation::closed(MemberGap::Unreachable(why())),
+        "noWay" => return MemberObservation::closed(MemberGap::NoWay(why())),
         other => {
             warnings.push(format!(
                 "{place}: a document of kind `{KIND}` has an unknown outcome `{other}`, so that \
                  cluster's state is unknown"
             ));
-            return Observation::closed(Closed::NoWay(format!("unknown outcome `{other}`")));
+            return MemberObservation::closed(MemberGap::NoWay(format!(
+                "unknown outcome `{other}`"
+            )));
         }
     }
-    let mut look = Observation::default();
+    let mut look = MemberObservation::default();
     for entry in list(fields, "reads") {
         match read_entry(entry) {
             Some((query, outcome)) => {
@@ -153,7 +157,7 @@ fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "MemberObjects")]
-pub struct Document {
+pub struct MemberDocument {
     /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
     /// What the document is.
@@ -176,7 +180,7 @@ pub struct Document {
     pub masked: Vec<(MemberKind, String, String, Masked)>,
 }
 
-impl Document {
+impl MemberDocument {
     pub fn cluster(&self) -> &str {
         &self.cluster
     }
@@ -187,18 +191,18 @@ impl Document {
 /// object that kubectl and the server keep) is left out.
 pub fn document(
     cluster: &str,
-    look: &Observation,
+    look: &MemberObservation,
     texts: &BTreeMap<(MemberKind, String, String), Box<serde_json::value::RawValue>>,
     show_secrets: bool,
-) -> Document {
-    let mut document = Document {
+) -> MemberDocument {
+    let mut document = MemberDocument {
         api_version: OWN_API_VERSION,
         kind: KIND,
         cluster: cluster.to_owned(),
         outcome: match &look.closed {
             None => "looked",
-            Some(Closed::NoWay(_)) => "noWay",
-            Some(Closed::Unreachable(_)) => "unreachable",
+            Some(MemberGap::NoWay(_)) => "noWay",
+            Some(MemberGap::Unreachable(_)) => "unreachable",
         },
         why: String::new(),
         reads: Vec::new(),
@@ -235,8 +239,8 @@ fn write_entry((query, outcome): (&MemberQuery, &Outcome)) -> Value {
     let mut entry = Map::new();
     entry.insert("kind".into(), json!(query.kind.name()));
     let (namespace, more) = match &query.which {
-        Which::Named { namespace, name } => (Some(namespace), Some(("name", name))),
-        Which::All { namespace, labels } => {
+        QuerySelection::Named { namespace, name } => (Some(namespace), Some(("name", name))),
+        QuerySelection::All { namespace, labels } => {
             let labels = labels.as_ref().map(|labels| ("labels", labels));
             (namespace.as_ref(), labels)
         }

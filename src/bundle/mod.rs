@@ -27,13 +27,15 @@ pub use error::{FilePlace, ReadError};
 pub use header::BundleTarget;
 pub use input::Input;
 
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Labels, Outcome, Source, Texts, Which};
-use crate::kubefleet::object::{Keep, Object, Parsed};
+use crate::inventory::source::{
+    HubFacts, HubQuery, Labels, ObjectTexts, Outcome, QueryAnswer, QuerySelection, Source,
+};
+use crate::kubefleet::object::{KeptObjects, Object, ParsedDocument};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
-use crate::member::{Errand, Observation};
-use budget::Budget;
+use crate::member::{MemberErrand, MemberObservation};
+use budget::ReadBudget;
 use header::Header;
 
 /// Objects that were read from files, and what their headers say of what is missing.
@@ -62,7 +64,7 @@ pub struct Bundle {
     /// The texts of the objects that keep theirs.
     texts: BTreeMap<ObjectRef, Box<RawValue>>,
     /// What was seen in member clusters, by cluster.
-    pub looks: BTreeMap<String, Observation>,
+    pub looks: BTreeMap<String, MemberObservation>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
     /// Which runs there are on a placement, by its name; filled when that is first asked for.
@@ -76,18 +78,18 @@ const MAX_WARNINGS: usize = 100;
 
 /// Reads inputs into one bundle, with all that a diagnosis reads.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
-    read_within(inputs, Keep::CONTENT, Limits::default())
+    read_within(inputs, KeptObjects::CONTENT, Limits::default())
 }
 
 /// The same, within limits; what is to be kept is.
 pub fn read_within(
     inputs: Vec<Input>,
-    keep: impl Into<Keep>,
+    keep: impl Into<KeptObjects>,
     limits: Limits,
 ) -> Result<Bundle, ReadError> {
     let keep = keep.into();
-    let mut budget = Budget::new(limits);
-    let mut all = Parsed::default();
+    let mut budget = ReadBudget::new(limits);
+    let mut all = ParsedDocument::default();
     let mut headers = Vec::new();
     let mut warnings = Vec::new();
     let mut places = Vec::new();
@@ -202,7 +204,7 @@ fn texts(
 }
 
 /// Why there is nothing to look at.
-fn nothing(places: &[FilePlace], parsed: &Parsed) -> ReadError {
+fn nothing(places: &[FilePlace], parsed: &ParsedDocument) -> ReadError {
     let place = match places {
         [place] => place.clone(),
         _ => FilePlace::default(),
@@ -278,7 +280,7 @@ impl Bundle {
     }
 
     /// The same as `answer`, with the texts of the objects as far as they were kept.
-    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
+    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<QueryAnswer>, ObjectTexts) {
         let answers = self.answer(queries);
         let objects = answers.iter().flat_map(|answer| answer.objects.iter());
         let names = objects.map(Object::reference);
@@ -351,7 +353,7 @@ impl Bundle {
 
     /// What answers a query; of all runs those on a placement, where one is meant.
     fn found(&mut self, query: &HubQuery, placement: Option<&str>) -> Arc<[Object]> {
-        if let Which::Named { .. } = query.which {
+        if let QuerySelection::Named { .. } = query.which {
             return self.matching(query).into();
         }
         let key = (query.clone(), placement.map(str::to_owned));
@@ -370,11 +372,11 @@ impl Bundle {
     fn matching(&mut self, query: &HubQuery) -> Vec<Object> {
         let kind = query.kind;
         match &query.which {
-            Which::Named { namespace, name } => {
+            QuerySelection::Named { namespace, name } => {
                 let wanted = (kind, namespace.as_str(), name.as_str());
                 self.objects[self.range(|object| duplicates::key(object).cmp(&wanted))].to_vec()
             }
-            Which::All {
+            QuerySelection::All {
                 labels: Some(Labels::Is(label, value)),
                 ..
             } => {
@@ -386,7 +388,7 @@ impl Bundle {
                     .cloned()
                     .collect()
             }
-            Which::All {
+            QuerySelection::All {
                 labels: Some(Labels::Selected(_)),
                 ..
             } => {
@@ -397,7 +399,7 @@ impl Bundle {
                     .cloned()
                     .collect()
             }
-            Which::All {
+            QuerySelection::All {
                 namespace: Some(namespace),
                 labels: None,
             } => {
@@ -408,7 +410,7 @@ impl Bundle {
                 })]
                 .to_vec()
             }
-            Which::All {
+            QuerySelection::All {
                 namespace: None,
                 labels: None,
             } => self.objects_of(kind).to_vec(),
@@ -417,18 +419,18 @@ impl Bundle {
 }
 
 impl Source for Bundle {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.answer_around(queries, None)
     }
 
-    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<QueryAnswer> {
         queries
             .iter()
             .map(|query| {
                 let runs = query.kind.concept() == Concept::UpdateRun
-                    && matches!(query.which, Which::All { labels: None, .. });
+                    && matches!(query.which, QuerySelection::All { labels: None, .. });
                 let placement = placement.filter(|_| runs);
-                Answer {
+                QueryAnswer {
                     objects: self.found(query, placement),
                     outcome: self.outcome(query.kind).clone(),
                 }
@@ -436,11 +438,11 @@ impl Source for Bundle {
             .collect()
     }
 
-    fn texts(&mut self, queries: &[HubQuery]) -> Texts {
+    fn texts(&mut self, queries: &[HubQuery]) -> ObjectTexts {
         self.answer_with_texts(queries).1
     }
 
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
+    fn look(&mut self, errands: &[MemberErrand]) -> BTreeMap<String, MemberObservation> {
         errands
             .iter()
             .map(|errand| &errand.cluster)

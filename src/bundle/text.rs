@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::error::{FilePlace, ReadError};
 use super::yaml;
-use crate::kubefleet::meter::{Meter, Over};
-use crate::kubefleet::object::{Keep, Parsed};
+use crate::kubefleet::meter::{LimitExceeded, Meter};
+use crate::kubefleet::object::{KeptObjects, ParsedDocument};
 use crate::words::{brief, without_place};
 
 /// Characters of a line that is quoted.
@@ -16,8 +16,8 @@ const LINE: usize = 160;
 
 /// What a text held, and what should be said about it.
 #[derive(Debug, Default)]
-pub(super) struct Read {
-    pub parsed: Parsed,
+pub(super) struct ReadText {
+    pub parsed: ParsedDocument,
     pub warnings: Vec<String>,
 }
 
@@ -25,9 +25,9 @@ pub(super) struct Read {
 pub(super) fn read(
     place: &FilePlace,
     bytes: &[u8],
-    keep: Keep,
+    keep: KeptObjects,
     meter: &Meter,
-) -> Result<Read, ReadError> {
+) -> Result<ReadText, ReadError> {
     let text = decode(place, bytes)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn read(
             .at(line, column)
             .hint("use YAML or JSON, as `kubectl get -o yaml` prints it"));
     }
-    let mut read = Read::default();
+    let mut read = ReadText::default();
     if is_json(text) {
         match json(text, keep, meter) {
             Ok(parsed) => read.parsed = parsed,
@@ -148,9 +148,9 @@ fn is_json(text: &str) -> bool {
 }
 
 /// One JSON value, or any number of them one after the other.
-fn json(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, serde_json::Error> {
+fn json(text: &str, keep: KeptObjects, meter: &Meter) -> Result<ParsedDocument, serde_json::Error> {
     let before = meter.spent();
-    let mut first = Parsed::keeping(keep, meter);
+    let mut first = ParsedDocument::keeping(keep, meter);
     let mut reader = serde_json::Deserializer::from_str(text);
     first.document(&mut reader)?;
     if reader.end().is_ok() {
@@ -159,7 +159,7 @@ fn json(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, serde_json::Err
     // A stream's values cannot be told what they are read into: they are cut out first.
     drop(first);
     meter.give_back(before);
-    let mut all = Parsed::keeping(keep, meter);
+    let mut all = ParsedDocument::keeping(keep, meter);
     for document in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
         all.document(&mut serde_json::Deserializer::from_str(document?.get()))?;
     }
@@ -189,8 +189,8 @@ fn json_error(place: &FilePlace, text: &str, error: &serde_json::Error) -> ReadE
 fn documents(
     place: &FilePlace,
     text: &str,
-    (keep, meter): (Keep, &Meter),
-    read: &mut Read,
+    (keep, meter): (KeptObjects, &Meter),
+    read: &mut ReadText,
 ) -> Result<(), ReadError> {
     let chunks = split(text, meter).map_err(|over| ReadError::new(place, over.to_string()))?;
     let count = chunks.len();
@@ -261,7 +261,7 @@ fn documents(
 }
 
 /// A document of a YAML stream.
-struct Chunk<'t> {
+struct YamlChunk<'t> {
     /// The line on which it starts, from 1.
     line: usize,
     text: &'t str,
@@ -269,7 +269,7 @@ struct Chunk<'t> {
 
 /// Cuts a stream at its `---` and `...` lines. A `---` line stays with the document that follows;
 /// directives and comments before it do too.
-fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<Chunk<'t>>, Over> {
+fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<YamlChunk<'t>>, LimitExceeded> {
     let mut documents = Vec::new();
     let (mut start, mut start_line) = (0, 1);
     // Whether there is content between `start` and the current line.
@@ -282,8 +282,8 @@ fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<Chunk<'t>>, Over> {
         };
         if marker("---") {
             if content {
-                meter.charge(3 * size_of::<Chunk<'_>>())?;
-                documents.push(Chunk {
+                meter.charge(3 * size_of::<YamlChunk<'_>>())?;
+                documents.push(YamlChunk {
                     line: start_line,
                     text: &text[start..offset],
                 });
@@ -292,8 +292,8 @@ fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<Chunk<'t>>, Over> {
             content = true;
         } else if marker("...") {
             if content {
-                meter.charge(3 * size_of::<Chunk<'_>>())?;
-                documents.push(Chunk {
+                meter.charge(3 * size_of::<YamlChunk<'_>>())?;
+                documents.push(YamlChunk {
                     line: start_line,
                     text: &text[start..offset],
                 });
@@ -305,7 +305,7 @@ fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<Chunk<'t>>, Over> {
         }
         offset += line.len();
     }
-    documents.push(Chunk {
+    documents.push(YamlChunk {
         line: start_line,
         text: &text[start..],
     });
@@ -386,7 +386,7 @@ fn is_log(text: &str) -> bool {
 fn yaml_error(
     place: &FilePlace,
     text: &str,
-    chunk: &Chunk<'_>,
+    chunk: &YamlChunk<'_>,
     last: bool,
     fault: &yaml::YamlFault,
 ) -> ReadError {

@@ -141,19 +141,19 @@ struct MaskEntry {
 pub(super) const CONTROLLER_LOG: &str = "ControllerLog";
 
 /// A bundle, ready to be written.
-pub struct Contents {
+pub struct BundleContents {
     text: String,
     objects: usize,
     masked: usize,
 }
 
-impl Contents {
+impl BundleContents {
     /// Masks and writes objects, in the order of their kinds, namespaces and names, then what was
     /// seen in member clusters, then what the hub agent said. Fails only on a text that is no JSON.
     pub fn new(
         header: &NewHeader,
         texts: BTreeMap<ObjectRef, Box<RawValue>>,
-        members: &[members::Document],
+        members: &[members::MemberDocument],
         logs: Vec<Value>,
         show_secrets: bool,
     ) -> anyhow::Result<Self> {

@@ -33,7 +33,7 @@ pub const INIT: &[Guard] = &[Guard::Others, Guard::Plan];
 
 /// What the user takes the responsibility for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Accepted {
+pub struct AcceptedRisks {
     /// `--allow-older`: clusters that go back to an older snapshot.
     pub older: bool,
     /// `--allow-unseen`: whatever could not be read.
@@ -91,7 +91,7 @@ impl Guard {
     }
 
     /// Whether the user takes the responsibility.
-    pub const fn is_accepted(self, accepted: Accepted) -> bool {
+    pub const fn is_accepted(self, accepted: AcceptedRisks) -> bool {
         match self {
             Self::Older => accepted.older,
             _ => accepted.unseen,
@@ -101,7 +101,7 @@ impl Guard {
 
 /// A read that guards need and that is missing or incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unseen {
+pub struct UnseenRead {
     /// What was to be read.
     pub kind: Kind,
     /// How that went.
@@ -112,8 +112,8 @@ pub struct Unseen {
 
 /// The reads that these guards need and do not have, in their order. A guard that the user has
 /// accepted needs none.
-pub fn unseen(guards: &[Guard], accepted: Accepted, inventory: &Inventory) -> Vec<Unseen> {
-    let mut unseen: Vec<Unseen> = Vec::new();
+pub fn unseen(guards: &[Guard], accepted: AcceptedRisks, inventory: &Inventory) -> Vec<UnseenRead> {
+    let mut unseen: Vec<UnseenRead> = Vec::new();
     for guard in guards {
         if guard.is_accepted(accepted) {
             continue;
@@ -128,7 +128,7 @@ pub fn unseen(guards: &[Guard], accepted: Accepted, inventory: &Inventory) -> Ve
             }
             match unseen.iter_mut().find(|known| known.kind == kind) {
                 Some(known) => known.guards.push(*guard),
-                None => unseen.push(Unseen {
+                None => unseen.push(UnseenRead {
                     kind,
                     outcome,
                     guards: vec![*guard],
@@ -153,7 +153,7 @@ fn is_seen(concept: Concept, outcome: &Outcome) -> bool {
 }
 
 /// The flags that take the responsibility for all of these, each once.
-pub fn flags(unseen: &[Unseen]) -> Vec<&'static str> {
+pub fn flags(unseen: &[UnseenRead]) -> Vec<&'static str> {
     let guards = unseen.iter().flat_map(|read| &read.guards);
     let mut flags: Vec<_> = guards.map(|guard| guard.flag()).collect();
     flags.sort_unstable();
@@ -163,20 +163,20 @@ pub fn flags(unseen: &[Unseen]) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{APPROVE, Accepted, Guard, INIT, LAUNCH, RESUME, START, flags, unseen};
-    use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
+    use super::{APPROVE, AcceptedRisks, Guard, INIT, LAUNCH, RESUME, START, flags, unseen};
+    use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
     use crate::inventory::{Inventory, Walk};
     use crate::kubefleet::{Concept, Kind, Scope};
 
-    const NOTHING: Accepted = Accepted {
+    const NOTHING: AcceptedRisks = AcceptedRisks {
         older: false,
         unseen: false,
     };
-    const OLDER: Accepted = Accepted {
+    const OLDER: AcceptedRisks = AcceptedRisks {
         older: true,
         unseen: false,
     };
-    const UNSEEN: Accepted = Accepted {
+    const UNSEEN: AcceptedRisks = AcceptedRisks {
         older: false,
         unseen: true,
     };
@@ -197,7 +197,7 @@ mod tests {
     fn inventory(scope: &Scope, reads: &[(Concept, Outcome)]) -> Inventory {
         let mut walk = Walk::new(scope.object(Concept::UpdateRun, "web-1"));
         for (concept, outcome) in reads {
-            let answer = Answer::none(outcome.clone());
+            let answer = QueryAnswer::none(outcome.clone());
             let query = HubQuery::all(scope.kind(*concept), scope.namespace());
             walk.absorb(vec![query], vec![answer]);
         }

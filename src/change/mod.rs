@@ -13,10 +13,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::tolerant::Unknown;
+use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
 use crate::words::{CommandLine, is_harmful};
@@ -27,7 +27,7 @@ pub struct Change {
     /// What is written.
     pub object: ObjectRef,
     /// What is done to it.
-    pub act: Act,
+    pub act: WriteAction,
     /// What it does, as the end of "this would …".
     pub would: String,
     /// What it did, as a sentence without its full stop.
@@ -36,7 +36,7 @@ pub struct Change {
 
 /// What is done to an object.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Act {
+pub enum WriteAction {
     /// A run is created.
     Create {
         /// What it is to do.
@@ -87,12 +87,12 @@ pub struct RunWish {
     /// `spec.state`; `None` where the hub does not implement it.
     pub state: Option<&'static str>,
     /// The fields of an old run that this version does not know.
-    pub unknown: Unknown,
+    pub unknown: UnknownFields,
 }
 
 /// How a change is sent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct ChangeRequest {
     pub method: &'static str,
     /// The path, without parameters.
     pub path: String,
@@ -105,7 +105,7 @@ pub struct Request {
 
 /// Whether a write happened that nobody answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened {
+pub enum WriteCertainty {
     /// The object shows it.
     Yes,
     /// The object is as it was.
@@ -180,7 +180,7 @@ impl Change {
                 wish.strategy
             ),
             did: format!("created {run}"),
-            act: Act::Create { wish },
+            act: WriteAction::Create { wish },
         }
     }
 
@@ -188,7 +188,7 @@ impl Change {
     pub(crate) fn set_state(run: &UpdateRun, to: &'static str, would: String, did: String) -> Self {
         Self {
             object: run.object(),
-            act: Act::SetState {
+            act: WriteAction::SetState {
                 uid: run.meta.uid.clone(),
                 from: run.spec.state.clone(),
                 to,
@@ -205,7 +205,7 @@ impl Change {
         Self {
             would: format!("approve {object} for generation {generation}"),
             did: format!("approved {object}"),
-            act: Act::Approve {
+            act: WriteAction::Approve {
                 uid: request.meta.uid.clone(),
                 resource_version: request.meta.resource_version.clone(),
                 generation,
@@ -223,7 +223,7 @@ impl Change {
         Self {
             would: format!("delete {object}"),
             did: format!("deleted {object}"),
-            act: Act::Delete {
+            act: WriteAction::Delete {
                 uid: run.meta.uid.clone(),
                 resource_version: None,
             },
@@ -234,7 +234,7 @@ impl Change {
     /// Deletes a run only if nothing at all happened to it since it was shown.
     pub fn delete_untouched(run: &UpdateRun) -> Self {
         let mut change = Self::delete(run);
-        change.act = Act::Delete {
+        change.act = WriteAction::Delete {
             uid: run.meta.uid.clone(),
             resource_version: Some(run.meta.resource_version.clone()),
         };
@@ -242,7 +242,7 @@ impl Change {
     }
 
     /// What is sent for it, to this version of the API.
-    pub fn request(&self, version: &str) -> Request {
+    pub fn request(&self, version: &str) -> ChangeRequest {
         let ObjectRef {
             kind,
             namespace,
@@ -250,13 +250,13 @@ impl Change {
         } = &self.object;
         let named = path(*kind, version, Some(namespace), Some(name));
         let (method, path, content_type, body) = match &self.act {
-            Act::Create { .. } => (
+            WriteAction::Create { .. } => (
                 "POST",
                 path(*kind, version, Some(namespace), None),
                 "application/json",
                 self.document(version),
             ),
-            Act::SetState { uid, from, to } => (
+            WriteAction::SetState { uid, from, to } => (
                 "PATCH",
                 named,
                 "application/json-patch+json",
@@ -266,22 +266,24 @@ impl Change {
                     {"op": "add", "path": "/spec/state", "value": to},
                 ]),
             ),
-            Act::Approve { .. } => (
+            WriteAction::Approve { .. } => (
                 "PATCH",
                 format!("{named}/status"),
                 "application/apply-patch+yaml",
                 self.document(version),
             ),
-            Act::Delete { .. } => ("DELETE", named, "application/json", self.document(version)),
+            WriteAction::Delete { .. } => {
+                ("DELETE", named, "application/json", self.document(version))
+            }
         };
         let force = matches!(
             &self.act,
-            Act::Approve {
+            WriteAction::Approve {
                 takes_over: true,
                 ..
             }
         );
-        Request {
+        ChangeRequest {
             method,
             path,
             content_type,
@@ -303,7 +305,7 @@ impl Change {
             "metadata": metadata,
         });
         match &self.act {
-            Act::Create { wish } => {
+            WriteAction::Create { wish } => {
                 document["spec"] = json!({
                     "placementName": wish.placement,
                     "stagedRolloutStrategyName": wish.strategy,
@@ -318,11 +320,11 @@ impl Change {
                     document["spec"]["state"] = json!(state);
                 }
             }
-            Act::SetState { uid, to, .. } => {
+            WriteAction::SetState { uid, to, .. } => {
                 document["metadata"]["uid"] = json!(uid);
                 document["spec"] = json!({"state": to});
             }
-            Act::Approve {
+            WriteAction::Approve {
                 resource_version,
                 generation,
                 message,
@@ -339,7 +341,7 @@ impl Change {
                     "lastTransitionTime": at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 }]});
             }
-            Act::Delete {
+            WriteAction::Delete {
                 uid,
                 resource_version,
             } => {
@@ -358,33 +360,35 @@ impl Change {
     }
 
     /// Whether the object, read anew, shows that this was done; `None` where it does not exist.
-    pub fn happened(&self, now: Option<&Object>) -> Happened {
+    pub fn happened(&self, now: Option<&Object>) -> WriteCertainty {
         let body = now.map(|object| &object.body);
         let same = |uid: &str| body.is_some_and(|body| body.meta().uid == uid);
         match (&self.act, body) {
-            (Act::Create { .. }, None) => Happened::No,
-            (Act::Create { wish }, Some(Body::Run(run))) if wish.differences(run).is_empty() => {
-                Happened::Yes
+            (WriteAction::Create { .. }, None) => WriteCertainty::No,
+            (WriteAction::Create { wish }, Some(ObjectBody::Run(run)))
+                if wish.differences(run).is_empty() =>
+            {
+                WriteCertainty::Yes
             }
-            (Act::Delete { uid, .. }, now) => match now {
-                Some(body) if same(uid) && !body.meta().is_deleting() => Happened::No,
-                _ => Happened::Yes,
+            (WriteAction::Delete { uid, .. }, now) => match now {
+                Some(body) if same(uid) && !body.meta().is_deleting() => WriteCertainty::No,
+                _ => WriteCertainty::Yes,
             },
-            (Act::SetState { uid, from, to }, Some(Body::Run(run))) if same(uid) => {
+            (WriteAction::SetState { uid, from, to }, Some(ObjectBody::Run(run))) if same(uid) => {
                 match &run.spec.state {
-                    Some(state) if state == to => Happened::Yes,
-                    state if state == from => Happened::No,
-                    _ => Happened::Unclear,
+                    Some(state) if state == to => WriteCertainty::Yes,
+                    state if state == from => WriteCertainty::No,
+                    _ => WriteCertainty::Unclear,
                 }
             }
             (
-                Act::Approve {
+                WriteAction::Approve {
                     uid,
                     message,
                     resource_version,
                     ..
                 },
-                Some(Body::Approval(request)),
+                Some(ObjectBody::Approval(request)),
             ) if same(uid) => {
                 match request.approved() {
                     Some(approved)
@@ -393,15 +397,15 @@ impl Change {
                             && approved.message == mask::prose(message)
                             && request.counts() =>
                     {
-                        Happened::Yes
+                        WriteCertainty::Yes
                     }
-                    _ if request.meta.resource_version == *resource_version => Happened::No,
-                    None => Happened::No,
+                    _ if request.meta.resource_version == *resource_version => WriteCertainty::No,
+                    None => WriteCertainty::No,
                     // Another answer, which may have taken the place of this one.
-                    Some(_) => Happened::Unclear,
+                    Some(_) => WriteCertainty::Unclear,
                 }
             }
-            _ => Happened::Unclear,
+            _ => WriteCertainty::Unclear,
         }
     }
 
@@ -410,7 +414,7 @@ impl Change {
     pub fn unlike(&self, answer: &Value) -> Vec<String> {
         let mut found = Vec::new();
         match &self.act {
-            Act::Create { .. } => {
+            WriteAction::Create { .. } => {
                 let sent = self.document("");
                 differ("spec", &sent["spec"], &answer["spec"], &mut found);
                 let index = "resourceSnapshotIndex";
@@ -422,7 +426,7 @@ impl Change {
                     }
                 }
             }
-            Act::SetState { uid, to, .. } => {
+            WriteAction::SetState { uid, to, .. } => {
                 differ(
                     "metadata.uid",
                     &json!(uid),
@@ -436,7 +440,7 @@ impl Change {
                     &mut found,
                 );
             }
-            Act::Approve { uid, .. } => {
+            WriteAction::Approve { uid, .. } => {
                 differ(
                     "metadata.uid",
                     &json!(uid),
@@ -452,7 +456,7 @@ impl Change {
                 let there = own(&answer["status"]["conditions"]);
                 differ("the Approved condition", &own(&sent), &there, &mut found);
             }
-            Act::Delete { uid, .. } if answer["kind"] != "Status" => {
+            WriteAction::Delete { uid, .. } if answer["kind"] != "Status" => {
                 differ(
                     "metadata.uid",
                     &json!(uid),
@@ -464,7 +468,7 @@ impl Change {
                 }
             }
             // The API server names what it deleted.
-            Act::Delete { uid, .. } => differ(
+            WriteAction::Delete { uid, .. } => differ(
                 "details.uid",
                 &json!(uid),
                 &answer["details"]["uid"],

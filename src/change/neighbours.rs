@@ -5,7 +5,7 @@ use crate::rollout::{Phase, Rollout};
 
 /// Another run on the placement that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbour {
+pub struct NeighborRun {
     pub name: String,
     pub uid: String,
     /// Whether it updates clusters by itself, now or as soon as it is initialized.
@@ -15,14 +15,14 @@ pub struct Neighbour {
 }
 
 /// The runs on the placement that are not over, but for that of a name.
-pub fn neighbours(inventory: &Inventory, own: &str) -> Vec<Neighbour> {
+pub fn neighbours(inventory: &Inventory, own: &str) -> Vec<NeighborRun> {
     inventory
         .runs
         .iter()
         .filter(|run| run.meta.name != own)
         .map(|run| Rollout::of(inventory, run))
         .filter(Rollout::is_live)
-        .map(|rollout| Neighbour {
+        .map(|rollout| NeighborRun {
             name: rollout.run.meta.name.clone(),
             uid: rollout.run.meta.uid.clone(),
             moves: moves(&rollout),
@@ -50,7 +50,7 @@ const fn how(phase: Phase) -> &'static str {
 
 /// Those of `now` that were not shown, or did nothing when they were shown and move now. That one
 /// ends or stops meanwhile is no reason to hesitate.
-pub fn arrived<'n>(shown: &[Neighbour], now: &'n [Neighbour]) -> Vec<&'n Neighbour> {
+pub fn arrived<'n>(shown: &[NeighborRun], now: &'n [NeighborRun]) -> Vec<&'n NeighborRun> {
     now.iter()
         .filter(|one| {
             let known = shown.iter().find(|known| known.uid == one.uid);
@@ -61,10 +61,10 @@ pub fn arrived<'n>(shown: &[Neighbour], now: &'n [Neighbour]) -> Vec<&'n Neighbo
 
 #[cfg(test)]
 mod tests {
-    use super::{Neighbour, arrived};
+    use super::{NeighborRun, arrived};
 
-    fn run(name: &str, uid: &str, moves: bool) -> Neighbour {
-        Neighbour {
+    fn run(name: &str, uid: &str, moves: bool) -> NeighborRun {
+        NeighborRun {
             name: name.to_owned(),
             uid: uid.to_owned(),
             moves,

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::neighbours::Neighbour;
+use super::neighbours::NeighborRun;
 
 /// What is shown before a write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
-    said: Vec<Said>,
-    facts: BTreeMap<String, Fact>,
+    said: Vec<PreviewLine>,
+    facts: BTreeMap<String, PreviewFact>,
 }
 
 /// One thing that is said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum PreviewLine {
     /// A line of the preview.
     Line(String),
     /// A line that changes by itself while the run progresses: it is shown and not compared.
@@ -32,7 +32,7 @@ pub enum Said {
 
 /// Something that a preview was based on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Fact {
+struct PreviewFact {
     /// How it is, for people.
     how: String,
     /// What tells it from another that looks alike.
@@ -45,33 +45,34 @@ const MOST: usize = 12;
 impl Preview {
     /// Adds lines.
     pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
-        self.said.extend(lines.into_iter().map(Said::Line));
+        self.said.extend(lines.into_iter().map(PreviewLine::Line));
     }
 
     /// Adds lines that change by themselves.
     pub fn progress(&mut self, lines: impl IntoIterator<Item = String>) {
-        self.said.extend(lines.into_iter().map(Said::Progress));
+        self.said
+            .extend(lines.into_iter().map(PreviewLine::Progress));
     }
 
     /// Adds something that is good to know.
     pub fn status(&mut self, text: &str) {
-        self.said.push(Said::Status(text.to_owned()));
+        self.said.push(PreviewLine::Status(text.to_owned()));
     }
 
     /// Adds something that a person should consider.
     pub fn warning(&mut self, text: &str) {
-        self.said.push(Said::Warning(text.to_owned()));
+        self.said.push(PreviewLine::Warning(text.to_owned()));
     }
 
     /// Adds a drawing.
     pub fn picture(&mut self, drawn: String, plain: &str) {
         let plain = plain.lines().map(str::to_owned).collect();
-        self.said.push(Said::Picture { drawn, plain });
+        self.said.push(PreviewLine::Picture { drawn, plain });
     }
 
     /// Adds what it was based on: `what` is `how`, and is the one of this identity.
     pub fn fact(&mut self, what: impl Into<String>, how: impl Into<String>, identity: &str) {
-        let fact = Fact {
+        let fact = PreviewFact {
             how: how.into(),
             identity: identity.to_owned(),
         };
@@ -79,7 +80,7 @@ impl Preview {
     }
 
     /// Adds that these runs are on the placement too.
-    pub fn neighbours(&mut self, neighbours: &[Neighbour]) {
+    pub fn neighbours(&mut self, neighbours: &[NeighborRun]) {
         for one in neighbours {
             self.fact(format!("run {}", one.name), one.how, &one.uid);
         }
@@ -101,7 +102,7 @@ impl Preview {
     }
 
     /// What is said, in order.
-    pub fn said(&self) -> &[Said] {
+    pub fn said(&self) -> &[PreviewLine] {
         &self.said
     }
 
@@ -149,9 +150,13 @@ impl Preview {
         let mut lines = Vec::new();
         for said in &self.said {
             match said {
-                Said::Line(text) | Said::Status(text) | Said::Warning(text) => lines.push(&**text),
-                Said::Picture { plain, .. } => lines.extend(plain.iter().map(String::as_str)),
-                Said::Progress(_) => {}
+                PreviewLine::Line(text)
+                | PreviewLine::Status(text)
+                | PreviewLine::Warning(text) => lines.push(&**text),
+                PreviewLine::Picture { plain, .. } => {
+                    lines.extend(plain.iter().map(String::as_str))
+                }
+                PreviewLine::Progress(_) => {}
             }
         }
         lines

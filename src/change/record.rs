@@ -2,13 +2,13 @@
 
 /// What a command has done so far.
 #[derive(Debug, Clone, Default)]
-pub struct Record {
+pub struct ChangeRecord {
     done: Vec<String>,
 }
 
 /// How much of what was done an error's own words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Told {
+pub enum ToldChange {
     /// Nothing of it.
     #[default]
     Nothing,
@@ -17,7 +17,7 @@ pub enum Told {
     All,
 }
 
-impl Record {
+impl ChangeRecord {
     /// Adds a step: `deleted ClusterStagedUpdateRun x`.
     pub fn did(&mut self, what: &str) {
         self.done.push(what.to_owned());
@@ -44,11 +44,11 @@ impl Record {
     }
 
     /// An error's words with the steps that they do not tell.
-    pub fn complete(&self, message: &str, told: Told) -> String {
+    pub fn complete(&self, message: &str, told: ToldChange) -> String {
         let untold = match told {
-            Told::Nothing => self.done.as_slice(),
-            Told::Last => self.done.split_last().map_or(&[][..], |(_, rest)| rest),
-            Told::All => &[],
+            ToldChange::Nothing => self.done.as_slice(),
+            ToldChange::Last => self.done.split_last().map_or(&[][..], |(_, rest)| rest),
+            ToldChange::All => &[],
         };
         if untold.is_empty() {
             message.to_owned()
@@ -60,10 +60,10 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, Told};
+    use super::{ChangeRecord, ToldChange};
 
-    fn record(steps: &[&str]) -> Record {
-        let mut record = Record::default();
+    fn record(steps: &[&str]) -> ChangeRecord {
+        let mut record = ChangeRecord::default();
         for step in steps {
             record.did(step);
         }
@@ -88,19 +88,19 @@ mod tests {
         let two = record(&["deleted a", "created b"]);
         for (told, words) in [
             (
-                Told::Nothing,
+                ToldChange::Nothing,
                 "it failed; already done: deleted a, created b",
             ),
-            (Told::Last, "it failed; already done: deleted a"),
-            (Told::All, "it failed"),
+            (ToldChange::Last, "it failed; already done: deleted a"),
+            (ToldChange::All, "it failed"),
         ] {
             assert_eq!(two.complete("it failed", told), words);
         }
-        for told in [Told::Nothing, Told::Last, Told::All] {
+        for told in [ToldChange::Nothing, ToldChange::Last, ToldChange::All] {
             assert_eq!(record(&[]).complete("it failed", told), "it failed");
         }
         assert_eq!(
-            record(&["deleted a"]).complete("it failed", Told::Last),
+            record(&["deleted a"]).complete("it failed", ToldChange::Last),
             "it failed"
         );
     }

@@ -26,7 +26,7 @@ pub enum StateStep {
 
 /// What a command asks of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum RequestedState {
     /// `run`: begin.
     Start,
     /// `stop`: begin nothing new.
@@ -36,7 +36,7 @@ pub enum Wish {
 }
 
 /// What a wish means for a run.
-pub fn step(rollout: &Rollout<'_>, wish: Wish) -> StateStep {
+pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
     let run = rollout.run;
     let object = run.object();
     let refused = |why: String, hint: Hint| StateStep::Refused { why, hint };
@@ -60,9 +60,9 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> StateStep {
                 _ => "could not be initialized",
             };
             let verb = match wish {
-                Wish::Start => "started",
-                Wish::Stop => "stopped",
-                Wish::Resume => "resumed",
+                RequestedState::Start => "started",
+                RequestedState::Stop => "stopped",
+                RequestedState::Resume => "resumed",
             };
             return refused(
                 format!("{object} {how}: a finished run cannot be {verb}"),
@@ -80,17 +80,17 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> StateStep {
     }
     if rollout.state_ignored {
         return match wish {
-            Wish::Start => StateStep::Already(format!(
+            RequestedState::Start => StateStep::Already(format!(
                 "{object} is in progress: KubeFleet on this hub starts every run immediately"
             )),
-            Wish::Resume => refused(
+            RequestedState::Resume => refused(
                 format!(
                     "{object} cannot be resumed: KubeFleet on this hub ignores spec.state and never \
                      stops a run"
                 ),
                 instead("see its status:", "status"),
             ),
-            Wish::Stop => refused(
+            RequestedState::Stop => refused(
                 format!(
                     "{object} cannot be stopped: KubeFleet on this hub ignores spec.state, so every \
                      run continues to its end"
@@ -100,39 +100,47 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> StateStep {
         };
     }
     match (wish, rollout.phase) {
-        (Wish::Start, Phase::Idle | Phase::Initializing) if wants(rollout, "Run") => {
+        (RequestedState::Start, Phase::Idle | Phase::Initializing) if wants(rollout, "Run") => {
             StateStep::Already(format!("{object} starts as soon as it is initialized"))
         }
-        (Wish::Start, Phase::Idle | Phase::Initializing) if !wants(rollout, "Stop") => {
+        (RequestedState::Start, Phase::Idle | Phase::Initializing) if !wants(rollout, "Stop") => {
             write("Run", "start", "started")
         }
-        (Wish::Start | Wish::Resume, Phase::Executing) => {
+        (RequestedState::Start | RequestedState::Resume, Phase::Executing) => {
             StateStep::Already(format!("{object} is in progress"))
         }
-        (Wish::Start, _) => refused(
+        (RequestedState::Start, _) => refused(
             format!("{object} is stopped: resume it instead"),
             instead("resume it:", "resume"),
         ),
-        (Wish::Stop, Phase::Executing) => write("Stop", "stop", "asked to stop"),
-        (Wish::Stop, Phase::Stopped) => StateStep::Already(format!("{object} is stopped")),
-        (Wish::Stop, Phase::Stopping) => StateStep::Already(format!("{object} is stopping")),
-        (Wish::Stop, _) if wants(rollout, "Run") => write("Stop", "stop", "asked to stop"),
-        (Wish::Stop, _) if wants(rollout, "Stop") => {
+        (RequestedState::Stop, Phase::Executing) => write("Stop", "stop", "asked to stop"),
+        (RequestedState::Stop, Phase::Stopped) => {
+            StateStep::Already(format!("{object} is stopped"))
+        }
+        (RequestedState::Stop, Phase::Stopping) => {
+            StateStep::Already(format!("{object} is stopping"))
+        }
+        (RequestedState::Stop, _) if wants(rollout, "Run") => {
+            write("Stop", "stop", "asked to stop")
+        }
+        (RequestedState::Stop, _) if wants(rollout, "Stop") => {
             StateStep::Already(format!("{object} stops as soon as it is initialized"))
         }
-        (Wish::Stop, _) => refused(
+        (RequestedState::Stop, _) => refused(
             format!("{object} was not started, so there is nothing to stop"),
             instead(
                 "it does nothing until it is started; to delete it:",
                 "delete",
             ),
         ),
-        (Wish::Resume, Phase::Stopped | Phase::Stopping) => write("Run", "resume", "resumed"),
-        (Wish::Resume, _) if wants(rollout, "Stop") => write("Run", "resume", "resumed"),
-        (Wish::Resume, _) if wants(rollout, "Run") => {
+        (RequestedState::Resume, Phase::Stopped | Phase::Stopping) => {
+            write("Run", "resume", "resumed")
+        }
+        (RequestedState::Resume, _) if wants(rollout, "Stop") => write("Run", "resume", "resumed"),
+        (RequestedState::Resume, _) if wants(rollout, "Run") => {
             StateStep::Already(format!("{object} starts as soon as it is initialized"))
         }
-        (Wish::Resume, _) => refused(
+        (RequestedState::Resume, _) => refused(
             format!("{object} was not started, so there is nothing to resume"),
             instead("start it:", "run"),
         ),

@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::states::{StateStep, Wish, step};
-use super::{Act, Change, Happened, RunWish, approval_message};
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
+use super::states::{RequestedState, StateStep, step};
+use super::{Change, RunWish, WriteAction, WriteCertainty, approval_message};
+use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::tolerant::Unknown;
+use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::{Phase, Rollout};
 
@@ -60,7 +60,7 @@ fn run_object(scope: &Scope, more: &Value) -> Object {
 
 fn run(scope: &Scope, more: &Value) -> Arc<UpdateRun> {
     match run_object(scope, more).body {
-        Body::Run(run) => run,
+        ObjectBody::Run(run) => run,
         other => panic!("{other:?}"),
     }
 }
@@ -79,7 +79,7 @@ fn request_object(scope: &Scope, more: &Value) -> Object {
 
 fn request(scope: &Scope, more: &Value) -> Arc<ApprovalRequest> {
     match request_object(scope, more).body {
-        Body::Approval(request) => request,
+        ObjectBody::Approval(request) => request,
         other => panic!("{other:?}"),
     }
 }
@@ -97,14 +97,14 @@ fn wish() -> RunWish {
         strategy: "rings".to_owned(),
         snapshot: None,
         state: Some("Initialize"),
-        unknown: Unknown::new(),
+        unknown: UnknownFields::new(),
     }
 }
 
 #[test]
 fn fields_that_are_not_known_are_copied() {
     let scope = Scope::Cluster;
-    let unknown: Unknown = [("deadline".to_owned(), json!({"minutes": 7}))].into();
+    let unknown: UnknownFields = [("deadline".to_owned(), json!({"minutes": 7}))].into();
     let wish = RunWish { unknown, ..wish() };
     let body = create(&scope, wish.clone()).request("v1beta1").body;
     assert_eq!(body["spec"]["deadline"], json!({"minutes": 7}));
@@ -270,7 +270,7 @@ fn names_cannot_leave_their_place_in_a_path() {
     };
     let mut change = create(&Scope::Cluster, wish());
     change.object = run;
-    change.act = Act::Delete {
+    change.act = WriteAction::Delete {
         uid: "u".to_owned(),
         resource_version: None,
     };
@@ -281,7 +281,7 @@ fn names_cannot_leave_their_place_in_a_path() {
 }
 
 /// What was found afterwards, and what that means.
-type FoundObject<'f> = (Option<Object>, Happened, &'f str);
+type FoundObject<'f> = (Option<Object>, WriteCertainty, &'f str);
 
 fn check(change: &Change, found: Vec<FoundObject<'_>>) {
     for (now, happened, what) in found {
@@ -296,7 +296,7 @@ fn check(change: &Change, found: Vec<FoundObject<'_>>) {
 
 #[test]
 fn whether_a_run_was_created_is_seen() {
-    use Happened::{No, Unclear, Yes};
+    use WriteCertainty::{No, Unclear, Yes};
     for scope in &scopes() {
         let spec = |more: Value| Some(run_object(scope, &json!({"spec": more})));
         check(
@@ -338,7 +338,7 @@ fn whether_a_run_was_created_is_seen() {
 
 #[test]
 fn whether_a_state_was_set_is_seen() {
-    use Happened::{No, Unclear, Yes};
+    use WriteCertainty::{No, Unclear, Yes};
     for scope in &scopes() {
         let state = |state: Value| Some(run_object(scope, &json!({"spec": {"state": state}})));
         let another = json!({"metadata": {"uid": "2f0c1a7e-0002"}, "spec": {"state": "Stop"}});
@@ -365,7 +365,7 @@ fn whether_a_state_was_set_is_seen() {
 
 #[test]
 fn whether_a_request_was_approved_is_seen() {
-    use Happened::{No, Unclear, Yes};
+    use WriteCertainty::{No, Unclear, Yes};
     let ours = "approved by alice: looks good";
     for scope in &scopes() {
         let now = |more: Value| Some(request_object(scope, &more));
@@ -419,7 +419,7 @@ fn whether_a_request_was_approved_is_seen() {
 
 #[test]
 fn whether_a_run_was_deleted_is_seen() {
-    use Happened::{No, Yes};
+    use WriteCertainty::{No, Yes};
     for scope in &scopes() {
         let run = run(scope, &json!({}));
         let now = |more: Value| Some(run_object(scope, &json!({"metadata": more})));
@@ -526,7 +526,7 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
     let target = object.reference();
     let mut walk = Walk::shallow(target.clone());
     let query = HubQuery::object(&target);
-    let answer = Answer {
+    let answer = QueryAnswer {
         objects: [object].into(),
         outcome: Outcome::Listed,
     };
@@ -542,7 +542,7 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
 fn short(step: StateStep) -> String {
     match step {
         StateStep::Write(change) => match change.act {
-            Act::SetState { to, uid, .. } => {
+            WriteAction::SetState { to, uid, .. } => {
                 assert_eq!(uid, "2f0c1a7e-0001");
                 to.to_owned()
             }
@@ -634,7 +634,14 @@ fn every_phase_knows_what_each_wish_means() {
         let inventory = in_phase(&Scope::Cluster, *phase, &json!(state));
         let rollout = Rollout::new(&inventory).unwrap();
         assert_eq!(rollout.phase, *phase);
-        for (wish, expected) in [Wish::Start, Wish::Stop, Wish::Resume].iter().zip(expected) {
+        for (wish, expected) in [
+            RequestedState::Start,
+            RequestedState::Stop,
+            RequestedState::Resume,
+        ]
+        .iter()
+        .zip(expected)
+        {
             assert_eq!(
                 short(step(&rollout, *wish)),
                 *expected,
@@ -672,11 +679,15 @@ fn only_what_the_server_allows_is_written() {
             for state in ["Initialize", "Run", "Stop"] {
                 let inventory = in_phase(scope, phase, &json!(state));
                 let rollout = Rollout::new(&inventory).unwrap();
-                for wish in [Wish::Start, Wish::Stop, Wish::Resume] {
+                for wish in [
+                    RequestedState::Start,
+                    RequestedState::Stop,
+                    RequestedState::Resume,
+                ] {
                     let StateStep::Write(change) = step(&rollout, wish) else {
                         continue;
                     };
-                    let Act::SetState { from, to, .. } = &change.act else {
+                    let WriteAction::SetState { from, to, .. } = &change.act else {
                         panic!("{change:?}");
                     };
                     assert_eq!(from.as_deref(), Some(state));
@@ -702,8 +713,8 @@ fn a_hub_that_ignores_the_state_is_not_written_to() {
     let run = "ClusterStagedUpdateRun web-42";
     let already =
         format!("= {run} is in progress: KubeFleet on this hub starts every run immediately");
-    assert_eq!(short(step(&rollout, Wish::Start)), already);
-    for wish in [Wish::Stop, Wish::Resume] {
+    assert_eq!(short(step(&rollout, RequestedState::Start)), already);
+    for wish in [RequestedState::Stop, RequestedState::Resume] {
         let refused = short(step(&rollout, wish));
         assert!(
             refused.contains("ignores spec.state") && refused.starts_with('!'),

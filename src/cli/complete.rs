@@ -13,11 +13,11 @@ use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, complete};
 use clap_complete::env::{EnvCompleter, Shells};
 
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::settings;
-use live::{Argument, Words};
+use live::{ArgumentKind, TypedWords};
 
 /// The variable in which a shell's script says which shell asks.
 pub const VARIABLE: &str = "FLEET_STAGE_COMPLETE";
@@ -246,8 +246,8 @@ fn command(words: &[OsString]) -> clap::Command {
 }
 
 /// What the words say already: the flags that lead to a hub, and what is asked about.
-fn typed(command: &clap::Command, words: &[OsString]) -> Words {
-    let begin = Words::begin();
+fn typed(command: &clap::Command, words: &[OsString]) -> TypedWords {
+    let begin = TypedWords::begin();
     let matches = command
         .clone()
         .ignore_errors(true)
@@ -256,15 +256,15 @@ fn typed(command: &clap::Command, words: &[OsString]) -> Words {
         return begin;
     };
     let mut inmost = &matches;
-    let mut global = Global::from_arg_matches(inmost).unwrap_or_default();
+    let mut global = GlobalFlags::from_arg_matches(inmost).unwrap_or_default();
     while let Some((_, sub)) = inmost.subcommand() {
         inmost = sub;
-        if let Ok(inner) = Global::from_arg_matches(inmost) {
+        if let Ok(inner) = GlobalFlags::from_arg_matches(inmost) {
             global = inner;
         }
     }
     let value = |ids: &[&str]| ids.iter().find_map(|id| word(inmost, id));
-    Words {
+    TypedWords {
         global,
         target: value(&["target", "targets", "run", "runs", "from"]),
         placement: value(&["placement"]),
@@ -280,7 +280,7 @@ fn word(matches: &ArgMatches, id: &str) -> Option<String> {
 
 /// Gives every argument that names something its candidates. As with kubectl, flags are offered to
 /// who has typed a dash: hidden, they come only where nothing else does.
-fn attach(command: clap::Command, path: &str, flags: bool, typed: &Words) -> clap::Command {
+fn attach(command: clap::Command, path: &str, flags: bool, typed: &TypedWords) -> clap::Command {
     let names: Vec<_> = command
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
@@ -302,7 +302,7 @@ fn attach(command: clap::Command, path: &str, flags: bool, typed: &Words) -> cla
     })
 }
 
-fn completer(hint: Argument, typed: Words) -> ArgValueCompleter {
+fn completer(hint: ArgumentKind, typed: TypedWords) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| -> Vec<CompletionCandidate> {
         let Some(current) = current.to_str() else {
             return Vec::new();

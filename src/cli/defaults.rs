@@ -114,11 +114,11 @@ mod tests {
     use super::apply;
     use crate::cli::command;
     use crate::render::invocation::Invocation;
-    use crate::settings::{Defaults, SettingValue, Settings};
+    use crate::settings::{FlagDefaults, SettingValue, Settings};
 
     fn settings(command: Option<&str>, name: &str, default: &str) -> Settings {
         let mut settings = Settings::default();
-        settings.defaults.push(Defaults {
+        settings.defaults.push(FlagDefaults {
             command: command.map(str::to_owned),
             options: vec![SettingValue {
                 name: name.to_owned(),

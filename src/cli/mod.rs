@@ -15,7 +15,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::about::{completion, doctor, explain, schema, version};
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::operate::{approve, delete, init, resume, retry, rollback, run, stop};
 use crate::commands::show::{
     approvals, clusters, collect, diagnose, history, list, plan, render, snapshots, status,
@@ -46,16 +46,16 @@ use crate::ui::Color;
         Flags of all commands: kubectl fleet-stage options\n\
         Names may be given as TYPE/NAME: csur/x, crp/x, and with -n sur/x, rp/x."
 )]
-struct Root {
+struct RootArgs {
     #[command(flatten)]
-    _global: Global,
+    _global: GlobalFlags,
 }
 
 /// A command line that was understood.
 #[derive(Debug)]
 pub struct Cli {
     /// The global flags.
-    pub global: Global,
+    pub global: GlobalFlags,
     pub command: Command,
 }
 
@@ -93,7 +93,7 @@ impl Cli {
     }
 
     fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut global = Global::from_arg_matches(matches)?;
+        let mut global = GlobalFlags::from_arg_matches(matches)?;
         if several::are_asked(matches)? {
             // It is a value of the settings file.
             global.context = None;
@@ -169,7 +169,7 @@ pub fn command_within(invocation: &Invocation, width: usize) -> clap::Command {
 /// The same, with help that fits on a screen where it is to be brief.
 pub fn command_for(invocation: &Invocation, width: usize, is_brief: bool) -> clap::Command {
     let program = invocation.program();
-    let root = Command::augment_subcommands(Root::command());
+    let root = Command::augment_subcommands(RootArgs::command());
     let root = if is_brief { help::brief(root) } else { root };
     let command = help::rewrite(root, &program, invocation, width);
     help::grouped(command, width)
@@ -185,7 +185,7 @@ pub fn wants_brief_help(args: &[OsString]) -> bool {
 
 /// The flags that every command understands.
 pub fn options(invocation: &Invocation, width: usize) -> String {
-    let flags = Global::augment_args(clap::Command::new("options"))
+    let flags = GlobalFlags::augment_args(clap::Command::new("options"))
         .disable_help_flag(true)
         .help_template("{options}\n")
         .mut_args(|arg| arg.help_heading(Resettable::Reset).hide_short_help(false))
@@ -219,7 +219,7 @@ pub fn color_of(args: &[OsString]) -> Color {
 mod tests {
     use super::{Cli, Color, color_of, command, options};
     use crate::render::invocation::Invocation;
-    use crate::words::{Class, CommandLine};
+    use crate::words::{CommandClass, CommandLine};
 
     #[test]
     fn the_definitions_are_sound() {
@@ -308,7 +308,7 @@ mod tests {
         for sub in root.get_subcommands() {
             let name = sub.get_name();
             let class = CommandLine::fleet("").switch(name).class();
-            assert_eq!(class == Class::Looks, !writes(sub), "{name}");
+            assert_eq!(class == CommandClass::Looks, !writes(sub), "{name}");
         }
     }
 

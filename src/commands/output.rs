@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::render;
-use crate::render::table::{Sheet, Table};
+use crate::render::table::{Table, TableStyle};
 use crate::ui::Ui;
 use crate::words;
 
@@ -66,8 +66,8 @@ impl Output {
     }
 
     /// How tables are drawn.
-    pub fn sheet(&self, ui: &Ui) -> Sheet {
-        Sheet {
+    pub fn sheet(&self, ui: &Ui) -> TableStyle {
+        TableStyle {
             // `wide` shows everything, however wide that gets.
             width: ui.row_width().filter(|_| !self.is_wide()),
             paint: ui.paint(),
@@ -109,12 +109,12 @@ impl Output {
 pub struct FormArg {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub output: Form,
+    pub output: ItemFormat,
 }
 
 /// How one thing is printed, of which there is no table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub enum ItemFormat {
     #[default]
     /// Text for a terminal
     Text,
@@ -124,7 +124,7 @@ pub enum Form {
     Yaml,
 }
 
-impl Form {
+impl ItemFormat {
     /// The text, or the document of the same.
     pub fn print<T: Serialize>(
         self,

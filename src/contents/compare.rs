@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::{Identity, Manifest, Secrets};
+use super::{Identity, Manifest, SecretDisplay};
 use crate::mask::{MASK, mask_with};
 use crate::words::worded;
 
@@ -55,7 +55,7 @@ pub struct ContentChange {
 pub fn compare(
     before: Vec<Manifest>,
     after: Vec<Manifest>,
-    secrets: Secrets,
+    secrets: SecretDisplay,
 ) -> Vec<ContentChange> {
     let mut pairs: BTreeMap<(Identity, usize), [Option<Manifest>; 2]> = BTreeMap::new();
     for (side, manifests) in [before, after].into_iter().enumerate() {
@@ -79,7 +79,7 @@ pub fn compare(
 fn change(
     identity: Identity,
     pair: [Option<Manifest>; 2],
-    secrets: Secrets,
+    secrets: SecretDisplay,
 ) -> Option<ContentChange> {
     let [before, after] = pair;
     let kind = match (&before, &after) {
@@ -95,8 +95,8 @@ fn change(
         .unwrap_or_default();
     let [mut before, mut after] = [before, after].map(|manifest| manifest.map(|it| it.value));
     let secrets = match secrets {
-        Secrets::Shown => None,
-        Secrets::Masked => hide(before.as_mut(), after.as_mut()),
+        SecretDisplay::Shown => None,
+        SecretDisplay::Masked => hide(before.as_mut(), after.as_mut()),
     };
     let [before, after] = [before, after].map(|value| value.as_ref().map(yaml).unwrap_or_default());
     let diff = TextDiff::from_lines(&before, &after)

@@ -102,13 +102,13 @@ impl Manifest {
 
 /// Whether secrets are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Secrets {
+pub enum SecretDisplay {
     /// Every secret is replaced by a mask.
     Masked,
     Shown,
 }
 
-impl Secrets {
+impl SecretDisplay {
     /// As `--show-secrets` says.
     pub const fn of_flag(show: bool) -> Self {
         if show { Self::Shown } else { Self::Masked }
@@ -117,14 +117,14 @@ impl Secrets {
 
 /// How much a snapshot object holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Size {
+pub struct SnapshotSize {
     /// The resources in it.
     pub resources: usize,
     /// Their length as JSON, in bytes.
     pub bytes: usize,
 }
 
-impl Size {
+impl SnapshotSize {
     /// The size of several together.
     pub fn total(sizes: impl IntoIterator<Item = Self>) -> Self {
         sizes.into_iter().fold(Self::default(), |all, one| Self {
@@ -179,9 +179,9 @@ fn selected(text: &RawValue) -> Vec<&RawValue> {
 }
 
 /// How much a snapshot object holds.
-pub fn size(text: &RawValue) -> Size {
+pub fn size(text: &RawValue) -> SnapshotSize {
     let manifests = selected(text);
-    Size {
+    SnapshotSize {
         resources: manifests.len(),
         bytes: manifests.iter().map(|manifest| manifest.get().len()).sum(),
     }

@@ -2,7 +2,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{
-    ChangeKind, ContentChange, SecretChange, Secrets, Size, compare, manifests, mask, size,
+    ChangeKind, ContentChange, SecretChange, SecretDisplay, SnapshotSize, compare, manifests, mask,
+    size,
 };
 
 fn text(resources: &Value) -> Box<RawValue> {
@@ -19,7 +20,7 @@ fn secret(password: &str, user: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "shop", "name": "db"}, "data": {"password": password, "user": user}})
 }
 
-fn changes(before: &Value, after: &Value, secrets: Secrets) -> Vec<ContentChange> {
+fn changes(before: &Value, after: &Value, secrets: SecretDisplay) -> Vec<ContentChange> {
     let (before, after) = (text(before), text(after));
     compare(
         manifests([before.as_ref()]),
@@ -51,8 +52,8 @@ fn parts_make_one_version() {
     );
     let sizes = parts.iter().map(|part| size(part));
     assert_eq!(
-        Size::total(sizes),
-        Size {
+        SnapshotSize::total(sizes),
+        SnapshotSize {
             resources: 3,
             bytes: found.iter().map(|one| one.bytes).sum(),
         }
@@ -69,7 +70,7 @@ fn what_is_no_snapshot_holds_nothing() {
         json!({"spec": {"selectedResources": {}}}),
     ] {
         let odd = serde_json::value::to_raw_value(&odd).unwrap();
-        assert_eq!(size(&odd), Size::default());
+        assert_eq!(size(&odd), SnapshotSize::default());
         assert!(manifests([odd.as_ref()]).is_empty());
     }
     let odd = text(&json!([5, null, {"kind": 5, "metadata": []}]));
@@ -88,7 +89,7 @@ fn only_what_differs_is_said() {
         config("changed", "z"),
         config("new", "x")
     ]);
-    let found = changes(&before, &after, Secrets::Masked);
+    let found = changes(&before, &after, SecretDisplay::Masked);
     let said: Vec<_> = found
         .iter()
         .map(|one| (one.kind, one.identity.name.as_str(), one.secrets))
@@ -127,7 +128,7 @@ fn a_new_api_version_is_a_change_of_the_same_object() {
     let found = changes(
         &ingress("networking.k8s.io/v1beta1"),
         &ingress("networking.k8s.io/v1"),
-        Secrets::Masked,
+        SecretDisplay::Masked,
     );
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].kind, ChangeKind::Changed);
@@ -138,7 +139,7 @@ fn a_new_api_version_is_a_change_of_the_same_object() {
 fn secrets_differ_or_not_and_are_never_shown() {
     let before = json!([secret("b25l", "YWRtaW4=")]);
     let after = json!([secret("dHdv", "YWRtaW4=")]);
-    let found = changes(&before, &after, Secrets::Masked);
+    let found = changes(&before, &after, SecretDisplay::Masked);
     assert_eq!(found[0].secrets, Some(SecretChange::Differ));
     let diff = &found[0].diff;
     assert!(diff.contains("-  password: ••••\n"), "{diff}");
@@ -150,7 +151,7 @@ fn secrets_differ_or_not_and_are_never_shown() {
     for secret in ["b25l", "dHdv", "YWRtaW4"] {
         assert!(!diff.contains(secret), "{diff}");
     }
-    let shown = changes(&before, &after, Secrets::Shown);
+    let shown = changes(&before, &after, SecretDisplay::Shown);
     assert!(
         shown[0].diff.contains("+  password: dHdv\n"),
         "{}",
@@ -166,7 +167,7 @@ fn a_secret_that_moved_is_the_same() {
     let found = changes(
         &pod(json!([token])),
         &pod(json!([{"name": "NEW", "value": "1"}, token])),
-        Secrets::Masked,
+        SecretDisplay::Masked,
     );
     assert_eq!(found[0].secrets, Some(SecretChange::Same));
     assert!(

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::inventory::{Listing, Sight};
 use crate::kubefleet::meta::ObjectMeta;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::run::{RunSpec, RunState, UpdateRun};
 use crate::kubefleet::{ConditionStatus, reasons};
 
-use super::state::{State, Written, known, set_condition};
+use super::state::{State, WrittenCondition, known, set_condition};
 use super::version::AgentVersion;
 
 /// What somebody does.
@@ -33,7 +33,7 @@ pub enum Intervention {
 
 /// Why nobody can say how the objects stand after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum PlayObstacle {
     /// What was read does not decide; what is missing.
     Unknown(String),
     /// The hub, or our own command, does not do it.
@@ -41,7 +41,7 @@ pub enum Obstacle {
 }
 
 /// The objects as they stand after it. The update run controller has not looked yet.
-pub fn after(state: &State, act: &Intervention) -> Result<State, Obstacle> {
+pub fn after(state: &State, act: &Intervention) -> Result<State, PlayObstacle> {
     let mut state = state.clone();
     match act {
         Intervention::Approve { request } => approve(&mut state, request)?,
@@ -70,17 +70,18 @@ fn next(generation: Option<i64>) -> i64 {
     generation.unwrap_or(0).saturating_add(1)
 }
 
-fn approve(state: &mut State, name: &str) -> Result<(), Obstacle> {
+fn approve(state: &mut State, name: &str) -> Result<(), PlayObstacle> {
     let now = state.now;
     let mut requests = state.approvals.items.iter_mut();
     let Some(request) = requests.find(|it| it.meta.name == name) else {
-        known(&state.approvals).map_err(|_| Obstacle::Unknown("approval requests".to_owned()))?;
-        return Err(Obstacle::Refused(format!(
+        known(&state.approvals)
+            .map_err(|_| PlayObstacle::Unknown("approval requests".to_owned()))?;
+        return Err(PlayObstacle::Refused(format!(
             "there is no approval request {name}"
         )));
     };
     let request = Arc::make_mut(request);
-    let written = Written {
+    let written = WrittenCondition {
         kind: reasons::APPROVED,
         status: ConditionStatus::True,
         reason: "ApprovedByUser",
@@ -93,10 +94,10 @@ fn approve(state: &mut State, name: &str) -> Result<(), Obstacle> {
 
 /// The transitions that the hub refuses.
 /// Source: apis/placement/v1beta1/stageupdate_types.go:UpdateRunSpec.
-fn set_state(state: &mut State, wanted: RunState) -> Result<(), Obstacle> {
+fn set_state(state: &mut State, wanted: RunState) -> Result<(), PlayObstacle> {
     if state.version == AgentVersion::V01 && state.run.spec.state.is_none() {
         let why = "runs of this hub have no state";
-        return Err(Obstacle::Refused(why.to_owned()));
+        return Err(PlayObstacle::Refused(why.to_owned()));
     }
     let old = state.run.spec.wants();
     let refused = match wanted {
@@ -107,7 +108,7 @@ fn set_state(state: &mut State, wanted: RunState) -> Result<(), Obstacle> {
     };
     if refused {
         let (from, to) = (word(old), word(wanted));
-        return Err(Obstacle::Refused(format!(
+        return Err(PlayObstacle::Refused(format!(
             "invalid state transition: cannot transition from {from} to {to}"
         )));
     }
@@ -131,12 +132,14 @@ fn new_run(
     state: &State,
     name: &str,
     (snapshot, wanted): (Option<&str>, RunState),
-) -> Result<UpdateRun, Obstacle> {
+) -> Result<UpdateRun, PlayObstacle> {
     if wanted == RunState::Stop {
-        return Err(Obstacle::Refused("a run does not begin stopped".to_owned()));
+        return Err(PlayObstacle::Refused(
+            "a run does not begin stopped".to_owned(),
+        ));
     }
     if name == state.run.meta.name {
-        return Err(Obstacle::Refused(format!("the run {name} exists")));
+        return Err(PlayObstacle::Refused(format!("the run {name} exists")));
     }
     let old = &state.run;
     let spec = RunSpec {
@@ -150,22 +153,22 @@ fn new_run(
 }
 
 /// Puts an object in its place. What the scheduler answers is not known.
-fn put(state: &mut State, object: &Object) -> Result<(), Obstacle> {
+fn put(state: &mut State, object: &Object) -> Result<(), PlayObstacle> {
     let meta = object.body.meta();
     let own = meta.namespace == state.scope.namespace();
     let run = &state.run.spec;
     match &object.body {
-        Body::Placement(new) if own && meta.name == run.placement => {
+        ObjectBody::Placement(new) if own && meta.name == run.placement => {
             let old = state.placement.present();
             if old.is_none_or(|old| old.spec.policy != new.spec.policy) {
                 return Err(unscheduled());
             }
             state.placement = Sight::Present(Arc::clone(new));
         }
-        Body::Strategy(new) if own && meta.name == run.strategy => {
+        ObjectBody::Strategy(new) if own && meta.name == run.strategy => {
             state.strategy = Sight::Present(Arc::clone(new));
         }
-        Body::Member(new) => {
+        ObjectBody::Member(new) => {
             let policies = state.policies.iter();
             let mut policies = policies.filter_map(|policy| policy.spec.policy.as_deref());
             let mut old = state.members.items.iter();
@@ -177,12 +180,14 @@ fn put(state: &mut State, object: &Object) -> Result<(), Obstacle> {
             }
             replace(&mut state.members, new, |it| &it.meta);
         }
-        Body::Binding(new) if own => replace(&mut state.bindings, new, |it| &it.meta),
-        Body::PolicySnapshot(new) if own => replace(&mut state.policies, new, |it| &it.meta),
-        Body::ResourceSnapshot(new) if own => replace(&mut state.snapshots, new, |it| &it.meta),
-        Body::Approval(new) if own => replace(&mut state.approvals, new, |it| &it.meta),
-        Body::Override(new) => replace(&mut state.overrides, new, |it| &it.meta),
-        Body::Run(new) if own && meta.name == state.run.meta.name => {
+        ObjectBody::Binding(new) if own => replace(&mut state.bindings, new, |it| &it.meta),
+        ObjectBody::PolicySnapshot(new) if own => replace(&mut state.policies, new, |it| &it.meta),
+        ObjectBody::ResourceSnapshot(new) if own => {
+            replace(&mut state.snapshots, new, |it| &it.meta)
+        }
+        ObjectBody::Approval(new) if own => replace(&mut state.approvals, new, |it| &it.meta),
+        ObjectBody::Override(new) => replace(&mut state.overrides, new, |it| &it.meta),
+        ObjectBody::Run(new) if own && meta.name == state.run.meta.name => {
             state.run = UpdateRun::clone(new);
         }
         // Nothing else is looked at.
@@ -191,8 +196,8 @@ fn put(state: &mut State, object: &Object) -> Result<(), Obstacle> {
     Ok(())
 }
 
-fn unscheduled() -> Obstacle {
-    Obstacle::Unknown("which clusters the scheduler picks then".to_owned())
+fn unscheduled() -> PlayObstacle {
+    PlayObstacle::Unknown("which clusters the scheduler picks then".to_owned())
 }
 
 fn replace<T>(listing: &mut Listing<T>, new: &Arc<T>, meta: impl Fn(&T) -> &ObjectMeta) {

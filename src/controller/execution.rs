@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::failure::{Halt, UNEXPECTED, USER, aborted, aggregate};
+use super::failure::{LookHalt, UNEXPECTED, USER, aborted, aggregate};
 use super::inputs::InputFault;
 use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY};
-use super::reconcile::{Bindings, Reconciler};
-use super::state::{Written, is_false, is_true, set_condition};
+use super::reconcile::{Reconciler, RunBindings};
+use super::state::{WrittenCondition, is_false, is_true, set_condition};
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use crate::inventory::source::NOT_COLLECTED;
@@ -42,7 +42,7 @@ const TRANSIENT: [&str; 4] = [
 enum ClusterResult {
     Done,
     Updating,
-    Erred(Halt),
+    Erred(LookHalt),
 }
 
 impl Reconciler {
@@ -51,8 +51,8 @@ impl Reconciler {
     pub(super) fn execute(
         &mut self,
         stage: usize,
-        bindings: &Bindings,
-    ) -> Result<(bool, Requeue), Halt> {
+        bindings: &RunBindings,
+    ) -> Result<(bool, Requeue), LookHalt> {
         self.mark_update_run_progressing_if_not_waiting_or_stuck();
         let ended = if stage < self.state.run.status.stages.len() {
             self.execute_stage(stage, bindings)
@@ -65,7 +65,7 @@ impl Reconciler {
     }
 
     /// The part of `execute` that is about a stage.
-    fn execute_stage(&mut self, at: usize, bindings: &Bindings) -> Result<Requeue, Halt> {
+    fn execute_stage(&mut self, at: usize, bindings: &RunBindings) -> Result<Requeue, LookHalt> {
         let at_once = Requeue::Backoff;
         let is_empty = self
             .stage(at)
@@ -76,9 +76,9 @@ impl Reconciler {
         }
         // 0.1 computes the concurrency before it knows the stage.
         if self.state.version == AgentVersion::V01
-            && let Err(Halt::Aborted(failure)) = self.calculate_max_concurrency_value(at)
+            && let Err(LookHalt::Aborted(failure)) = self.calculate_max_concurrency_value(at)
         {
-            return Err(Halt::Retried(failure.message));
+            return Err(LookHalt::Retried(failure.message));
         }
         if !self.check_tasks_before_stage(at)? {
             let name = self.stage_name(at);
@@ -96,9 +96,9 @@ impl Reconciler {
     pub(super) fn fail_stage_of<T>(
         &mut self,
         at: usize,
-        ended: Result<T, Halt>,
-    ) -> Result<T, Halt> {
-        if let Err(Halt::Aborted(failure)) = &ended {
+        ended: Result<T, LookHalt>,
+    ) -> Result<T, LookHalt> {
+        if let Err(LookHalt::Aborted(failure)) = &ended {
             let message = failure.message.clone();
             let reason = "StageUpdatingFailed";
             let aborted = "Stage update aborted due to a non-recoverable error";
@@ -122,7 +122,7 @@ impl Reconciler {
     }
 
     /// Source: updaterun/execution.go:checkBeforeStageTasksStatus.
-    fn check_tasks_before_stage(&mut self, at: usize) -> Result<bool, Halt> {
+    fn check_tasks_before_stage(&mut self, at: usize) -> Result<bool, LookHalt> {
         let strategy = self.state.run.status.strategy.as_deref();
         let task = strategy.and_then(|it| it.stages.get(at)?.before.first());
         match task.map(|task| task.kind.as_str()) {
@@ -141,9 +141,9 @@ impl Reconciler {
     fn execute_updating_stage(
         &mut self,
         at: usize,
-        bindings: &Bindings,
+        bindings: &RunBindings,
         slots: usize,
-    ) -> Result<Requeue, Halt> {
+    ) -> Result<Requeue, LookHalt> {
         let by_cluster = self.binding_by_cluster(bindings);
         let total = self.stage(at).map_or(0, |stage| stage.clusters.len());
         let (mut finished, mut updating) = (0_usize, 0_usize);
@@ -162,7 +162,7 @@ impl Reconciler {
             updating = updating.saturating_add(1);
             let started = is_true(&cluster.conditions, reasons::STARTED, self.generation());
             match self.update_cluster((at, nth), &cluster, &by_cluster, finished) {
-                Err(halt @ Halt::Unknown(_)) => return Err(halt),
+                Err(halt @ LookHalt::Unknown(_)) => return Err(halt),
                 Err(halt) => errors.push(halt),
                 // A cluster that has just been started counts as one that is updating.
                 Ok(ClusterResult::Done) if started => {
@@ -197,7 +197,7 @@ impl Reconciler {
         cluster: &ClusterStatus,
         by_cluster: &BTreeMap<String, usize>,
         finished: usize,
-    ) -> Result<ClusterResult, Halt> {
+    ) -> Result<ClusterResult, LookHalt> {
         let generation = self.generation();
         let stage = self.stage_name(at);
         let name = &cluster.name;
@@ -207,7 +207,7 @@ impl Reconciler {
         }
         if self.state.run.status.snapshot_index.is_empty() {
             let what = "which resource snapshot the run rolls out";
-            return Err(Halt::Unknown(what.to_owned()));
+            return Err(LookHalt::Unknown(what.to_owned()));
         }
         let binding = by_cluster.get(name).copied();
         let Some(binding) = binding else {
@@ -251,7 +251,7 @@ impl Reconciler {
         binding: usize,
         place: (usize, usize),
         cluster: &ClusterStatus,
-    ) -> Result<ClusterResult, Halt> {
+    ) -> Result<ClusterResult, LookHalt> {
         let in_sync = self.is_binding_synced_with_cluster_status(binding, cluster);
         let snapshot = self.resource_snapshot_name();
         let strategy = self.state.run.status.apply_strategy.clone();
@@ -279,7 +279,7 @@ impl Reconciler {
         }
         if in_sync && is_bound && is_overtaken(binding) && !self.state.retried {
             let text = "the work generator wrote the binding in between";
-            return Err(Halt::Retried(text.to_owned()));
+            return Err(LookHalt::Retried(text.to_owned()));
         }
         let binding = Arc::make_mut(binding);
         if !in_sync || !is_bound {
@@ -294,7 +294,7 @@ impl Reconciler {
             let generation = binding.meta.generation.unwrap_or(0);
             binding.meta.generation = Some(generation.saturating_add(1));
         }
-        let written = Written {
+        let written = WrittenCondition {
             kind: reasons::ROLLOUT_STARTED,
             status: ConditionStatus::True,
             reason: reasons::ROLLOUT_STARTED,
@@ -376,7 +376,7 @@ impl Reconciler {
             return ClusterResult::Done;
         }
         if has_binding_failed(binding, self.state.version) || is(reasons::DIFF_REPORTED, no) {
-            return ClusterResult::Erred(Halt::Retried(format!(
+            return ClusterResult::Erred(LookHalt::Retried(format!(
                 "the cluster updating encountered an error at stage `{}`, updateRun := `{}`",
                 self.stage_name(place.0),
                 self.state.run.meta.name
@@ -390,7 +390,7 @@ impl Reconciler {
         &mut self,
         binding: usize,
         place: (usize, usize),
-    ) -> (bool, Option<Halt>) {
+    ) -> (bool, Option<LookHalt>) {
         match self.check_cluster_update_result(binding, place) {
             ClusterResult::Done => (true, None),
             ClusterResult::Erred(halt) => (false, Some(halt)),
@@ -416,7 +416,7 @@ impl Reconciler {
 
     /// The clusters are done: only the tasks after them are left.
     /// Source: updaterun/execution.go:handleStageCompletion.
-    fn handle_stage_completion(&mut self, at: usize) -> Result<Requeue, Halt> {
+    fn handle_stage_completion(&mut self, at: usize) -> Result<Requeue, LookHalt> {
         let name = self.stage_name(at);
         self.mark_update_run_waiting("after-stage", &name);
         let message =
@@ -432,7 +432,7 @@ impl Reconciler {
 
     /// When to look again where tasks are outstanding; `None` when all are done.
     /// Source: updaterun/execution.go:checkAfterStageTasksStatus.
-    fn check_after_stage_tasks_status(&mut self, at: usize) -> Result<Option<Requeue>, Halt> {
+    fn check_after_stage_tasks_status(&mut self, at: usize) -> Result<Option<Requeue>, LookHalt> {
         let strategy = self.state.run.status.strategy.as_deref();
         let tasks = strategy.and_then(|strategy| strategy.stages.get(at));
         let tasks = tasks.map_or_else(Vec::new, |stage| stage.after.clone());
@@ -442,7 +442,7 @@ impl Reconciler {
                 passed &= self.handle_stage_approval_task(at, TaskTime::After, nth)?;
             } else if task.kind == "TimedWait" {
                 let Some(until) = self.wait_ends(at, &task.wait) else {
-                    return Err(Halt::Unknown("since when the stage waits".to_owned()));
+                    return Err(LookHalt::Unknown("since when the stage waits".to_owned()));
                 };
                 if until > self.state.now {
                     passed = false;
@@ -470,10 +470,10 @@ impl Reconciler {
         at: usize,
         time: TaskTime,
         nth: usize,
-    ) -> Result<bool, Halt> {
+    ) -> Result<bool, LookHalt> {
         let generation = self.generation();
         let Some(task) = self.task(at, time, nth).map(|task| task.clone()) else {
-            return Err(Halt::Unknown(
+            return Err(LookHalt::Unknown(
                 "the stage has no record of its task".to_owned(),
             ));
         };
@@ -515,7 +515,7 @@ impl Reconciler {
         }
         if !request.is_accepted() {
             let request = Arc::make_mut(request);
-            let written = Written {
+            let written = WrittenCondition {
                 kind: reasons::APPROVAL_ACCEPTED,
                 status: ConditionStatus::True,
                 reason: "ApprovalRequestApprovalAccepted",
@@ -536,11 +536,11 @@ impl Reconciler {
     }
 
     /// Source: updaterun/execution.go:buildApprovalRequestObject.
-    fn create_approval_request(&mut self, at: usize, name: String) -> Result<bool, Halt> {
+    fn create_approval_request(&mut self, at: usize, name: String) -> Result<bool, LookHalt> {
         match self.state.approvals.gap.as_deref() {
             None => {}
             Some(NOT_COLLECTED) if !self.state.approvals.items.is_empty() => {}
-            Some(why) => return Err(Halt::Unknown(format!("approval requests: {why}"))),
+            Some(why) => return Err(LookHalt::Unknown(format!("approval requests: {why}"))),
         }
         let request = ApprovalRequest {
             meta: ObjectMeta {
@@ -566,7 +566,7 @@ impl Reconciler {
 
     /// Takes the placement from the clusters of the delete stage; whether all are gone.
     /// Source: updaterun/execution.go:executeDeleteStage.
-    fn execute_delete_stage(&mut self, bindings: &Bindings) -> Result<bool, Halt> {
+    fn execute_delete_stage(&mut self, bindings: &RunBindings) -> Result<bool, LookHalt> {
         let at = self.state.run.status.stages.len();
         self.mark_stage_updating_progress_started(at);
         let mut gone = self.leaving_clusters();
@@ -602,7 +602,7 @@ impl Reconciler {
         binding: usize,
         gone: &mut BTreeSet<usize>,
         during: &str,
-    ) -> Result<Option<usize>, Halt> {
+    ) -> Result<Option<usize>, LookHalt> {
         let generation = self.generation();
         let stage = self.state.run.status.deletion_stage.as_deref();
         let clusters = stage.map_or(&[][..], |stage| &stage.clusters);
@@ -650,7 +650,7 @@ impl Reconciler {
         self.mark_cluster((at, place), reasons::SUCCEEDED, status, reason, message);
     }
 
-    pub(super) fn wait_for_removals(&mut self, bindings: &Bindings) {
+    pub(super) fn wait_for_removals(&mut self, bindings: &RunBindings) {
         let clusters = self.clusters_of(&bindings.deleted);
         let removals = clusters
             .into_iter()
@@ -659,7 +659,7 @@ impl Reconciler {
     }
 
     /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
-    pub(super) fn calculate_max_concurrency_value(&self, at: usize) -> Result<usize, Halt> {
+    pub(super) fn calculate_max_concurrency_value(&self, at: usize) -> Result<usize, LookHalt> {
         let status = &self.state.run.status;
         let clusters = status
             .stages
@@ -667,7 +667,7 @@ impl Reconciler {
             .map_or(0, |stage| stage.clusters.len());
         let stage = status.strategy.as_deref().and_then(|it| it.stages.get(at));
         let Some(stage) = stage else {
-            return Err(Halt::Unknown(
+            return Err(LookHalt::Unknown(
                 "the run has no record of the stage".to_owned(),
             ));
         };
@@ -683,7 +683,7 @@ impl Reconciler {
     /// Finds the stages of which the same fails once the run is initialized.
     pub(super) fn check_concurrency(&mut self) {
         for stage in 0..self.state.run.status.stages.len() {
-            if let Err(Halt::Aborted(failure)) = self.calculate_max_concurrency_value(stage) {
+            if let Err(LookHalt::Aborted(failure)) = self.calculate_max_concurrency_value(stage) {
                 self.refuse(InputFault::MaxConcurrency { stage }, failure.message);
             }
         }
@@ -718,7 +718,7 @@ impl Reconciler {
         self.mark_run(reasons::PROGRESSING, status, reasons::RUN_STUCK, &message);
     }
 
-    fn binding_by_cluster(&self, bindings: &Bindings) -> BTreeMap<String, usize> {
+    fn binding_by_cluster(&self, bindings: &RunBindings) -> BTreeMap<String, usize> {
         let clusters = self.clusters_of(&bindings.updated);
         clusters
             .into_iter()
@@ -807,7 +807,7 @@ impl Reconciler {
         message: &str,
     ) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = Written {
+        let written = WrittenCondition {
             kind,
             status,
             reason,
@@ -828,7 +828,7 @@ impl Reconciler {
         message: &str,
     ) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = Written {
+        let written = WrittenCondition {
             kind,
             status,
             reason,
@@ -848,7 +848,7 @@ impl Reconciler {
         message: &str,
     ) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = Written {
+        let written = WrittenCondition {
             kind,
             status: ConditionStatus::True,
             reason,

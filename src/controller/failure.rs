@@ -9,7 +9,7 @@ pub const UNEXPECTED: &str = "unexpected behavior which cannot be handled by the
 
 /// Why a look ends early.
 #[derive(Debug)]
-pub enum Halt {
+pub enum LookHalt {
     /// The run cannot continue. Source: updaterun/controller.go:errStagedUpdatedAborted.
     Aborted(RunFailure),
     /// The look is repeated, ever more rarely; what was wrong.
@@ -34,8 +34,8 @@ impl RunFailure {
 }
 
 /// An error that aborts the run.
-pub fn aborted(code: &'static str, text: &str) -> Halt {
-    Halt::Aborted(RunFailure {
+pub fn aborted(code: &'static str, text: &str) -> LookHalt {
+    LookHalt::Aborted(RunFailure {
         code,
         message: format!("cannot continue the updateRun: {text}"),
     })
@@ -43,7 +43,7 @@ pub fn aborted(code: &'static str, text: &str) -> Halt {
 
 /// An error of the checks that initialization and validation share.
 /// Source: updaterun/controller.go:errValidationFailed; 0.1 has errInitializedFailed.
-pub fn refused(version: AgentVersion, code: &'static str, text: &str) -> Halt {
+pub fn refused(version: AgentVersion, code: &'static str, text: &str) -> LookHalt {
     let verb = match version {
         AgentVersion::V01 => "initialize",
         _ => "validate",
@@ -53,14 +53,14 @@ pub fn refused(version: AgentVersion, code: &'static str, text: &str) -> Halt {
 
 /// The error of a look at several clusters.
 /// Source: k8s.io/apimachinery/pkg/util/errors/errors.go:NewAggregate.
-pub fn aggregate(errors: Vec<Halt>) -> Option<Halt> {
+pub fn aggregate(errors: Vec<LookHalt>) -> Option<LookHalt> {
     let mut code = None;
     let mut texts: Vec<String> = Vec::new();
     for error in errors {
         let text = match error {
-            Halt::Unknown(why) => return Some(Halt::Unknown(why)),
-            Halt::Retried(text) => text,
-            Halt::Aborted(failure) => {
+            LookHalt::Unknown(why) => return Some(LookHalt::Unknown(why)),
+            LookHalt::Retried(text) => text,
+            LookHalt::Aborted(failure) => {
                 code.get_or_insert(failure.code);
                 failure.message
             }
@@ -75,7 +75,7 @@ pub fn aggregate(errors: Vec<Halt>) -> Option<Halt> {
         several => format!("[{}]", several.join(", ")),
     };
     Some(match code {
-        Some(code) => Halt::Aborted(RunFailure { code, message }),
-        None => Halt::Retried(message),
+        Some(code) => LookHalt::Aborted(RunFailure { code, message }),
+        None => LookHalt::Retried(message),
     })
 }

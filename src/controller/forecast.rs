@@ -16,7 +16,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::{ClusterStatus, RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Condition, Conditions, names, reasons};
 use crate::rollout::LOOK_EVERY;
-use crate::rollout::life::{self, Life};
+use crate::rollout::life::{self, PlacementLife};
 
 /// How many looks at clusters one play may take, so that a run of thousands is not played for long.
 const WORK: usize = 40_000;
@@ -54,7 +54,7 @@ impl ClusterTimes {
     /// Of the clusters of an inventory's placement, as far as its runs were read.
     pub fn of_placement(inventory: &Inventory) -> Option<Self> {
         let runs = inventory.runs.iter();
-        Self::of(runs.filter(|run| life::of_run(inventory, run) != Life::Earlier))
+        Self::of(runs.filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier))
     }
 }
 
@@ -179,7 +179,7 @@ fn play_stages(
     let absent = state.members.iter().filter(is_absent);
     let absent: BTreeSet<_> = absent.map(|member| member.meta.name.as_str()).collect();
     let pace = |name: &str| (!absent.contains(name)).then_some(took);
-    let mut course = Course {
+    let mut course = ForecastPlay {
         state: state.clone(),
         pause,
         at_once,
@@ -192,7 +192,7 @@ fn play_stages(
 }
 
 /// A run that is played from one approval to the next.
-struct Course {
+struct ForecastPlay {
     state: State,
     pause: SignedDuration,
     at_once: bool,
@@ -202,7 +202,7 @@ struct Course {
     ends: Vec<Option<StageEnd>>,
 }
 
-impl Course {
+impl ForecastPlay {
     /// Plays until a person has to act, and acts. Returns whether it goes on.
     fn play_on(&mut self, pace: ClusterPace<'_>) -> bool {
         let limits = PlayLimits {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ptr;
 use std::sync::Arc;
 
-use super::failure::{Halt, UNEXPECTED, USER};
+use super::failure::{LookHalt, UNEXPECTED, USER};
 use super::inputs::InputFault;
-use super::reconcile::{Bindings, Reconciler};
+use super::reconcile::{Reconciler, RunBindings};
 use super::state::known;
 use super::version::AgentVersion;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
@@ -22,7 +22,7 @@ use crate::kubefleet::snapshot::{ManifestIdentity, PolicySnapshot, ResourceSnaps
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
 use crate::kubefleet::{Concept, ConditionStatus, names, reasons};
 use crate::rollout::overrides::{applies, matches};
-use crate::rollout::placing::{Placed, Placing, sorting_number};
+use crate::rollout::placing::{ClusterStages, StagePlacing, sorting_number};
 
 /// What the latest policy snapshot says.
 pub(super) struct LatestPolicy {
@@ -36,7 +36,7 @@ pub(super) struct LatestPolicy {
 impl Reconciler {
     /// Computes the stages and pins the content.
     /// Source: updaterun/initialization.go:initialize.
-    pub(super) fn initialize(&mut self) -> Result<(), Halt> {
+    pub(super) fn initialize(&mut self) -> Result<(), LookHalt> {
         self.compute();
         self.halt_at_first()?;
         let message = match self.state.version {
@@ -57,7 +57,7 @@ impl Reconciler {
         }
         // What belongs to a placement that was not read may have been.
         let is_absent = self.state.placement.is_absent();
-        let mut bindings = Bindings::default();
+        let mut bindings = RunBindings::default();
         if !is_absent {
             let policy = self.determine_policy_snapshot();
             if let Some(policy) = &policy {
@@ -181,9 +181,9 @@ impl Reconciler {
     pub(super) fn collect_scheduled_clusters(
         &mut self,
         policy: Option<&LatestPolicy>,
-    ) -> (Bindings, i64) {
+    ) -> (RunBindings, i64) {
         let is_known = self.require(Concept::Binding, known(&self.state.bindings));
-        let (mut bindings, mut outdated) = (Bindings::default(), Vec::new());
+        let (mut bindings, mut outdated) = (RunBindings::default(), Vec::new());
         for (at, binding) in self.state.bindings.items.iter().enumerate() {
             if binding.is_unscheduled() {
                 bindings.deleted.push(at);
@@ -237,7 +237,7 @@ impl Reconciler {
     }
 
     /// Source: updaterun/initialization.go:generateStagesByStrategy.
-    fn generate_stages_by_strategy(&mut self, bindings: &Bindings) {
+    fn generate_stages_by_strategy(&mut self, bindings: &RunBindings) {
         let mut leaving = self.clusters_of(&bindings.deleted);
         leaving.sort();
         let leaving = leaving.into_iter().map(waiting).collect();
@@ -271,13 +271,13 @@ impl Reconciler {
     pub(super) fn compute_run_stage_status(
         &mut self,
         strategy: &StrategySpec,
-        bindings: &Bindings,
+        bindings: &RunBindings,
     ) -> Vec<StageStatus> {
         self.require(Concept::MemberCluster, known(&self.state.members));
         let selected: BTreeSet<String> = self.clusters_of(&bindings.updated).into_iter().collect();
         // Lent to what is placed, while the checks note what they find.
         let members = std::mem::take(&mut self.state.members);
-        let placing = Placing::of(&selected, &members, strategy);
+        let placing = StagePlacing::of(&selected, &members, strategy);
         let mut stages = Vec::new();
         for (at, stage) in strategy.stages.iter().enumerate() {
             self.check_tasks(at, stage);
@@ -327,7 +327,7 @@ impl Reconciler {
 
     /// Whether the clusters of a stage are in no stage before it, and can be sorted.
     /// Source: updaterun/initialization.go:computeRunStageStatus.
-    fn check_clusters(&mut self, at: usize, placing: &Placing<'_>) {
+    fn check_clusters(&mut self, at: usize, placing: &StagePlacing<'_>) {
         let Some(stage) = placing.strategy.stages.get(at) else {
             return;
         };
@@ -366,8 +366,8 @@ impl Reconciler {
     }
 
     /// Whether each cluster is in a stage. Source: updaterun/initialization.go:computeRunStageStatus.
-    fn check_places(&mut self, placing: &Placing<'_>, members: &Listing<MemberCluster>) {
-        let names = |placed: &Placed<'_>| placed.name.to_owned();
+    fn check_places(&mut self, placing: &StagePlacing<'_>, members: &Listing<MemberCluster>) {
+        let names = |placed: &ClusterStages<'_>| placed.name.to_owned();
         let nowhere: Vec<_> = placing.nowhere().map(names).collect();
         if !nowhere.is_empty() {
             let shown: Vec<_> = nowhere.iter().take(10).map(String::as_str).collect();

@@ -27,7 +27,7 @@ mod wait;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use after::{Intervention, Obstacle, after};
+pub use after::{Intervention, PlayObstacle, after};
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
 pub use forecast::{ClusterTimes, forecast};

@@ -9,7 +9,7 @@ use super::failure::RunFailure;
 use super::look::{is_woken, look_at, rests};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{ControllerStep, LookResult};
-use super::state::{State, Written, set_condition};
+use super::state::{State, WrittenCondition, set_condition};
 use super::wait::AwaitedEvent;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
@@ -219,7 +219,7 @@ fn report(binding: &mut Binding, at: Timestamp) {
         ]
     };
     for kind in kinds {
-        let written = Written {
+        let written = WrittenCondition {
             kind,
             status: ConditionStatus::True,
             reason: kind,

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::failure::{Halt, RunFailure, refused};
+use super::failure::{LookHalt, RunFailure, refused};
 use super::inputs::{InputFault, InputFinding, MissingInput};
 use super::pace::Requeue;
-use super::state::{State, Written, is_false, is_true, set_condition};
+use super::state::{State, WrittenCondition, is_false, is_true, set_condition};
 use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use crate::kubefleet::run::{RunState, RunStatus, StageStatus, UpdateRun};
@@ -28,7 +28,7 @@ pub struct Reconciler {
 /// The bindings of a run by their place in the list: those that it updates, and those that it
 /// deletes.
 #[derive(Debug, Default)]
-pub struct Bindings {
+pub struct RunBindings {
     pub updated: Vec<usize>,
     pub deleted: Vec<usize>,
 }
@@ -125,7 +125,7 @@ impl Reconciler {
             Ok(_) if step == ControllerStep::None => Ok(self.unwritten(step, read)),
             Ok((Some(stage), bindings)) => self.proceed(step, stage, &bindings),
             Err(halt) => {
-                if matches!(halt, Halt::Retried(_)) {
+                if matches!(halt, LookHalt::Retried(_)) {
                     self.state.run.status = read;
                 }
                 self.halted(step, halt)
@@ -158,14 +158,14 @@ impl Reconciler {
                 requeue: Requeue::Backoff,
                 failure: None,
             }),
-            Err(Halt::Aborted(failure)) => {
+            Err(LookHalt::Aborted(failure)) => {
                 self.record_initialization_failed(&failure.message);
                 Ok(LookResult {
                     failure: Some(failure),
                     ..LookResult::done(ControllerStep::Initialize)
                 })
             }
-            Err(Halt::Retried(why)) => {
+            Err(LookHalt::Retried(why)) => {
                 self.state.run.status = read;
                 self.waits.push(AwaitedEvent::Retry(why));
                 Ok(LookResult {
@@ -173,7 +173,7 @@ impl Reconciler {
                     ..LookResult::done(ControllerStep::Initialize)
                 })
             }
-            Err(Halt::Unknown(why)) => Err(why),
+            Err(LookHalt::Unknown(why)) => Err(why),
         }
     }
 
@@ -182,12 +182,12 @@ impl Reconciler {
         &mut self,
         step: ControllerStep,
         stage: usize,
-        bindings: &Bindings,
+        bindings: &RunBindings,
     ) -> Result<LookResult, String> {
         let ended = match step {
             ControllerStep::Execute if !self.is_unsupported() => self.execute(stage, bindings),
             ControllerStep::Stop => self.stop(stage, bindings),
-            _ => Err(Halt::Aborted(self.unsupported_state())),
+            _ => Err(LookHalt::Aborted(self.unsupported_state())),
         };
         match ended {
             Ok((true, _)) => {
@@ -207,16 +207,16 @@ impl Reconciler {
         }
     }
 
-    fn halted(&mut self, step: ControllerStep, halt: Halt) -> Result<LookResult, String> {
+    fn halted(&mut self, step: ControllerStep, halt: LookHalt) -> Result<LookResult, String> {
         match halt {
-            Halt::Aborted(failure) => {
+            LookHalt::Aborted(failure) => {
                 self.record_update_run_failed(&failure.message);
                 Ok(LookResult {
                     failure: Some(failure),
                     ..LookResult::done(step)
                 })
             }
-            Halt::Retried(why) => {
+            LookHalt::Retried(why) => {
                 if self.waits.is_empty() {
                     self.waits.push(AwaitedEvent::Retry(why));
                 }
@@ -225,7 +225,7 @@ impl Reconciler {
                     ..LookResult::done(step)
                 })
             }
-            Halt::Unknown(why) => Err(why),
+            LookHalt::Unknown(why) => Err(why),
         }
     }
 
@@ -251,7 +251,7 @@ impl Reconciler {
     /// Sets a condition of the run.
     pub fn mark_run(&mut self, kind: &str, status: ConditionStatus, reason: &str, message: &str) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = Written {
+        let written = WrittenCondition {
             kind,
             status,
             reason,
@@ -344,13 +344,13 @@ impl Reconciler {
     }
 
     /// What a check gave, unless the look ends there: a check that gives nothing has found why.
-    pub(super) fn passed<T>(&mut self, given: Option<T>) -> Result<T, Halt> {
+    pub(super) fn passed<T>(&mut self, given: Option<T>) -> Result<T, LookHalt> {
         self.halt_at_first()?;
-        given.ok_or_else(|| Halt::Unknown("nothing was found".to_owned()))
+        given.ok_or_else(|| LookHalt::Unknown("nothing was found".to_owned()))
     }
 
     /// Ends the look at the first of the findings, with what the run has recorded until there.
-    pub(super) fn halt_at_first(&mut self) -> Result<(), Halt> {
+    pub(super) fn halt_at_first(&mut self) -> Result<(), LookHalt> {
         let Some(first) = self.findings.drain(..).next() else {
             return Ok(());
         };
@@ -358,8 +358,8 @@ impl Reconciler {
             self.state.run.status = *recorded;
         }
         Err(match first {
-            InputFinding::Missing(missing) => Halt::Unknown(missing.to_string()),
-            InputFinding::Fault(fault, text) if fault.is_retried() => Halt::Retried(text),
+            InputFinding::Missing(missing) => LookHalt::Unknown(missing.to_string()),
+            InputFinding::Fault(fault, text) if fault.is_retried() => LookHalt::Retried(text),
             InputFinding::Fault(fault, text) => refused(self.state.version, fault.code(), &text),
         })
     }

@@ -89,7 +89,7 @@ pub fn known<T>(listing: &Listing<T>) -> Result<(), String> {
 
 /// What a condition becomes.
 #[derive(Debug, Clone, Copy)]
-pub struct Written<'w> {
+pub struct WrittenCondition<'w> {
     pub kind: &'w str,
     pub status: ConditionStatus,
     pub reason: &'w str,
@@ -100,7 +100,7 @@ pub struct Written<'w> {
 /// Source: k8s.io/apimachinery/pkg/api/meta/conditions.go:SetStatusCondition.
 pub fn set_condition(
     conditions: &mut Vec<Condition>,
-    written: Written<'_>,
+    written: WrittenCondition<'_>,
     generation: Option<i64>,
     now: Timestamp,
 ) {

@@ -1,8 +1,8 @@
 //! Lets what is under way end and begins nothing. Mirrors updaterun/stop.go, which came with 0.2.
 
-use super::failure::{Halt, UNEXPECTED, aborted, aggregate};
+use super::failure::{LookHalt, UNEXPECTED, aborted, aggregate};
 use super::pace::{LOOK_EVERY, Requeue};
-use super::reconcile::{Bindings, Reconciler};
+use super::reconcile::{Reconciler, RunBindings};
 use super::state::{is_false, is_true};
 use crate::kubefleet::{ConditionStatus, Conditions, reasons};
 
@@ -11,8 +11,8 @@ impl Reconciler {
     pub(super) fn stop(
         &mut self,
         stage: usize,
-        bindings: &Bindings,
-    ) -> Result<(bool, Requeue), Halt> {
+        bindings: &RunBindings,
+    ) -> Result<(bool, Requeue), LookHalt> {
         let message = "The update run is the process of stopping, waiting for all the \
                        updating/deleting clusters to finish updating before completing the stop \
                        process";
@@ -29,7 +29,7 @@ impl Reconciler {
     }
 
     /// Source: updaterun/stop.go:stopUpdatingStage.
-    fn stop_updating_stage(&mut self, at: usize, bindings: &Bindings) -> Result<bool, Halt> {
+    fn stop_updating_stage(&mut self, at: usize, bindings: &RunBindings) -> Result<bool, LookHalt> {
         let generation = self.generation();
         let stage = self.stage_name(at);
         let total = self.stage(at).map_or(0, |stage| stage.clusters.len());
@@ -79,7 +79,7 @@ impl Reconciler {
     }
 
     /// Source: updaterun/stop.go:stopDeleteStage.
-    fn stop_delete_stage(&mut self, bindings: &Bindings) -> Result<bool, Halt> {
+    fn stop_delete_stage(&mut self, bindings: &RunBindings) -> Result<bool, LookHalt> {
         let generation = self.generation();
         let at = self.state.run.status.stages.len();
         let mut gone = self.leaving_clusters();

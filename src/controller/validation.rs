@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::failure::{Halt, UNEXPECTED, USER, aborted};
-use super::reconcile::{Bindings, Reconciler};
+use super::failure::{LookHalt, UNEXPECTED, USER, aborted};
+use super::reconcile::{Reconciler, RunBindings};
 use super::state::{is_false, is_true, known};
 use super::version::AgentVersion;
 use crate::kubefleet::run::StageStatus;
@@ -32,7 +32,7 @@ impl FoundStages {
 impl Reconciler {
     /// The stage that is updated next (the number of stages means the delete stage, `None` that all
     /// are done) and the bindings. Source: updaterun/validation.go:validate.
-    pub(super) fn validate(&mut self) -> Result<(Option<usize>, Bindings), Halt> {
+    pub(super) fn validate(&mut self) -> Result<(Option<usize>, RunBindings), LookHalt> {
         let placement = self.validate_placement();
         let placement = self.passed(placement)?;
         let latest = placement.apply_strategy();
@@ -72,14 +72,14 @@ impl Reconciler {
     }
 
     /// The same without a look at anything but the run and its bindings.
-    pub(super) fn trust(&self) -> Result<(Option<usize>, Bindings), Halt> {
+    pub(super) fn trust(&self) -> Result<(Option<usize>, RunBindings), LookHalt> {
         let status = &self.state.run.status;
         let mut found = FoundStages::default();
         for (at, stage) in status.stages.iter().enumerate() {
             self.validate_cluster_updating_status(at, &mut found, stage, usize::MAX)?;
         }
         if self.state.run.in_flight().next().is_some() {
-            let unknown = |why| Halt::Unknown(format!("bindings: {why}"));
+            let unknown = |why| LookHalt::Unknown(format!("bindings: {why}"));
             known(&self.state.bindings).map_err(unknown)?;
         }
         let own = |stages: &[StageStatus]| {
@@ -91,7 +91,7 @@ impl Reconciler {
                 .map(|(at, _)| at)
                 .collect()
         };
-        let bindings = Bindings {
+        let bindings = RunBindings {
             updated: own(&status.stages),
             deleted: status
                 .deletion_stage
@@ -103,7 +103,10 @@ impl Reconciler {
     }
 
     /// Source: updaterun/validation.go:validateStagesStatus.
-    fn validate_stages_status(&mut self, bindings: &Bindings) -> Result<Option<usize>, Halt> {
+    fn validate_stages_status(
+        &mut self,
+        bindings: &RunBindings,
+    ) -> Result<Option<usize>, LookHalt> {
         let Some(strategy) = self.state.run.status.strategy.clone() else {
             let text = format!("{UNEXPECTED}the updateRun has nil updateStrategySnapshot");
             return Err(aborted("FS207", &text));
@@ -120,7 +123,7 @@ impl Reconciler {
     }
 
     /// Source: updaterun/validation.go:validateUpdateStagesStatus.
-    fn validate_update_stages_status(&self, new: &[StageStatus]) -> Result<FoundStages, Halt> {
+    fn validate_update_stages_status(&self, new: &[StageStatus]) -> Result<FoundStages, LookHalt> {
         let existing = &self.state.run.status.stages;
         if existing.len() != new.len() {
             let text = format!(
@@ -149,7 +152,7 @@ impl Reconciler {
         found: &mut FoundStages,
         stage: &StageStatus,
         slots: usize,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), LookHalt> {
         let generation = self.generation();
         let unexpected = |text: String| aborted("FS207", &format!("{UNEXPECTED}{text}"));
         let name = &stage.name;
@@ -214,8 +217,8 @@ impl Reconciler {
     fn validate_delete_stage_status(
         &self,
         found: &FoundStages,
-        bindings: &Bindings,
-    ) -> Result<Option<usize>, Halt> {
+        bindings: &RunBindings,
+    ) -> Result<Option<usize>, LookHalt> {
         let generation = self.generation();
         let status = &self.state.run.status;
         let unexpected = |code, text: &str| aborted(code, &format!("{UNEXPECTED}{text}"));
@@ -270,7 +273,7 @@ impl Reconciler {
     }
 }
 
-fn same_clusters(at: usize, existing: &StageStatus, new: &StageStatus) -> Result<(), Halt> {
+fn same_clusters(at: usize, existing: &StageStatus, new: &StageStatus) -> Result<(), LookHalt> {
     let changed = |text: String| Err(aborted("FS204", &text));
     if existing.name != new.name {
         return changed(format!(

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use crate::kubefleet::binding::{Binding, FieldDifference};
 use crate::kubefleet::{ObjectRef, duration};
-use crate::report::{Compose, Finding, HubAndMember};
+use crate::report::{ComposeText, Finding, HubAndMember};
 use crate::rollout::{Health, ManifestTrouble};
 use crate::words::{CommandLine, enumerate};
 
@@ -18,14 +18,14 @@ const SLACK: SignedDuration = SignedDuration::from_secs(60);
 const FIELDS: usize = 5;
 
 #[derive(Clone, Copy)]
-pub enum Compared {
+pub enum ComparedBinding {
     /// Changes on the member since it was applied.
     Drift,
     /// Differences between hub and member.
     Diff,
 }
 
-impl Compared {
+impl ComparedBinding {
     /// The fields: from the binding, else from the Work, with the object and where they stand.
     pub(super) fn fields<'i>(
         self,
@@ -80,7 +80,7 @@ impl Compared {
 }
 
 /// What is at fault, and where.
-pub struct Affected<'a, 'i> {
+pub struct AffectedObject<'a, 'i> {
     pub cx: &'a Context<'i>,
     /// The first object, on the first of the clusters.
     pub manifest: &'a ManifestTrouble<'i>,
@@ -88,7 +88,7 @@ pub struct Affected<'a, 'i> {
     pub all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
 }
 
-impl<'a, 'i> Affected<'a, 'i> {
+impl<'a, 'i> AffectedObject<'a, 'i> {
     pub(super) fn new(
         cx: &'a Context<'i>,
         all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
@@ -208,7 +208,7 @@ impl<'a, 'i> Affected<'a, 'i> {
     }
 
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
-    pub fn compared(&self, mut finding: Finding, what: Compared) -> Finding {
+    pub fn compared(&self, mut finding: Finding, what: ComparedBinding) -> Finding {
         for (failing, manifest) in self.all.iter().take(SHOWN) {
             let Some((object, base, fields)) = what.fields(self.cx, failing, manifest) else {
                 continue;

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 
 use super::failing_cluster::{self, FailingCluster};
-use super::outlook::Outlook;
+use super::outlook::RunOutlook;
 use super::verdict;
 use crate::inventory::Inventory;
-use crate::kubefleet::messages::{Cause, Failure, parse_failure};
+use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
-use crate::problems::Tense;
+use crate::problems::RefusalTense;
 use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
@@ -24,7 +24,7 @@ pub struct Context<'i> {
     /// The state of the rollout.
     pub verdict: Verdict,
     /// What comes next.
-    pub outlook: Outlook,
+    pub outlook: RunOutlook,
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
     /// What a live run fails for next, of what no rule sees by itself.
@@ -50,7 +50,7 @@ impl<'i> Context<'i> {
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
-        let outlook = rollout.as_ref().map(Outlook::new).unwrap_or_default();
+        let outlook = rollout.as_ref().map(RunOutlook::new).unwrap_or_default();
         let foreseen = if rollout.as_ref().is_some_and(Rollout::is_live) {
             foreseen(&outlook)
         } else {
@@ -83,8 +83,8 @@ impl<'i> Context<'i> {
     }
 
     /// That a run was refused, and what has changed since.
-    pub fn past<'t>(&'t self, since: &'t str) -> Tense<'t> {
-        Tense::Past {
+    pub fn past<'t>(&'t self, since: &'t str) -> RefusalTense<'t> {
+        RefusalTense::Past {
             when: &self.when,
             since,
         }
@@ -259,7 +259,7 @@ impl<'i> Context<'i> {
 
 /// What a live run is going to fail for: a cluster in flight that another run, or somebody, has
 /// taken from it, or a label by which a stage can no longer be sorted.
-fn foreseen(outlook: &Outlook) -> Vec<Cause> {
+fn foreseen(outlook: &RunOutlook) -> Vec<Cause> {
     let failure = outlook.failure();
     let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
     let is_unseen = |cause: &Cause| {
@@ -292,7 +292,7 @@ fn failure(run: &UpdateRun) -> Option<FailureView<'_>> {
 
 /// Follows nested failures: a stage's text holds the original one, and a failed cluster's own
 /// condition does.
-fn collect(run: &UpdateRun, failure: &Failure, depth: usize, causes: &mut Vec<Cause>) {
+fn collect(run: &UpdateRun, failure: &FailureText, depth: usize, causes: &mut Vec<Cause>) {
     // Texts nest once or twice; the bound is for what nobody wrote.
     if depth > 4 {
         return;

@@ -7,7 +7,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{Severity, Verdict};
 use crate::rollout::{
-    ClusterState, ClusterView, Health, Rollout, STUCK_AFTER, Trouble, binding_trouble,
+    BindingTrouble, ClusterState, ClusterView, Health, Rollout, STUCK_AFTER, binding_trouble,
 };
 
 /// A cluster whose binding has a failing condition.
@@ -19,7 +19,7 @@ pub struct FailingCluster<'i> {
     pub binding: &'i Binding,
     /// Its MemberCluster, when it was seen.
     pub member: Option<&'i MemberCluster>,
-    pub trouble: Trouble<'i>,
+    pub trouble: BindingTrouble<'i>,
     /// Whether the rollout waits for it.
     pub blocking: bool,
     /// Whether the run is stuck on it: for too long, or the controller says so.
@@ -100,7 +100,7 @@ impl<'i> FailingCluster<'i> {
         inventory: &'i Inventory,
         binding: &'i Binding,
         on: Option<&ClusterView<'i>>,
-        trouble: Trouble<'i>,
+        trouble: BindingTrouble<'i>,
         blocking: bool,
     ) -> Self {
         let is_stuck = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Stuck;

@@ -5,7 +5,7 @@ use super::rule::Rule;
 use super::{back, verdict};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
-use crate::report::{Compose, Finding, Verdict};
+use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::{ClusterState, Gate, Rollout, TaskState, TaskTime, rollback};
 use crate::words::enumerate;
 

@@ -1,6 +1,6 @@
 //! Works of a placement that are still being deleted in a cluster's namespace on the hub.
 
-use crate::report::{Compose, Finding};
+use crate::report::{ComposeText, Finding};
 use jiff::SignedDuration;
 
 use super::context::Context;
@@ -12,7 +12,7 @@ use crate::problems::steps;
 use crate::words::count;
 
 /// What is left of a placement for one cluster.
-pub(super) struct Leftover<'i> {
+pub(super) struct PlacementLeftover<'i> {
     placement: ObjectRef,
     cluster: &'i str,
     first: &'i Work,
@@ -23,7 +23,7 @@ pub(super) struct Leftover<'i> {
     pub lasting: SignedDuration,
 }
 
-impl<'i> Leftover<'i> {
+impl<'i> PlacementLeftover<'i> {
     /// What is left for a cluster; `None` where nothing is known to be.
     pub fn of(cx: &Context<'i>, cluster: &'i str) -> Option<Self> {
         let inventory = cx.inventory;

@@ -3,11 +3,11 @@
 //! What the rollout waits for is known from the hub; why it does not come is known in the cluster.
 //! Findings of this kind explain the object that they are about, and no other.
 
-use crate::report::{Compose, Finding, NotChecked, Subject};
+use crate::report::{ComposeText, Finding, NotChecked, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use super::affected::Affected;
+use super::affected::AffectedObject;
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use super::members::needed;
@@ -18,11 +18,11 @@ use super::sent::SentManifest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::{Concept, names};
-use crate::member::model::{Event, Meta};
-use crate::member::pods::Terminated;
+use crate::member::model::{Event, MemberMeta};
+use crate::member::pods::ContainerTerminated;
 use crate::member::{
-    Counterpart, Errand, MemberKind, MemberObject, Observation, PodTrouble, View, WORKLOADS_EACH,
-    WantedWorkload, events_since,
+    ClusterMatch, MemberErrand, MemberKind, MemberObject, MemberObservation, PodTrouble,
+    WORKLOADS_EACH, WantedWorkload, WorkloadView, events_since,
 };
 use crate::rollout::ManifestTrouble;
 use crate::words::{CommandLine, count, enumerate};
@@ -45,8 +45,8 @@ pub(super) const WHY_NOT_AVAILABLE: [&str; 22] = [
 const SHOWN: usize = 3;
 
 /// What is worth a look: for each cluster in trouble the objects that do not become available.
-pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
-    let mut errands: BTreeMap<&str, Errand> = BTreeMap::new();
+pub(super) fn errands(cx: &Context<'_>) -> Vec<MemberErrand> {
+    let mut errands: BTreeMap<&str, MemberErrand> = BTreeMap::new();
     for failing in &cx.troubles {
         let wanted: BTreeSet<_> = failing
             .trouble
@@ -57,12 +57,14 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
         if wanted.is_empty() {
             continue;
         }
-        let errand = errands.entry(failing.cluster).or_insert_with(|| Errand {
-            cluster: failing.cluster.to_owned(),
-            work: work(cx, failing.binding),
-            wanted: Vec::new(),
-            jobs: jobs(cx, failing),
-        });
+        let errand = errands
+            .entry(failing.cluster)
+            .or_insert_with(|| MemberErrand {
+                cluster: failing.cluster.to_owned(),
+                work: work(cx, failing.binding),
+                wanted: Vec::new(),
+                jobs: jobs(cx, failing),
+            });
         errand.wanted.extend(wanted);
         errand.wanted.sort();
         errand.wanted.dedup();
@@ -74,7 +76,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
             .is_some_and(|member| member.silent_for(cx.now()).is_some());
         let binding = cx.inventory.binding(needed.name);
         if let (true, true, Some(binding)) = (needed.waits, silent, binding) {
-            errands.entry(needed.name).or_insert_with(|| Errand {
+            errands.entry(needed.name).or_insert_with(|| MemberErrand {
                 cluster: needed.name.to_owned(),
                 work: work(cx, binding),
                 wanted: Vec::new(),
@@ -124,32 +126,32 @@ fn work(cx: &Context<'_>, binding: &Binding) -> String {
 }
 
 /// An object that a rollout waits for in a cluster that was looked into.
-pub(super) struct Sighting<'a, 'i> {
+pub(super) struct MemberSighting<'a, 'i> {
     pub failing: &'a FailingCluster<'i>,
     /// The object, as the hub tells of it.
     pub manifest: &'a ManifestTrouble<'i>,
     /// The object, as it is asked for.
     pub wanted: WantedWorkload,
-    pub look: &'i Observation,
+    pub look: &'i MemberObservation,
     /// Whether the cluster is surely the one that it is taken for.
     pub sure: bool,
 }
 
-impl<'i> Sighting<'_, 'i> {
+impl<'i> MemberSighting<'_, 'i> {
     /// The object, when it was seen.
     pub fn object(&self) -> Option<&'i MemberObject> {
         self.look.object(&self.wanted)
     }
 
     /// The object as a workload with pods.
-    pub fn view(&self, cx: &Context<'_>) -> Option<View<'i>> {
+    pub fn view(&self, cx: &Context<'_>) -> Option<WorkloadView<'i>> {
         let kind = self.wanted.kind;
         let found = self.look.workloads(kind);
         let workload = found.into_iter().find(|workload| {
             workload.meta.name == self.wanted.name
                 && workload.meta.namespace == self.wanted.namespace
         })?;
-        Some(View {
+        Some(WorkloadView {
             look: self.look,
             kind,
             workload,
@@ -160,7 +162,7 @@ impl<'i> Sighting<'_, 'i> {
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-pub(super) fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
+pub(super) fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<MemberSighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;
@@ -175,19 +177,19 @@ pub(super) fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
             .find(|errand| errand.cluster == failing.cluster);
         let Some(errand) = errand else { continue };
         let identity = look.identity(errand);
-        if look.closed.is_some() || matches!(identity, Counterpart::Other(_)) {
+        if look.closed.is_some() || matches!(identity, ClusterMatch::Other(_)) {
             continue;
         }
         for manifest in &failing.trouble.manifests {
             let Some(wanted) = wanted(manifest) else {
                 continue;
             };
-            all.push(Sighting {
+            all.push(MemberSighting {
                 failing,
                 manifest,
                 wanted,
                 look,
-                sure: identity == Counterpart::Sure,
+                sure: identity == ClusterMatch::Sure,
             });
         }
     }
@@ -196,12 +198,12 @@ pub(super) fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
 
 /// An object that is at fault for one reason, and what was found in the clusters in which it is.
 pub(super) struct SameTrouble<'a, 'i, T> {
-    affected: Affected<'a, 'i>,
-    pub all: Vec<(Sighting<'a, 'i>, Vec<T>)>,
+    affected: AffectedObject<'a, 'i>,
+    pub all: Vec<(MemberSighting<'a, 'i>, Vec<T>)>,
 }
 
 impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
-    type Target = Affected<'a, 'i>;
+    type Target = AffectedObject<'a, 'i>;
 
     fn deref(&self) -> &Self::Target {
         &self.affected
@@ -210,10 +212,10 @@ impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
 
 /// Makes a finding for every object of which `find` finds something in a cluster that was looked
 /// into. `describe` gives what follows the colon of the sentence, the evidence and the remedies.
-pub(super) fn per_object<'a, 'i, T, Found: IntoIterator<Item = T>>(
+pub(super) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
     cx: &'a Context<'i>,
     rule: &Rule,
-    find: impl Fn(&Sighting<'a, 'i>) -> Found,
+    find: impl Fn(&MemberSighting<'a, 'i>) -> ReadResult,
     describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let found = seen(cx).into_iter().filter_map(|seen| {
@@ -225,7 +227,7 @@ pub(super) fn per_object<'a, 'i, T, Found: IntoIterator<Item = T>>(
         .into_iter()
         .filter_map(|(mut finding, all)| {
             let on = all.iter().map(|(seen, _)| (seen.failing, seen.manifest));
-            let affected = Affected::new(cx, on.collect())?;
+            let affected = AffectedObject::new(cx, on.collect())?;
             let group = SameTrouble { affected, all };
             for (seen, _) in group.all.iter().take(SHOWN) {
                 if let Some(view) = seen.view(cx) {
@@ -264,7 +266,7 @@ pub(super) fn statuses(
     clusters: &[&str],
     mut finding: Finding,
 ) -> Finding {
-    let same = |seen: &&Sighting<'_, '_>| {
+    let same = |seen: &&MemberSighting<'_, '_>| {
         let manifest = seen.manifest;
         let names = (manifest.kind, manifest.namespace, manifest.name);
         names == (&subject.kind, &subject.namespace, &subject.name)
@@ -279,7 +281,7 @@ pub(super) fn statuses(
 }
 
 /// Adds how far a workload's own rollout has come.
-fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
+fn status(view: &WorkloadView<'_>, cluster: &str, finding: Finding) -> Finding {
     let (workload, kind) = (view.workload, view.kind);
     let (meta, status) = (&workload.meta, &workload.status);
     let fields = match kind {
@@ -314,7 +316,7 @@ fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
 
 impl<'a, 'i, T> SameTrouble<'a, 'i, T> {
     /// The first cluster's.
-    pub fn first(&self) -> Option<(&Sighting<'a, 'i>, &T)> {
+    pub fn first(&self) -> Option<(&MemberSighting<'a, 'i>, &T)> {
         let (seen, found) = self.all.first()?;
         Some((seen, found.first()?))
     }
@@ -422,7 +424,7 @@ pub(super) fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
 }
 
 /// Where the end of a container stands: its last one, or the one before.
-pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &Terminated) -> String {
+pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &ContainerTerminated) -> String {
     let now = trouble.container.map(|place| &place.status.state);
     let is_now = now.is_some_and(|state| state.terminated.as_deref() == Some(end));
     let field = if is_now { "state" } else { "lastState" };
@@ -431,9 +433,9 @@ pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &Terminated) -> String {
 
 /// The events about an object that count, the newest first.
 pub(super) fn events<'i>(
-    seen: &Sighting<'_, 'i>,
+    seen: &MemberSighting<'_, 'i>,
     kind: MemberKind,
-    meta: &'i Meta,
+    meta: &'i MemberMeta,
 ) -> Vec<&'i Event> {
     events_since(seen.look, kind, meta, seen.failing.since)
 }
@@ -507,7 +509,7 @@ pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
         if errand.wanted.is_empty() {
             continue;
         }
-        if let Counterpart::Other(why) = look.identity(&errand) {
+        if let ClusterMatch::Other(why) = look.identity(&errand) {
             gap(
                 INSIDE,
                 format!(

@@ -5,11 +5,11 @@ use super::failing_cluster::FailingCluster;
 use super::ownership;
 use super::rule::Rule;
 use crate::kubefleet::member::MemberCluster;
-use crate::report::{Compose, Finding, Severity, Subject, Verdict};
+use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
 use crate::rollout::{ClusterState, Health, Phase};
 
 /// A member cluster that a rollout still needs.
-pub(super) struct Needed<'i> {
+pub(super) struct NeededMember<'i> {
     pub name: &'i str,
     /// The stage in which the run updates it; `None` without a run.
     pub stage: Option<&'i str>,
@@ -21,7 +21,7 @@ pub(super) struct Needed<'i> {
     pub unexplained: bool,
 }
 
-impl Needed<'_> {
+impl NeededMember<'_> {
     /// A finding about the cluster: an error that explains the verdict when the rollout waits for
     /// it, else a warning.
     pub fn finding(&self, rule: &Rule, message: String) -> Finding {
@@ -38,7 +38,7 @@ impl Needed<'_> {
 
 /// The clusters that an unfinished run has not completed, or those in trouble of a placement
 /// without a run.
-pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
+pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<NeededMember<'i>> {
     let trouble = |name: &str| cx.troubles.iter().find(|failing| failing.cluster == name);
     // What fails before the Work is written is no matter of the agent.
     let on_hub = |failing: Option<&FailingCluster<'_>>| {
@@ -57,7 +57,7 @@ pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
             .iter()
             .map(|failing| {
                 let waits = failing.explains(cx.verdict) && !on_hub(Some(failing));
-                Needed {
+                NeededMember {
                     name: failing.cluster,
                     stage: None,
                     member: failing.member,
@@ -84,7 +84,7 @@ pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
                 && overdue
                 && !matches!(cluster.health, Health::Fine(_))
                 && !on_hub(failing);
-            needed.push(Needed {
+            needed.push(NeededMember {
                 name: cluster.name,
                 stage: Some(cluster.stage),
                 member: cluster.member,

@@ -11,7 +11,7 @@ use crate::rollout::placing::sorting_number;
 
 /// What became of a cluster of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum ClusterFate {
     /// Its binding is Unscheduled: the placement is to be taken from it.
     Unscheduled,
     /// Its MemberCluster is being deleted, or it has left.
@@ -22,16 +22,16 @@ pub(super) enum Fate {
 
 /// What became of a cluster that was in the run's stages; `None` when nothing did, as far as can
 /// be seen.
-pub(super) fn fate(inventory: &Inventory, cluster: &str) -> Option<Fate> {
+pub(super) fn fate(inventory: &Inventory, cluster: &str) -> Option<ClusterFate> {
     match inventory.member(cluster) {
-        Some(member) if member.is_leaving() => return Some(Fate::Leaving),
-        None if inventory.member_is_absent(cluster) => return Some(Fate::Gone),
+        Some(member) if member.is_leaving() => return Some(ClusterFate::Leaving),
+        None if inventory.member_is_absent(cluster) => return Some(ClusterFate::Gone),
         _ => {}
     }
     inventory
         .binding(cluster)
         .is_some_and(Binding::is_unscheduled)
-        .then_some(Fate::Unscheduled)
+        .then_some(ClusterFate::Unscheduled)
 }
 
 /// The clusters of one stage, computed from the recorded strategy, the members' labels and the

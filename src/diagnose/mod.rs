@@ -41,7 +41,7 @@ use jiff::Timestamp;
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
-use crate::member::Errand;
+use crate::member::MemberErrand;
 use crate::report::{Report, Subject, Verdict};
 use crate::rollout::Rollout;
 use context::Context;
@@ -70,7 +70,7 @@ pub fn diagnose(
 
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
 /// that do not become available there.
-pub fn errands(inventory: &Inventory) -> Vec<Errand> {
+pub fn errands(inventory: &Inventory) -> Vec<MemberErrand> {
     member_findings::errands(&Context::new(inventory))
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::affected::Affected;
+use super::affected::AffectedObject;
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use super::ownership;
 use super::rule::Rule;
-use crate::report::{Compose, Finding, Subject, Verdict};
+use crate::report::{ComposeText, Finding, Subject, Verdict};
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::enumerate;
 
@@ -19,7 +19,7 @@ const SHOWN: usize = 3;
 pub(super) fn per_object(
     cx: &Context<'_>,
     rule: &Rule,
-    describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
+    describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let subject = |manifest: &ManifestTrouble<'_>| {
         (ownership::of_manifest(manifest) == Some(rule.code)).then(|| manifest.into())
@@ -33,7 +33,7 @@ pub(super) fn per_subject(
     cx: &Context<'_>,
     rule: &Rule,
     subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
-    describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
+    describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let all = cx.troubles.iter().flat_map(|failing| {
         let manifests = failing.trouble.manifests.iter();
@@ -43,7 +43,7 @@ pub(super) fn per_subject(
     grouped(cx, rule, found)
         .into_iter()
         .filter_map(|(mut finding, all)| {
-            let affected = Affected::new(cx, all)?;
+            let affected = AffectedObject::new(cx, all)?;
             for (_, manifest) in affected.all.iter().take(SHOWN) {
                 let (object, path) = &manifest.source;
                 finding = finding.evidence(object, path, manifest);
@@ -87,7 +87,7 @@ pub(super) fn grouped<'a, 'i: 'a, X>(
 }
 
 /// Where a repair takes effect.
-pub trait Repair: Sized {
+pub trait RepairPlace: Sized {
     /// Adds what follows a repair on the member clusters: the same run continues by itself.
     #[must_use]
     fn then_continues(self, cx: &Context<'_>) -> Self;
@@ -101,7 +101,7 @@ pub trait Repair: Sized {
     fn same_content(self, cx: &Context<'_>, repair: impl Into<String>) -> Self;
 }
 
-impl Repair for Finding {
+impl RepairPlace for Finding {
     fn then_continues(self, cx: &Context<'_>) -> Self {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
             return self;

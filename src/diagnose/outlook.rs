@@ -12,7 +12,7 @@ use crate::words::{distinct, enumerate};
 
 /// What comes next for a run.
 #[derive(Debug, Default)]
-pub struct Outlook {
+pub struct RunOutlook {
     /// What the controller does next; `None` where what was read does not decide it.
     next: Option<Prediction>,
     /// The finding that explains why the run fails: at its next look, or at the one after a start.
@@ -20,12 +20,12 @@ pub struct Outlook {
     /// Whether a finding says why.
     is_explained: bool,
     /// A write that is overdue.
-    pub silence: Option<Silence>,
+    pub silence: Option<ControllerSilence>,
 }
 
 /// What the controller should have written, and has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Silence {
+pub struct ControllerSilence {
     /// What it should have done: `accept the approval of stage canary`.
     pub deed: String,
     /// Since when it could have.
@@ -36,7 +36,7 @@ pub struct Silence {
     pub last: Option<Timestamp>,
 }
 
-impl Outlook {
+impl RunOutlook {
     /// What comes next for the run that an inventory is about.
     pub(super) fn new(rollout: &Rollout<'_>) -> Self {
         let next = controller::next(rollout.inventory).ok();
@@ -46,8 +46,8 @@ impl Outlook {
             .map(|it| it.code.to_owned());
         let overdue = next.as_ref().filter(|next| next.is_overdue());
         let silence = match overdue {
-            Some(overdue) => Silence::of(overdue, rollout),
-            None => Silence::unchecked(rollout),
+            Some(overdue) => ControllerSilence::of(overdue, rollout),
+            None => ControllerSilence::unchecked(rollout),
         };
         Self {
             next,
@@ -124,10 +124,10 @@ pub(super) const fn aborts_when(verdict: Verdict) -> &'static str {
 /// Whether the controller owes a run a write for longer than its pace explains, as far as the run, its
 /// approvals and its bindings tell.
 pub(super) fn is_silent(rollout: &Rollout<'_>) -> bool {
-    Silence::unchecked(rollout).is_some()
+    ControllerSilence::unchecked(rollout).is_some()
 }
 
-impl Silence {
+impl ControllerSilence {
     fn unchecked(rollout: &Rollout<'_>) -> Option<Self> {
         if !rollout.is_live() {
             return None;

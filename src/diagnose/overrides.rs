@@ -4,24 +4,24 @@ use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use super::rendered::rendered;
 use crate::kubefleet::messages::BindingProblem;
-use crate::manifests::{FailingOperation, Fault, FaultCause, Generator};
+use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::Subject;
 use crate::rollout::versions::versions;
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
 /// text names no override.
-pub(super) fn refusing(failing: &FailingCluster<'_>) -> Option<Generator> {
+pub(super) fn refusing(failing: &FailingCluster<'_>) -> Option<WorkGenerator> {
     match failing.trouble.problem.as_ref()? {
         BindingProblem::OverrideFailed { snapshot, .. } => Some(match snapshot {
-            Some(_) => Generator::Newest,
-            None => Generator::Envelopes,
+            Some(_) => WorkGenerator::Newest,
+            None => WorkGenerator::Envelopes,
         }),
         _ => None,
     }
 }
 
 /// What cannot be applied on the clusters on which an override fails, as far as the texts tell.
-pub(super) fn faults(cx: &Context<'_>) -> Vec<Fault> {
+pub(super) fn faults(cx: &Context<'_>) -> Vec<RenderFault> {
     let mut found = Vec::new();
     let failing = cx.troubles.iter();
     let mut refusing = failing
@@ -48,7 +48,7 @@ pub(super) struct SaidOfOperation<'s> {
 /// The operation of an override that cannot be applied for a cluster, and the objects to which it
 /// cannot, where the faults tell.
 pub(super) fn operation<'f>(
-    faults: &'f [Fault],
+    faults: &'f [RenderFault],
     cluster: &str,
     said: &SaidOfOperation<'_>,
 ) -> Option<(&'f FailingOperation, Vec<&'f str>)> {

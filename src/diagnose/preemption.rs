@@ -5,12 +5,12 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, names, reasons};
-use crate::rollout::life::{self, Life};
+use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::rollout_started;
 
 /// A cluster that the run lost while it was working on it.
 #[derive(Debug)]
-pub(super) struct Lost<'c, 'i> {
+pub(super) struct LostCluster<'c, 'i> {
     pub cluster: &'c str,
     pub stage: &'c str,
     /// The name of the binding that the text gives.
@@ -18,12 +18,12 @@ pub(super) struct Lost<'c, 'i> {
     /// The binding, when it was seen.
     pub binding: Option<&'i Binding>,
     /// The run that has it now, when that can be told.
-    pub winner: Option<Winner<'i>>,
+    pub winner: Option<WinningRun<'i>>,
 }
 
 /// The run that took a binding over.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Winner<'i> {
+pub(super) struct WinningRun<'i> {
     pub name: &'i str,
     /// The run, when it was seen.
     pub run: Option<&'i UpdateRun>,
@@ -32,7 +32,7 @@ pub(super) struct Winner<'i> {
 }
 
 /// The clusters that the failure names as lost, or the one that a live run is going to end with.
-pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<Lost<'c, 'i>> {
+pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<LostCluster<'c, 'i>> {
     cx.causes()
         .chain(&cx.foreseen)
         .filter_map(|cause| match cause {
@@ -50,7 +50,7 @@ pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<Lost<'c, 'i>> {
                 .bindings_of(cluster)
                 .find(|binding| named.as_deref() == Some(binding.meta.name.as_str()))
                 .or_else(|| cx.inventory.binding(cluster));
-            Lost {
+            LostCluster {
                 cluster,
                 stage,
                 named: named.as_deref(),
@@ -62,7 +62,7 @@ pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<Lost<'c, 'i>> {
 }
 
 /// The run, other than the case's own, that wrote the binding last.
-pub(super) fn winner<'i>(cx: &Context<'i>, binding: &'i Binding) -> Option<Winner<'i>> {
+pub(super) fn winner<'i>(cx: &Context<'i>, binding: &'i Binding) -> Option<WinningRun<'i>> {
     let own = cx.run()?;
     let inventory = cx.inventory;
     if let Some(writer) = rollout_started(binding).run
@@ -74,7 +74,7 @@ pub(super) fn winner<'i>(cx: &Context<'i>, binding: &'i Binding) -> Option<Winne
             || last_word(binding, &writer),
             |run| Some(run.meta.name.as_str()),
         )?;
-        return Some(Winner {
+        return Some(WinningRun {
             name,
             run,
             named: true,
@@ -92,9 +92,9 @@ pub(super) fn winner<'i>(cx: &Context<'i>, binding: &'i Binding) -> Option<Winne
         })
         .filter(|run| began(run, &binding.spec.cluster))
         // Bindings go with their placement: a run on an earlier one never wrote this.
-        .filter(|run| life::of_run(inventory, run) != Life::Earlier)
+        .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
         .last()
-        .map(|run| Winner {
+        .map(|run| WinningRun {
             name: &run.meta.name,
             run: Some(run),
             named: false,

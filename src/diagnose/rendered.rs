@@ -7,16 +7,18 @@ use super::failing_cluster::FailingCluster;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::{OverrideSnapshot, named};
-use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
+use crate::manifests::{
+    Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator,
+};
 use crate::rollout::versions::Version;
 
 /// The version that a cluster is to get, and its overrides.
-pub(super) struct Bound<'v, 'i> {
+pub(super) struct BoundVersion<'v, 'i> {
     pub version: &'v Version<'i>,
     pub overrides: Vec<&'i Arc<OverrideSnapshot>>,
 }
 
-impl<'v, 'i> Bound<'v, 'i> {
+impl<'v, 'i> BoundVersion<'v, 'i> {
     /// `None` where a part of them was not seen.
     pub(super) fn of(
         inventory: &'i Inventory,
@@ -50,13 +52,13 @@ impl<'v, 'i> Bound<'v, 'i> {
 pub(super) fn rendered<'a, 'v, 'i: 'a>(
     inventory: &'i Inventory,
     all: &'v [Version<'i>],
-    clusters: impl Iterator<Item = (&'a FailingCluster<'i>, Generator)>,
-    mut read: impl FnMut(&Rendering<'_>, &[(&'a FailingCluster<'i>, Bound<'v, 'i>)]),
+    clusters: impl Iterator<Item = (&'a FailingCluster<'i>, WorkGenerator)>,
+    mut read: impl FnMut(&RenderedClusters<'_>, &[(&'a FailingCluster<'i>, BoundVersion<'v, 'i>)]),
 ) {
     let texts = &inventory.texts;
-    let mut alike: BTreeMap<(&str, Generator), Vec<_>> = BTreeMap::new();
+    let mut alike: BTreeMap<(&str, WorkGenerator), Vec<_>> = BTreeMap::new();
     for (failing, generator) in clusters {
-        let bound = Bound::of(inventory, all, failing);
+        let bound = BoundVersion::of(inventory, all, failing);
         let bound = bound.filter(|it| it.texts().all(|object| texts.contains_key(&object)));
         if let Some(bound) = bound.filter(|_| failing.member.is_some()) {
             let key = (bound.version.index.as_str(), generator);
@@ -65,7 +67,7 @@ pub(super) fn rendered<'a, 'v, 'i: 'a>(
     }
     for ((_, generator), clusters) in alike {
         let mut versions = clusters.iter().map(|(_, bound)| bound.version);
-        let content = versions.find_map(|it| Content::of_version(it, texts, generator));
+        let content = versions.find_map(|it| SnapshotContent::of_version(it, texts, generator));
         let Some(content) = content else { continue };
         let overrides = clusters.iter().flat_map(|(_, bound)| &bound.overrides);
         let overrides: BTreeMap<_, _> = overrides.map(|it| (it.object(), *it)).collect();
@@ -79,6 +81,9 @@ pub(super) fn rendered<'a, 'v, 'i: 'a>(
             Some(PlacedOverrides::bound(member, binding, &overrides))
         });
         let placed: Vec<_> = placed.collect();
-        read(&Rendering::new(&content, &overrides, &placed), &clusters);
+        read(
+            &RenderedClusters::new(&content, &overrides, &placed),
+            &clusters,
+        );
     }
 }

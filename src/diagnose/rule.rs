@@ -1,11 +1,11 @@
 //! What a rule is: its data, and how it finds what it is about.
 
-use super::affected::Affected;
+use super::affected::AffectedObject;
 use super::context::Context;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::problems::Problem;
-use crate::report::{Blame, Finding, Severity, Subject};
+use crate::report::{FaultOrigin, Finding, Severity, Subject};
 use crate::rollout::Gate;
 
 /// A state that a person would treat differently from every other one.
@@ -23,19 +23,19 @@ pub struct Rule {
     pub caused_by: &'static [&'static str],
     /// Whose fault it is, where the rule does not say otherwise; `None` where it is unknown, or where
     /// it holds no cluster.
-    pub fault: Option<Blame>,
-    pub(super) check: Search,
+    pub fault: Option<FaultOrigin>,
+    pub(super) check: RuleSearch,
 }
 
 /// How a rule finds what it is about. The rule is passed to itself, for [`Rule::finding`].
 #[derive(Debug)]
-pub enum Search {
+pub enum RuleSearch {
     /// In everything that was collected.
     Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
     /// The same, where there is one at most.
     One(fn(&Context<'_>, &Rule) -> Option<Finding>),
     /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
-    Object(fn(&Affected<'_, '_>, Finding) -> Finding),
+    Object(fn(&AffectedObject<'_, '_>, Finding) -> Finding),
     /// At one of the approvals that a live run waits for.
     Approval(fn(&Context<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
     /// In one of the causes that the text of a failed run names.
@@ -47,7 +47,7 @@ impl Rule {
         severity: Severity,
         code: &'static str,
         name: &'static str,
-        check: Search,
+        check: RuleSearch,
     ) -> Self {
         Self {
             code,
@@ -60,15 +60,15 @@ impl Rule {
         }
     }
 
-    pub(super) const fn error(code: &'static str, name: &'static str, check: Search) -> Self {
+    pub(super) const fn error(code: &'static str, name: &'static str, check: RuleSearch) -> Self {
         Self::new(Severity::Error, code, name, check)
     }
 
-    pub(super) const fn warning(code: &'static str, name: &'static str, check: Search) -> Self {
+    pub(super) const fn warning(code: &'static str, name: &'static str, check: RuleSearch) -> Self {
         Self::new(Severity::Warning, code, name, check)
     }
 
-    pub(super) const fn info(code: &'static str, name: &'static str, check: Search) -> Self {
+    pub(super) const fn info(code: &'static str, name: &'static str, check: RuleSearch) -> Self {
         Self::new(Severity::Info, code, name, check)
     }
 
@@ -84,19 +84,19 @@ impl Rule {
 
     /// What was rolled out is at fault: the content, or an override of it.
     pub(super) const fn content(mut self) -> Self {
-        self.fault = Some(Blame::Content);
+        self.fault = Some(FaultOrigin::Content);
         self
     }
 
     /// The hub, a member cluster, or what runs there is at fault.
     pub(super) const fn environment(mut self) -> Self {
-        self.fault = Some(Blame::Environment);
+        self.fault = Some(FaultOrigin::Environment);
         self
     }
 
     /// Somebody decided it, or has to decide.
     pub(super) const fn person(mut self) -> Self {
-        self.fault = Some(Blame::Person);
+        self.fault = Some(FaultOrigin::Person);
         self
     }
 

@@ -6,7 +6,7 @@ use super::outlook::fails_when;
 use super::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
-use crate::report::{Compose, Finding, Severity, Subject, Verdict};
+use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.

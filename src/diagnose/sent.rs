@@ -9,7 +9,7 @@ use crate::kubefleet::kind::group_of;
 use crate::kubefleet::snapshot::{ManifestIdentity, ManifestSettings};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, reasons};
-use crate::report::{CausedBy, Compose, Finding};
+use crate::report::{CausedBy, ComposeText, Finding};
 use crate::rollout::ManifestTrouble;
 use crate::words::enumerate;
 

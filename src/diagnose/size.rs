@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use crate::problems::steps;
-use crate::report::{Compose, Finding};
+use crate::report::{ComposeText, Finding};
 use crate::rollout::limits;
 
 /// Adds, to a finding that the controller does not write a run's status, that the run may be too

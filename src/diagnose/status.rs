@@ -162,13 +162,13 @@ pub struct PlacedCluster {
     pub snapshot: Option<String>,
     /// Whether that content is applied; absent if the binding does not say so yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub applied: Option<Truth>,
+    pub applied: Option<ConditionTruth>,
     /// Whether it is available; absent if the binding does not say so yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub available: Option<Truth>,
+    pub available: Option<ConditionTruth>,
     /// Whether its differences are reported, for placements that only report them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff_reported: Option<Truth>,
+    pub diff_reported: Option<ConditionTruth>,
     /// The update run that wrote the binding last, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
@@ -179,7 +179,7 @@ pub struct PlacedCluster {
 
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum Truth {
+pub enum ConditionTruth {
     /// True.
     True,
     /// False.
@@ -188,7 +188,7 @@ pub enum Truth {
     Unknown,
 }
 
-impl From<ConditionStatus> for Truth {
+impl From<ConditionStatus> for ConditionTruth {
     fn from(status: ConditionStatus) -> Self {
         match status {
             ConditionStatus::True => Self::True,
@@ -429,7 +429,7 @@ fn placed(inventory: &Inventory) -> Vec<PlacedCluster> {
 fn placed_cluster(binding: &Binding) -> PlacedCluster {
     let truth = |kind| {
         let condition = binding.current(kind)?;
-        Some(Truth::from(condition.status))
+        Some(ConditionTruth::from(condition.status))
     };
     PlacedCluster {
         name: binding.spec.cluster.clone(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
-use super::rendered::Bound;
+use super::rendered::BoundVersion;
 use super::{overrides, unsent};
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
@@ -32,7 +32,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     let wanted: BTreeSet<ObjectRef> = cx
         .troubles
         .iter()
-        .filter_map(|failing| Some((failing, Bound::of(inventory, &all, failing)?)))
+        .filter_map(|failing| Some((failing, BoundVersion::of(inventory, &all, failing)?)))
         .filter(|(failing, bound)| {
             overrides::refusing(failing).is_some() || lost.may_need(failing, bound)
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use crate::controller::{
-    Intervention, Obstacle, PlayEnd, PlayLimits, PlayedRun, RunFailure, State, after, play,
+    Intervention, PlayEnd, PlayLimits, PlayObstacle, PlayedRun, RunFailure, State, after, play,
 };
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -109,7 +109,10 @@ fn replaced(new: Intervention) -> Vec<Intervention> {
 
 /// What comes of a command of ours if nobody does anything else, and clusters that are in trouble
 /// stay so; `None` for one that changes nothing, or of which that is not known.
-pub fn tried(inventory: &Inventory, command: &CommandLine) -> Option<Result<PlayedRun, Obstacle>> {
+pub fn tried(
+    inventory: &Inventory,
+    command: &CommandLine,
+) -> Option<Result<PlayedRun, PlayObstacle>> {
     played(inventory, command, LOOKS)
 }
 
@@ -117,7 +120,7 @@ fn played(
     inventory: &Inventory,
     command: &CommandLine,
     looks: usize,
-) -> Option<Result<PlayedRun, Obstacle>> {
+) -> Option<Result<PlayedRun, PlayObstacle>> {
     let (run, acts) = interventions(inventory, command)?;
     let mut state = State::new(inventory, run);
     // Who is about to leave has left before anybody can type the command.
@@ -142,7 +145,7 @@ fn played(
         looks,
         pause: None,
     };
-    Some(play(state, &pace, &limits).map_err(Obstacle::Unknown))
+    Some(play(state, &pace, &limits).map_err(PlayObstacle::Unknown))
 }
 
 /// Whether a command makes a run.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
-use super::member_findings::{self, Sighting};
+use super::member_findings::{self, MemberSighting};
 use super::ownership;
-use super::rendered::{Bound, rendered};
+use super::rendered::{BoundVersion, rendered};
 use crate::contents::Identity;
 use crate::inventory::Inventory;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
-use crate::manifests::{Generator, NEEDED_KINDS, Rendered, needs};
+use crate::manifests::{NEEDED_KINDS, RenderedManifest, WorkGenerator, needs};
 use crate::member::PodState;
 use crate::rollout::ManifestTrouble;
 use crate::rollout::overrides::{is_deletion, rules_for, rules_of, selector_of};
@@ -62,7 +62,11 @@ impl<'v, 'i> LostObjects<'v, 'i> {
     }
 
     /// Whether a workload of the cluster may need what it is not sent: only its manifest can tell.
-    pub(super) fn may_need(&mut self, failing: &FailingCluster<'i>, bound: &Bound<'v, 'i>) -> bool {
+    pub(super) fn may_need(
+        &mut self,
+        failing: &FailingCluster<'i>,
+        bound: &BoundVersion<'v, 'i>,
+    ) -> bool {
         let namespaces: BTreeSet<&str> = waiting(failing).map(|it| it.namespace).collect();
         if namespaces.is_empty() {
             return false;
@@ -80,9 +84,9 @@ impl<'v, 'i> LostObjects<'v, 'i> {
     fn needs(
         &mut self,
         failing: &FailingCluster<'i>,
-        bound: &Bound<'v, 'i>,
+        bound: &BoundVersion<'v, 'i>,
         workload: &ManifestTrouble<'i>,
-        sent: &[Rendered<'_>],
+        sent: &[RenderedManifest<'_>],
     ) -> Vec<(Identity, UnsentWhy<'i>)> {
         let find = |wanted: &dyn Fn(&Identity) -> bool| {
             let mut sent = sent.iter().map(|it| &it.manifest);
@@ -108,7 +112,7 @@ impl<'v, 'i> LostObjects<'v, 'i> {
     fn why(
         &mut self,
         failing: &FailingCluster<'i>,
-        bound: &Bound<'v, 'i>,
+        bound: &BoundVersion<'v, 'i>,
         object: &Identity,
     ) -> Option<UnsentWhy<'i>> {
         let mut own = needed(bound.version);
@@ -171,7 +175,7 @@ fn needed_of(part: &ResourceSnapshot) -> impl Iterator<Item = &ManifestIdentity>
 /// The override that deletes an object for a cluster, and its rule.
 fn deletion<'i>(
     failing: &FailingCluster<'_>,
-    bound: &Bound<'_, 'i>,
+    bound: &BoundVersion<'_, 'i>,
     object: &ManifestIdentity,
 ) -> Option<(&'i OverrideSnapshot, usize)> {
     let member = failing.member?;
@@ -199,7 +203,7 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
     let clusters = cx.troubles.iter().filter_map(|failing| {
         waiting(failing).next()?;
         let works = cx.inventory.works_of(failing.binding);
-        Some((failing, Generator::of_works(works)))
+        Some((failing, WorkGenerator::of_works(works)))
     });
     rendered(cx.inventory, &all, clusters, |rendering, clusters| {
         for (at, (failing, bound)) in clusters.iter().enumerate() {
@@ -228,7 +232,7 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
 
 /// What is said of the pods of a workload in its cluster; `None` where nothing is wrong with them, as
 /// far as anybody has seen.
-fn pod_messages<'i>(cx: &Context<'i>, seen: &Sighting<'_, 'i>) -> Option<Vec<&'i str>> {
+fn pod_messages<'i>(cx: &Context<'i>, seen: &MemberSighting<'_, 'i>) -> Option<Vec<&'i str>> {
     let view = seen.view(cx)?;
     let refusal = view.refusal();
     let troubles = view.troubles();

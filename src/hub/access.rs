@@ -15,12 +15,12 @@ use serde_json::Value;
 
 use super::answer::{self, Expected};
 use super::error::HubError;
-use super::request::{Asking, Connection, JSON};
+use super::request::{Connection, JSON, ReadRequest};
 use super::{Hub, side_by_side, wait};
 
 /// One thing that a user may or may not do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Access {
+pub struct AccessCheck {
     /// What is done: `list`, say.
     pub verb: &'static str,
     /// The API group.
@@ -33,7 +33,7 @@ pub struct Access {
 
 /// A hub's clock against ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clocks {
+pub struct ClockOffset {
     /// What the hub's answer says that it is, to the second.
     pub hub: Timestamp,
     /// How long the answer took.
@@ -42,7 +42,7 @@ pub struct Clocks {
 
 impl Hub {
     /// Asks the hub whether the user may do each of these things, in their order.
-    pub fn may(&mut self, wanted: &[Access]) -> Vec<Result<bool, HubError>> {
+    pub fn may(&mut self, wanted: &[AccessCheck]) -> Vec<Result<bool, HubError>> {
         let connection = self.connection.clone();
         let wanted = wanted.to_vec();
         wait(&self.runtime, &self.on_wait, "permissions", async move {
@@ -102,7 +102,7 @@ impl Hub {
     }
 
     /// What the hub's clock says; `None` where its answers carry no date.
-    pub fn clocks(&mut self) -> Result<Option<Clocks>, HubError> {
+    pub fn clocks(&mut self) -> Result<Option<ClockOffset>, HubError> {
         let connection = self.connection.clone();
         wait(&self.runtime, &self.on_wait, "the clock", async move {
             connection.clocks().await
@@ -121,7 +121,7 @@ async fn who(connection: Connection) -> Result<Option<String>, HubError> {
     }
 }
 
-async fn review(connection: &Connection, access: &Access) -> Result<bool, HubError> {
+async fn review(connection: &Connection, access: &AccessCheck) -> Result<bool, HubError> {
     let (resource, subresource) = access
         .resource
         .split_once('/')
@@ -157,7 +157,7 @@ impl Connection {
         let body = serde_json::to_vec(question)
             .map_err(|error| HubError::Broken(format!("the question: {error}")))?;
         let path = format!("/apis/{}/{}", T::API_VERSION, T::URL_PATH_SEGMENT);
-        let asking = Asking {
+        let asking = ReadRequest {
             method: Method::POST,
             body: &body,
             ..Self::asking(&path, JSON)
@@ -166,7 +166,7 @@ impl Connection {
         answer::read(&Expected::kind(T::GROUP, T::KIND), &answer.body)
     }
 
-    async fn clocks(&self) -> Result<Option<Clocks>, HubError> {
+    async fn clocks(&self) -> Result<Option<ClockOffset>, HubError> {
         let begun = std::time::Instant::now();
         let answer = self.patiently(&Self::asking("/version", JSON)).await?;
         let round_trip = begun.elapsed();
@@ -175,7 +175,7 @@ impl Connection {
         let hub = answer
             .date
             .and_then(|date| jiff::fmt::rfc2822::parse(&date).ok());
-        Ok(hub.map(|hub| Clocks {
+        Ok(hub.map(|hub| ClockOffset {
             hub: hub.timestamp(),
             round_trip,
         }))

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::source::{HubQuery, Labels, Which};
+use crate::inventory::source::{HubQuery, Labels, QuerySelection};
 use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
@@ -18,7 +18,7 @@ const ONE_BY_ONE: usize = 8;
 
 /// What one request, with its pages, asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum BatchedRequest {
     /// One question, as it is.
     One(HubQuery),
     /// The objects with one of these values of a label.
@@ -37,7 +37,7 @@ pub(super) enum Ask {
     },
 }
 
-impl Ask {
+impl BatchedRequest {
     /// How it selects by labels; `None` for all objects.
     pub(super) fn selector(&self) -> Option<String> {
         match self {
@@ -73,13 +73,13 @@ impl Ask {
 }
 
 /// What to ask for a round of questions.
-pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
+pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<BatchedRequest> {
     let mut asks = Vec::new();
     let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for query in queries {
         match query.which {
-            Which::All {
+            QuerySelection::All {
                 namespace,
                 labels: Some(Labels::Is(key, value)),
             } if is_value(&value) => {
@@ -87,11 +87,13 @@ pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
                 let same = values.entry((query.kind, namespace, key)).or_default();
                 same.insert(value);
             }
-            Which::Named { namespace, name } => {
+            QuerySelection::Named { namespace, name } => {
                 let same = names.entry((query.kind, namespace)).or_default();
                 same.insert(name);
             }
-            which @ Which::All { .. } => asks.push(Ask::One(HubQuery { which, ..query })),
+            which @ QuerySelection::All { .. } => {
+                asks.push(BatchedRequest::One(HubQuery { which, ..query }))
+            }
         }
     }
     for ((kind, namespace, key), values) in values {
@@ -101,8 +103,8 @@ pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
         };
         for values in chunks(values, most) {
             asks.push(match values.as_slice() {
-                [value] => Ask::One(HubQuery::labelled(kind, &namespace, key, value)),
-                _ => Ask::Any {
+                [value] => BatchedRequest::One(HubQuery::labelled(kind, &namespace, key, value)),
+                _ => BatchedRequest::Any {
                     kind,
                     namespace: namespace.clone(),
                     key,
@@ -113,13 +115,14 @@ pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
     }
     for ((kind, namespace), names) in names {
         if names.len() > ONE_BY_ONE {
-            asks.push(Ask::Names {
+            asks.push(BatchedRequest::Names {
                 kind,
                 namespace,
                 names,
             });
         } else {
-            let named = |name: &String| Ask::One(HubQuery::named(kind, &namespace, name));
+            let named =
+                |name: &String| BatchedRequest::One(HubQuery::named(kind, &namespace, name));
             asks.extend(names.iter().map(named));
         }
     }
@@ -159,7 +162,7 @@ fn is_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, HubQuery, asks};
+    use super::{BatchedRequest, HubQuery, asks};
     use crate::kubefleet::{Kind, names};
 
     const BINDING: Kind = Kind::ClusterResourceBinding;
@@ -180,7 +183,7 @@ mod tests {
             of("a"),
             elsewhere.clone(),
         ];
-        let together = Ask::Any {
+        let together = BatchedRequest::Any {
             kind: BINDING,
             namespace: String::new(),
             key: names::PARENT_PLACEMENT,
@@ -189,9 +192,9 @@ mod tests {
         let asked = asks(queries);
         assert_eq!(asked.len(), 4, "{asked:?}");
         for ask in [
-            Ask::One(other),
-            Ask::One(all),
-            Ask::One(elsewhere),
+            BatchedRequest::One(other),
+            BatchedRequest::One(all),
+            BatchedRequest::One(elsewhere),
             together,
         ] {
             assert!(asked.contains(&ask), "{ask:?}");
@@ -204,7 +207,7 @@ mod tests {
         for odd in ["", "a,b", "a b", "-a", "a)", &long] {
             let asked = asks(vec![of("a"), of("b"), of(odd)]);
             assert_eq!(asked.len(), 2, "{asked:?}");
-            assert!(asked.contains(&Ask::One(of(odd))), "{asked:?}");
+            assert!(asked.contains(&BatchedRequest::One(of(odd))), "{asked:?}");
         }
     }
 
@@ -216,7 +219,7 @@ mod tests {
             let queries: Vec<_> = (0..1000).map(|n| of(kind, n)).collect();
             let asked = asks(queries.clone());
             assert_eq!(asked.len(), requests);
-            let answered: Vec<_> = asked.iter().flat_map(Ask::queries).collect();
+            let answered: Vec<_> = asked.iter().flat_map(BatchedRequest::queries).collect();
             assert_eq!(answered, queries);
         }
     }
@@ -226,6 +229,8 @@ mod tests {
         let named = |n: usize| HubQuery::named(Kind::ClusterResourcePlacement, "", &n.to_string());
         assert_eq!(asks((0..8).map(named).collect()).len(), 8);
         let asked = asks((0..9).map(named).collect());
-        assert!(matches!(asked.as_slice(), [Ask::Names { names, .. }] if names.len() == 9));
+        assert!(
+            matches!(asked.as_slice(), [BatchedRequest::Names { names, .. }] if names.len() == 9)
+        );
     }
 }

@@ -19,7 +19,7 @@ use tower_http::decompression::DecompressionLayer;
 
 use super::address::Address;
 use super::config::{ConnectionSettings, Tls};
-use super::credentials::{Credentials, Current};
+use super::credentials::{Credentials, CurrentCredentials};
 use super::error::HubError;
 use super::tls::{self, ClientIdentity};
 
@@ -103,7 +103,7 @@ impl Server {
 
     async fn send_as(
         &self,
-        current: &Current,
+        current: &CurrentCredentials,
         mut request: Request<Body>,
     ) -> Result<Response<Incoming>, BoxError> {
         current.shows();

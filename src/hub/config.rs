@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::credentials::plugin::RunningPlugin;
 use super::error::HubError;
 use super::kubeconfig::{Cluster, ConfigSource, KubeContext, Kubeconfig, User, named};
-use super::signals::Together;
+use super::signals::SharedSignals;
 use connection::settings;
 pub(super) use connection::{ConnectionSettings, Tls};
 
@@ -42,7 +42,7 @@ pub struct Flags {
     /// How many objects of a list are asked for at once; 0 for all of them.
     pub chunk_size: Option<usize>,
     /// The hubs that are asked at the same time.
-    pub together: Together,
+    pub together: SharedSignals,
     /// Whether it may be remembered from an earlier call what the hub serves. What is written must
     /// not depend on that.
     pub remembers: bool,

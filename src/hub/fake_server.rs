@@ -13,7 +13,7 @@ use super::request::Connection;
 
 /// What the server does with one request.
 #[derive(Clone)]
-pub(super) enum Reply {
+pub(super) enum ServerReply {
     /// A whole answer.
     Whole(u16, &'static str, String),
     /// Lines, and then the proper end.
@@ -33,7 +33,7 @@ pub(super) struct FakeServer {
 }
 
 impl FakeServer {
-    pub(super) fn new(replies: Vec<Reply>) -> Self {
+    pub(super) fn new(replies: Vec<ServerReply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (tell, asked) = channel();
@@ -61,7 +61,7 @@ impl FakeServer {
                     let reply = replies.lock().unwrap().next();
                     let _ = tell.send(path);
                     // Nothing more was told: the rest is silence.
-                    answer(stream, &reply.unwrap_or(Reply::Silent(Vec::new())));
+                    answer(stream, &reply.unwrap_or(ServerReply::Silent(Vec::new())));
                 });
             }
         });
@@ -80,10 +80,10 @@ impl FakeServer {
     }
 }
 
-fn answer(mut stream: TcpStream, reply: &Reply) {
+fn answer(mut stream: TcpStream, reply: &ServerReply) {
     let (lines, then) = match reply {
-        Reply::Slammed => return,
-        Reply::Whole(code, headers, body) => {
+        ServerReply::Slammed => return,
+        ServerReply::Whole(code, headers, body) => {
             let _ = write!(
                 stream,
                 "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
@@ -91,9 +91,9 @@ fn answer(mut stream: TcpStream, reply: &Reply) {
             );
             return;
         }
-        Reply::Lines(lines) => (lines, "end"),
-        Reply::Cut(lines) => (lines, "cut"),
-        Reply::Silent(lines) => (lines, "silence"),
+        ServerReply::Lines(lines) => (lines, "end"),
+        ServerReply::Cut(lines) => (lines, "cut"),
+        ServerReply::Silent(lines) => (lines, "silence"),
     };
     let _ = write!(
         stream,

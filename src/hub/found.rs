@@ -9,12 +9,12 @@ use super::bounds::{OBJECT, too_large_an_object};
 use super::error::HubError;
 use super::pages::{FEW, ListCame, MANY, Pages};
 use super::request::Connection;
-use crate::kubefleet::object::{Object, Parsed};
+use crate::kubefleet::object::{Object, ParsedDocument};
 use crate::kubefleet::{Concept, Kind};
 
 /// What a read brought.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ReadResult {
     pub objects: Vec<Object>,
     /// The text of each object, in their order; empty unless asked for.
     pub texts: Vec<Box<RawValue>>,
@@ -58,29 +58,32 @@ impl ListReader {
     }
 
     /// Adds some objects; `None` where there are no more.
-    pub(super) async fn next(&mut self, found: &mut Found) -> Result<Option<ListCame>, HubError> {
+    pub(super) async fn next(
+        &mut self,
+        found: &mut ReadResult,
+    ) -> Result<Option<ListCame>, HubError> {
         let (connection, kind, keep_text) = (&self.connection, self.kind, self.keep_text);
         let take = |text: &str| found.take(connection, kind, text, keep_text);
         self.pages.next(take).await
     }
 
     /// The whole list, if it has at most so many objects.
-    pub(super) async fn up_to(mut self, most: usize) -> Result<Option<Found>, HubError> {
+    pub(super) async fn up_to(mut self, most: usize) -> Result<Option<ReadResult>, HubError> {
         self.pages = self.pages.one(most);
         let found = self.read().await?;
         Ok((!self.pages.is_cut).then_some(found))
     }
 
     /// The whole list.
-    pub(super) async fn all(mut self) -> Result<Found, HubError> {
+    pub(super) async fn all(mut self) -> Result<ReadResult, HubError> {
         self.read().await
     }
 
-    async fn read(&mut self) -> Result<Found, HubError> {
-        let mut found = Found::default();
+    async fn read(&mut self) -> Result<ReadResult, HubError> {
+        let mut found = ReadResult::default();
         while let Some(came) = self.next(&mut found).await? {
             if came == ListCame::Again {
-                found = Found::default();
+                found = ReadResult::default();
             }
         }
         found.resource_version = std::mem::take(&mut self.pages.version);
@@ -92,7 +95,7 @@ impl ListReader {
     }
 }
 
-impl Found {
+impl ReadResult {
     pub(super) fn take(
         &mut self,
         connection: &Connection,
@@ -125,7 +128,7 @@ pub(super) fn parse_object(kind: Kind, text: &str) -> Result<Object, HubError> {
     if text.len() > OBJECT {
         return Err(too_large_an_object());
     }
-    let mut parsed = Parsed::default();
+    let mut parsed = ParsedDocument::default();
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = parsed.document(&mut reader);
     read.map_err(|error| unreadable(&error))?;

@@ -3,25 +3,25 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
+use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::run::UpdateRun;
 
 /// Where in a list something is, by namespace and name or by placement.
-type Places<K> = HashMap<HubQuery, HashMap<K, Vec<usize>>>;
+type ListPlaces<K> = HashMap<HubQuery, HashMap<K, Vec<usize>>>;
 
 /// The answers so far.
 #[derive(Default)]
-pub(super) struct Known {
-    answers: HashMap<HubQuery, Answer>,
-    by_name: Places<(String, String)>,
-    by_placement: Places<String>,
+pub(super) struct KnownAnswers {
+    answers: HashMap<HubQuery, QueryAnswer>,
+    by_name: ListPlaces<(String, String)>,
+    by_placement: ListPlaces<String>,
     /// The runs on a placement: who asks again shares them.
-    around: HashMap<(HubQuery, String), Answer>,
+    around: HashMap<(HubQuery, String), QueryAnswer>,
 }
 
-impl Known {
-    pub(super) fn insert(&mut self, query: HubQuery, answer: Answer) {
+impl KnownAnswers {
+    pub(super) fn insert(&mut self, query: HubQuery, answer: QueryAnswer) {
         self.forget_parts(&query);
         self.answers.insert(query, answer);
     }
@@ -48,14 +48,14 @@ impl Known {
 
     /// What is known already: asked for itself, or part of a list that was read in full. Of all
     /// runs those on the placement, where one is given.
-    pub(super) fn get(&mut self, query: &HubQuery, placement: Option<&str>) -> Option<Answer> {
+    pub(super) fn get(&mut self, query: &HubQuery, placement: Option<&str>) -> Option<QueryAnswer> {
         if let Some(answer) = self.answers.get(query) {
             return match placement {
                 Some(placement) if is_runs(answer) => Some(self.runs_on(query, placement)?),
                 _ => Some(answer.clone()),
             };
         }
-        let Which::Named { namespace, name } = &query.which else {
+        let QuerySelection::Named { namespace, name } = &query.which else {
             return None;
         };
         [namespace.as_str(), ""].iter().find_map(|place| {
@@ -75,7 +75,7 @@ impl Known {
         })
     }
 
-    fn runs_on(&mut self, query: &HubQuery, placement: &str) -> Option<Answer> {
+    fn runs_on(&mut self, query: &HubQuery, placement: &str) -> Option<QueryAnswer> {
         let key = (query.clone(), placement.to_owned());
         if let Some(answer) = self.around.get(&key) {
             return Some(answer.clone());
@@ -92,7 +92,7 @@ impl Known {
 }
 
 /// Whether an answer is a list of runs, of which there may be thousands.
-fn is_runs(answer: &Answer) -> bool {
+fn is_runs(answer: &QueryAnswer) -> bool {
     answer.objects.len() > 1 && answer.objects.iter().all(|object| of_run(object).is_some())
 }
 
@@ -115,12 +115,12 @@ fn index<K: Eq + std::hash::Hash>(
     places
 }
 
-fn part(answer: &Answer, places: Option<&Vec<usize>>) -> Answer {
+fn part(answer: &QueryAnswer, places: Option<&Vec<usize>>) -> QueryAnswer {
     let places = places.into_iter().flatten();
     let objects: Arc<[Object]> = places
         .filter_map(|at| answer.objects.get(*at).cloned())
         .collect();
-    Answer {
+    QueryAnswer {
         objects,
         outcome: answer.outcome.clone(),
     }
@@ -128,7 +128,7 @@ fn part(answer: &Answer, places: Option<&Vec<usize>>) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, HubQuery, Known, Outcome};
+    use super::{HubQuery, KnownAnswers, Outcome, QueryAnswer};
     use crate::kubefleet::object::Object;
     use crate::kubefleet::{Kind, names};
     use serde_json::json;
@@ -144,14 +144,14 @@ mod tests {
         }))
     }
 
-    fn listed(objects: Vec<Object>) -> Answer {
-        Answer {
+    fn listed(objects: Vec<Object>) -> QueryAnswer {
+        QueryAnswer {
             objects: objects.into(),
             outcome: Outcome::Listed,
         }
     }
 
-    fn seen(answer: Option<Answer>) -> Option<Vec<String>> {
+    fn seen(answer: Option<QueryAnswer>) -> Option<Vec<String>> {
         let answer = answer?;
         let names = answer.objects.iter();
         Some(names.map(|object| object.reference().to_string()).collect())
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_name_in_a_list_is_known_and_in_a_list_that_failed_it_is_not() {
-        let mut known = Known::default();
+        let mut known = KnownAnswers::default();
         let all = HubQuery::all(RUN, "");
         let named = |name| HubQuery::named(RUN, "shop", name);
         assert!(known.get(&named("a"), None).is_none());
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(seen(known.get(&named("b"), None)), Some(vec![]));
         known.insert(
             all,
-            Answer {
+            QueryAnswer {
                 outcome: Outcome::Failed("no".to_owned()),
                 ..listed(list)
             },
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn runs_around_a_placement_are_its_own_and_shared() {
-        let mut known = Known::default();
+        let mut known = KnownAnswers::default();
         let all = HubQuery::all(RUN, "shop");
         let list = ["web", "db", "web"].into_iter().enumerate();
         let list = list.map(|(n, placement)| run("shop", &n.to_string(), placement));
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_small_outlives_what_is_large() {
-        let mut known = Known::default();
+        let mut known = KnownAnswers::default();
         let of = |kind| HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, "web");
         let kept = [Kind::ClusterSchedulingPolicySnapshot, RUN].map(of);
         let gone = [
@@ -208,7 +208,7 @@ mod tests {
         ]
         .map(of);
         for query in kept.iter().chain(&gone) {
-            known.insert(query.clone(), Answer::none(Outcome::NotServed));
+            known.insert(query.clone(), QueryAnswer::none(Outcome::NotServed));
         }
         known.drop_large();
         assert!(kept.iter().all(|query| known.get(query, None).is_some()));

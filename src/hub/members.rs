@@ -21,11 +21,12 @@ use super::found::unreadable;
 use super::kubeconfig::Kubeconfig;
 use super::pages::Pages;
 use super::request::{Connection, JSON};
-use super::signals::Ends;
+use super::signals::ChildProcesses;
 use crate::kubefleet::names;
 use crate::kubefleet::path::{Resource, parameter};
 use crate::member::{
-    Closed, Errand, MemberKind, MemberObject, MemberQuery, Observation, Outcome, Which,
+    MemberErrand, MemberGap, MemberKind, MemberObject, MemberObservation, MemberQuery, Outcome,
+    QuerySelection,
 };
 
 /// How many requests to members are under way at once.
@@ -35,13 +36,13 @@ const AT_ONCE: usize = 8;
 const MOST: usize = 500;
 
 /// How the environment is read.
-pub type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+pub type EnvironmentLookup = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 /// The texts of the objects of one cluster, by kind, namespace and name.
 pub type MemberTexts = BTreeMap<(MemberKind, String, String), Box<RawValue>>;
 
 /// Which contexts lead into which member clusters.
 #[derive(Debug, Clone, Default)]
-pub struct Ways {
+pub struct MemberContextMap {
     /// By cluster, as they were named.
     pub named: BTreeMap<String, String>,
     /// By cluster, as the settings have it; none of them need be there.
@@ -50,7 +51,7 @@ pub struct Ways {
     pub by_name: bool,
 }
 
-impl Ways {
+impl MemberContextMap {
     /// Whether nobody asked to look into a member cluster.
     pub fn is_empty(&self) -> bool {
         self.named.is_empty() && self.usual.is_empty() && !self.by_name
@@ -58,11 +59,11 @@ impl Ways {
 }
 
 /// The member clusters, as far as the kubeconfig leads into them.
-pub struct Members {
-    ways: Ways,
+pub struct MemberContexts {
+    ways: MemberContextMap,
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
-    variable: Variables,
+    variable: EnvironmentLookup,
     running: RunningPlugin,
     /// The connections that stand, by context: a plugin is asked once.
     connections: Arc<Mutex<BTreeMap<String, Connection>>>,
@@ -73,17 +74,17 @@ pub struct Members {
 
 /// What was seen in one cluster, and its text when that is kept.
 pub(super) struct MemberSeen {
-    pub look: Observation,
+    pub look: MemberObservation,
     pub texts: MemberTexts,
 }
 
-impl Members {
+impl MemberContexts {
     /// Reads the kubeconfig, and fails for a context that it does not have.
     pub fn new(
         flags: &Flags,
-        ways: Ways,
+        ways: MemberContextMap,
         limit: Option<Duration>,
-        variable: Variables,
+        variable: EnvironmentLookup,
     ) -> Result<Self, HubError> {
         let kubeconfig = config::read(flags, &*variable)?.ok_or_else(|| {
             HubError::Config("there is no kubeconfig with contexts for member clusters".to_owned())
@@ -123,7 +124,7 @@ impl Members {
     }
 
     /// What plugins start ends with this.
-    pub(super) fn ends(&mut self, ends: &Arc<Ends>) {
+    pub(super) fn ends(&mut self, ends: &Arc<ChildProcesses>) {
         self.running.ends = Arc::clone(ends);
     }
 
@@ -156,7 +157,7 @@ impl Members {
     }
 
     /// Looks into the clusters, all at once.
-    pub(super) async fn look(&self, errands: &[Errand]) -> BTreeMap<String, MemberSeen> {
+    pub(super) async fn look(&self, errands: &[MemberErrand]) -> BTreeMap<String, MemberSeen> {
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         let mut tasks = JoinSet::new();
         let mut seen = BTreeMap::new();
@@ -167,7 +168,7 @@ impl Members {
                 let wanted = usual.or_else(|| self.ways.by_name.then_some(cluster));
                 if let Some(wanted) = wanted {
                     let why = format!("the kubeconfig has no context named {wanted}");
-                    seen.insert(cluster.clone(), MemberSeen::closed(Closed::NoWay(why)));
+                    seen.insert(cluster.clone(), MemberSeen::closed(MemberGap::NoWay(why)));
                 }
                 continue;
             };
@@ -183,13 +184,13 @@ impl Members {
     }
 
     /// Connects to the cluster to which a context leads.
-    pub(super) async fn connect(&self, context: &str) -> Result<Connection, Closed> {
+    pub(super) async fn connect(&self, context: &str) -> Result<Connection, MemberGap> {
         let slots = Arc::new(Semaphore::new(1));
         self.asker(context, &slots).connect().await
     }
 
-    fn asker(&self, context: &str, slots: &Arc<Semaphore>) -> Asker {
-        Asker {
+    fn asker(&self, context: &str, slots: &Arc<Semaphore>) -> MemberReader {
+        MemberReader {
             context: context.to_owned(),
             kubeconfig: self.kubeconfig.clone(),
             limit: self.limit,
@@ -204,11 +205,11 @@ impl Members {
 }
 
 /// What one look needs.
-struct Asker {
+struct MemberReader {
     context: String,
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
-    variable: Variables,
+    variable: EnvironmentLookup,
     running: RunningPlugin,
     connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
@@ -217,9 +218,9 @@ struct Asker {
 }
 
 impl MemberSeen {
-    fn closed(why: Closed) -> Self {
+    fn closed(why: MemberGap) -> Self {
         Self {
-            look: Observation::closed(why),
+            look: MemberObservation::closed(why),
             texts: MemberTexts::new(),
         }
     }
@@ -228,14 +229,14 @@ impl MemberSeen {
 /// What one question brought.
 type MemberAnswer = Result<(Outcome, Vec<(MemberObject, Box<RawValue>)>), HubError>;
 
-impl Asker {
-    async fn look(&self, errand: &Errand) -> MemberSeen {
+impl MemberReader {
+    async fn look(&self, errand: &MemberErrand) -> MemberSeen {
         let connection = match self.connect().await {
             Ok(connection) => connection,
             Err(why) => return MemberSeen::closed(why),
         };
         let mut seen = MemberSeen {
-            look: Observation::default(),
+            look: MemberObservation::default(),
             texts: MemberTexts::new(),
         };
         loop {
@@ -278,10 +279,10 @@ impl Asker {
         }
     }
 
-    async fn connect(&self) -> Result<Connection, Closed> {
+    async fn connect(&self) -> Result<Connection, MemberGap> {
         let no_way = |why: String| {
             let context = &self.context;
-            Closed::NoWay(format!("the context {context} cannot be used: {why}"))
+            MemberGap::NoWay(format!("the context {context} cannot be used: {why}"))
         };
         let known = || {
             self.connections
@@ -308,7 +309,7 @@ impl Asker {
 async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
     let (group, kind) = (query.kind.group(), query.kind.name());
     let path = path(query);
-    let Which::Named { namespace, name } = &query.which else {
+    let QuerySelection::Named { namespace, name } = &query.which else {
         let mut pages =
             Pages::new(connection, Expected::List { group, kind }, path, MOST).one(MOST);
         let read = pages.all(|text| object(connection, query.kind, text));
@@ -371,12 +372,14 @@ fn path(query: &MemberQuery) -> String {
         plural: kind.plural(),
     };
     let (namespace, name) = match &query.which {
-        Which::Named { namespace, name } => (Some(namespace.as_str()), Some(name.as_str())),
-        Which::All { namespace, .. } => (namespace.as_deref(), None),
+        QuerySelection::Named { namespace, name } => {
+            (Some(namespace.as_str()), Some(name.as_str()))
+        }
+        QuerySelection::All { namespace, .. } => (namespace.as_deref(), None),
     };
     let namespace = namespace.filter(|_| kind.is_namespaced());
     let mut path = resource.path(namespace, name);
-    if let Which::All { labels, .. } = &query.which {
+    if let QuerySelection::All { labels, .. } = &query.which {
         if let Some(labels) = labels {
             parameter(&mut path, "labelSelector", labels);
         }
@@ -388,24 +391,26 @@ fn path(query: &MemberQuery) -> String {
 }
 
 /// What a failure says of the whole cluster, when it is more than about one question.
-fn closed(error: &HubError) -> Option<Closed> {
+fn closed(error: &HubError) -> Option<MemberGap> {
     Some(match error {
         HubError::Unreachable { url, why } => {
-            Closed::Unreachable(format!("its API server at {url} cannot be reached: {why}"))
+            MemberGap::Unreachable(format!("its API server at {url} cannot be reached: {why}"))
         }
         HubError::TimedOut(limit) => {
-            Closed::Unreachable(format!("its API server did not answer within {limit}"))
+            MemberGap::Unreachable(format!("its API server did not answer within {limit}"))
         }
         HubError::Refused {
             code: code @ (502..=504),
             message,
             ..
-        } => Closed::Unreachable(format!("its API server answered {code}: {message}")),
-        HubError::Tls { url, why } => Closed::NoWay(format!(
+        } => MemberGap::Unreachable(format!("its API server answered {code}: {message}")),
+        HubError::Tls { url, why } => MemberGap::NoWay(format!(
             "no secure connection to its API server at {url}: {why}"
         )),
-        HubError::Credentials(why) => Closed::NoWay(format!("no credentials for it: {why}")),
-        HubError::Unauthorized(why) => Closed::NoWay(format!("it rejected the credentials: {why}")),
+        HubError::Credentials(why) => MemberGap::NoWay(format!("no credentials for it: {why}")),
+        HubError::Unauthorized(why) => {
+            MemberGap::NoWay(format!("it rejected the credentials: {why}"))
+        }
         _ => return None,
     })
 }
@@ -425,7 +430,7 @@ pub(super) fn outcome(error: &HubError) -> Outcome {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Flags, HubError, MemberKind, MemberQuery, Members, Ways, path};
+    use super::{Flags, HubError, MemberContextMap, MemberContexts, MemberKind, MemberQuery, path};
 
     const CONTEXTS: &str = "
 apiVersion: v1
@@ -439,7 +444,7 @@ contexts:
 - {name: other, context: {cluster: a, user: a}}
 ";
 
-    fn members(named: &[(&str, &str)], by_name: bool) -> Result<Members, HubError> {
+    fn members(named: &[(&str, &str)], by_name: bool) -> Result<MemberContexts, HubError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config");
         std::fs::write(&path, CONTEXTS).unwrap();
@@ -448,12 +453,12 @@ contexts:
             ..Flags::default()
         };
         let own = |(cluster, context): &(&str, &str)| ((*cluster).into(), (*context).into());
-        let ways = Ways {
+        let ways = MemberContextMap {
             named: named.iter().map(own).collect(),
             by_name,
-            ..Ways::default()
+            ..MemberContextMap::default()
         };
-        Members::new(&flags, ways, None, Arc::new(|_| None))
+        MemberContexts::new(&flags, ways, None, Arc::new(|_| None))
     }
 
     #[test]

@@ -46,27 +46,29 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-pub use access::{Access, Clocks};
+pub use access::{AccessCheck, ClockOffset};
 pub use answer::Expected;
 pub use bounds::TimeLimit;
 pub use clock::CommandClock;
 pub use config::{Flags, HubPlace, contexts};
 pub use error::HubError;
-pub use members::{MemberTexts, Members, Variables, Ways};
+pub use members::{EnvironmentLookup, MemberContextMap, MemberContexts, MemberTexts};
 pub use objects::ObjectReader;
-pub use rounds::More;
-pub use served::Served;
-pub use signals::{Together, unless_interrupted};
+pub use rounds::ListProgress;
+pub use served::ServedVersions;
+pub use signals::{SharedSignals, unless_interrupted};
 pub use traffic::Traffic;
-pub use watch::{Mirror, News, Next, Watch, WatchEvent, WatchNews};
-pub use write::{Sending, Sent};
+pub use watch::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews};
+pub use write::{ChangeSending, SentChange};
 
-use crate::inventory::source::{Answer, HubQuery, Labels, Round, Source, Texts, Which};
+use crate::inventory::source::{
+    HubQuery, Labels, ObjectTexts, QueryAnswer, QueryRound, QuerySelection, Source,
+};
 use crate::kubefleet::{Kind, ObjectRef};
-use crate::member::{Errand, Observation};
+use crate::member::{MemberErrand, MemberObservation};
 use credentials::plugin::RunningPlugin;
-use known::Known;
-use remembered::Memory;
+use known::KnownAnswers;
+use remembered::DiscoveryCache;
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -83,21 +85,21 @@ pub type OnWait = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 pub struct Hub {
     runtime: Runtime,
     connection: Connection,
-    served: Arc<Served>,
+    served: Arc<ServedVersions>,
     /// Where it is remembered what is served, as long as that was not asked for.
-    memory: Option<Memory>,
+    memory: Option<DiscoveryCache>,
     /// The context's name; empty in a cluster and with `--server` alone.
     pub context: String,
     /// The namespace that the context names; `default` where it names none.
     pub default_namespace: String,
-    known: Known,
+    known: KnownAnswers,
     states: BTreeMap<Kind, Result<Vec<String>, HubError>>,
     lost: Option<HubError>,
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
-    members: Option<Members>,
+    members: Option<MemberContexts>,
     member_texts: BTreeMap<String, MemberTexts>,
-    ends: Arc<signals::Ends>,
-    signals: Option<signals::Interrupts>,
+    ends: Arc<signals::ChildProcesses>,
+    signals: Option<signals::InterruptCount>,
     /// How many signals a read goes on in spite of.
     bears: u32,
     who: Option<tokio::task::JoinHandle<Result<Option<String>, HubError>>>,
@@ -138,7 +140,7 @@ impl Hub {
         runtime.block_on(connection.log_in())?;
         let memory = flags
             .remembers
-            .then(|| Memory::of(&connection.url, &variable))
+            .then(|| DiscoveryCache::of(&connection.url, &variable))
             .flatten();
         let remembered = memory.as_ref().and_then(|it| it.recall(SystemTime::now()));
         let is_remembered = remembered.is_some();
@@ -153,7 +155,7 @@ impl Hub {
             memory: memory.filter(|_| is_remembered),
             context: resolved.context,
             default_namespace,
-            known: Known::default(),
+            known: KnownAnswers::default(),
             states: BTreeMap::new(),
             lost: None,
             texts: None,
@@ -201,12 +203,12 @@ impl Hub {
         CommandClock::new(ours, self.connection.clock.clone())
     }
 
-    pub fn served(&self) -> &Served {
+    pub fn served(&self) -> &ServedVersions {
         &self.served
     }
 
     /// Looks into member clusters too, from now on.
-    pub fn enter(&mut self, mut members: Members) {
+    pub fn enter(&mut self, mut members: MemberContexts) {
         members.budget = self.connection.budget.clone();
         members.ends(&self.ends);
         self.members = Some(members);
@@ -239,7 +241,7 @@ impl Hub {
     }
 
     /// The texts that were kept, by kind, namespace and name.
-    pub fn take_texts(&mut self) -> Texts {
+    pub fn take_texts(&mut self) -> ObjectTexts {
         self.texts.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -269,7 +271,7 @@ impl Hub {
     }
 
     /// Asks again, whatever is known already.
-    fn ask_again(&mut self, query: &HubQuery) -> Answer {
+    fn ask_again(&mut self, query: &HubQuery) -> QueryAnswer {
         self.known.remove(query);
         let mut answers = self.answer(std::slice::from_ref(query));
         answers.pop().unwrap_or_else(|| {
@@ -278,11 +280,11 @@ impl Hub {
     }
 
     /// The same for several questions, with the texts of the objects.
-    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
+    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<QueryAnswer>, ObjectTexts) {
         for query in queries {
             self.known.remove(query);
         }
-        let before = self.texts.replace(Texts::new());
+        let before = self.texts.replace(ObjectTexts::new());
         let answers = self.answer(queries);
         let texts = std::mem::replace(&mut self.texts, before);
         (answers, texts.unwrap_or_default())
@@ -343,12 +345,12 @@ impl Hub {
 }
 
 impl Source for Hub {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.learn(queries.iter());
         self.known_answers(queries, None)
     }
 
-    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+    fn answer_many(&mut self, rounds: &[QueryRound]) -> Vec<Vec<QueryAnswer>> {
         self.learn(rounds.iter().flat_map(|round| &round.queries));
         rounds
             .iter()
@@ -356,7 +358,7 @@ impl Source for Hub {
             .collect()
     }
 
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
+    fn look(&mut self, errands: &[MemberErrand]) -> BTreeMap<String, MemberObservation> {
         let keep_texts = self.texts.is_some();
         let Some(members) = self.members.as_mut().filter(|_| !errands.is_empty()) else {
             return BTreeMap::new();
@@ -386,8 +388,8 @@ fn discover(
     runtime: &Runtime,
     on_wait: &OnWait,
     connection: &Connection,
-    memory: Option<&Memory>,
-) -> Result<Served, HubError> {
+    memory: Option<&DiscoveryCache>,
+) -> Result<ServedVersions, HubError> {
     let asked = served::discover(connection);
     let served = wait(runtime, on_wait, "what the hub serves", asked)?;
     if served.is_hub() {
@@ -404,7 +406,7 @@ fn discover(
 }
 
 /// Says nothing while a plugin asks the user, and leaves nothing behind when a signal ends us.
-fn unless_asked(on_wait: OnWait, ends: &Arc<signals::Ends>) -> OnWait {
+fn unless_asked(on_wait: OnWait, ends: &Arc<signals::ChildProcesses>) -> OnWait {
     ends.first(Arc::clone(&on_wait));
     let ends = Arc::clone(ends);
     Arc::new(move |what| {
@@ -463,16 +465,16 @@ fn describe(queries: &[HubQuery]) -> String {
         .collect();
     nouns.dedup();
     let whose = |query: &HubQuery| match &query.which {
-        Which::All {
+        QuerySelection::All {
             labels: Some(Labels::Is(_, value)),
             ..
         } => Some(value.clone()),
-        Which::All { .. } | Which::Named { .. } => None,
+        QuerySelection::All { .. } | QuerySelection::Named { .. } => None,
     };
     if let [
         HubQuery {
             kind,
-            which: Which::Named { name, .. },
+            which: QuerySelection::Named { name, .. },
         },
     ] = queries
     {

@@ -13,8 +13,8 @@ use super::request::{Connection, JSON};
 use super::{Hub, OnWait, members, read, side_by_side, wait};
 use crate::kubefleet::path::{Resource, parameter};
 use crate::manifests::live::{LiveAnswer, LiveQuery, ServedKind};
-use crate::member::Closed;
-use crate::query::{Outcome, Which};
+use crate::member::MemberGap;
+use crate::query::{Outcome, QuerySelection};
 use crate::words::{distinct, enumerate};
 
 /// The groups of an API server with their resources, in one answer.
@@ -76,9 +76,9 @@ impl Hub {
     }
 
     /// Objects of any kind in the member cluster to which a context leads.
-    pub fn member_objects(&self, context: &str) -> Result<ObjectReader<'_>, Closed> {
+    pub fn member_objects(&self, context: &str) -> Result<ObjectReader<'_>, MemberGap> {
         let Some(members) = &self.members else {
-            return Err(Closed::NoWay("there is no context for it".to_owned()));
+            return Err(MemberGap::NoWay("there is no context for it".to_owned()));
         };
         let connected = members.connect(context);
         let what = "what the member clusters show";
@@ -165,15 +165,15 @@ fn kinds_of(group: GroupDiscovery) -> Vec<ServedKind> {
 
 async fn objects(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
     match &query.which {
-        Which::Named { .. } => named(connection, query).await,
-        Which::All { .. } => listed(connection, query).await,
+        QuerySelection::Named { .. } => named(connection, query).await,
+        QuerySelection::All { .. } => listed(connection, query).await,
     }
 }
 
 async fn named(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
     let (namespace, name) = match &query.which {
-        Which::Named { namespace, name } => (namespace.as_str(), name.as_str()),
-        Which::All { .. } => ("", ""),
+        QuerySelection::Named { namespace, name } => (namespace.as_str(), name.as_str()),
+        QuerySelection::All { .. } => ("", ""),
     };
     let wanted = Expected::Object {
         group: &query.kind.group,
@@ -223,8 +223,8 @@ fn path(query: &LiveQuery) -> String {
         plural: &query.kind.plural,
     };
     match &query.which {
-        Which::Named { namespace, name } => resource.path(Some(namespace), Some(name)),
-        Which::All { namespace, labels } => {
+        QuerySelection::Named { namespace, name } => resource.path(Some(namespace), Some(name)),
+        QuerySelection::All { namespace, labels } => {
             let mut path = resource.path(namespace.as_deref(), None);
             if let Some(labels) = labels.as_ref().filter(|labels| !labels.is_empty()) {
                 parameter(&mut path, "labelSelector", &labels.describe());

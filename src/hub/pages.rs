@@ -8,7 +8,7 @@ use super::answer::{self, Expected};
 use super::bounds::{OBJECT, PAGES, REFUSAL, too_large_an_object};
 use super::error::HubError;
 use super::list_text::{ListText, NotAList};
-use super::request::{Connection, JSON, Patience, ReadFailure, plain, truncated};
+use super::request::{Connection, JSON, ReadFailure, RequestPatience, plain, truncated};
 use crate::kubefleet::path::parameter;
 use crate::words::count;
 
@@ -57,7 +57,7 @@ pub(super) struct Pages<'w> {
     /// How many objects are asked for; `None` for all of them, which cannot grow too old.
     limit: Option<usize>,
     is_one: bool,
-    patience: Patience,
+    patience: RequestPatience,
     /// Where the next page begins; empty for the first one.
     next: String,
     open: Option<OpenPage>,
@@ -97,7 +97,7 @@ impl<'w> Pages<'w> {
             accept: JSON,
             limit: Some(connection.chunk_size.unwrap_or(limit)).filter(|limit| *limit > 0),
             is_one: false,
-            patience: Patience::new(connection.deadline()),
+            patience: RequestPatience::new(connection.deadline()),
             next: String::new(),
             open: None,
             restarts: 0,
@@ -341,7 +341,7 @@ mod tests {
     use crate::hub::answer::Expected;
     use crate::hub::bounds::OBJECT;
     use crate::hub::error::HubError;
-    use crate::hub::fake_server::{FakeServer, Reply};
+    use crate::hub::fake_server::{FakeServer, ServerReply};
 
     const PODS: Expected<'static> = Expected::List {
         group: "",
@@ -356,16 +356,16 @@ mod tests {
         format!(r#"{{"apiVersion":"v1","items":[{items}],"kind":"PodList","metadata":{metadata}}}"#)
     }
 
-    fn whole(body: &str) -> Reply {
-        Reply::Whole(200, "", body.to_owned())
+    fn whole(body: &str) -> ServerReply {
+        ServerReply::Whole(200, "", body.to_owned())
     }
 
-    fn cut(body: String) -> Reply {
-        Reply::Cut(vec![body])
+    fn cut(body: String) -> ServerReply {
+        ServerReply::Cut(vec![body])
     }
 
-    fn gone() -> Reply {
-        Reply::Whole(410, "", r#"{"kind":"Status","code":410}"#.to_owned())
+    fn gone() -> ServerReply {
+        ServerReply::Whole(410, "", r#"{"kind":"Status","code":410}"#.to_owned())
     }
 
     /// What was read, how often it began again, whether it goes on, and what was asked for.
@@ -376,7 +376,7 @@ mod tests {
         asked: Vec<String>,
     }
 
-    fn read(replies: Vec<Reply>, prepare: impl FnOnce(Pages<'_>) -> Pages<'_>) -> PagesRead {
+    fn read(replies: Vec<ServerReply>, prepare: impl FnOnce(Pages<'_>) -> Pages<'_>) -> PagesRead {
         let requests = replies.len();
         let server = FakeServer::new(replies);
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -451,7 +451,7 @@ mod tests {
         // Nothing was read of the second page: the first one counts.
         let pages = vec![
             whole(&page(0, 40, "b/c")),
-            Reply::Slammed,
+            ServerReply::Slammed,
             whole(&page(40, 3, "")),
         ];
         check(&read(pages, |it| it), 43, 0, &[FIRST, SECOND, SECOND]);

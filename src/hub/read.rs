@@ -5,40 +5,40 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use super::answer;
-use super::batch::Ask;
+use super::batch::BatchedRequest;
 use super::error::HubError;
-use super::found::{Found, ListReader, wanted_object};
+use super::found::{ListReader, ReadResult, wanted_object};
 use super::request::{Connection, JSON};
-use super::served::Served;
-use crate::inventory::source::{Answer, HubQuery, Labels, Outcome, Which};
+use super::served::ServedVersions;
+use crate::inventory::source::{HubQuery, Labels, Outcome, QueryAnswer, QuerySelection};
 use crate::kubefleet::path::{parameter, path};
 
 /// Reads what a query asks for.
 pub(super) async fn read(
     connection: &Connection,
-    served: &Served,
+    served: &ServedVersions,
     query: &HubQuery,
     keep_text: bool,
-) -> Result<Found, HubError> {
+) -> Result<ReadResult, HubError> {
     match &query.which {
-        Which::Named { namespace, name } => {
+        QuerySelection::Named { namespace, name } => {
             let version = served.version(query.kind);
             let version = version.ok_or(HubError::NotServed(query.kind))?;
             let path = path(query.kind, version, Some(namespace), Some(name));
             match connection.get(&path, JSON).await {
                 Ok(body) => {
                     let wanted = wanted_object(query.kind, namespace, name);
-                    let mut found = Found::default();
+                    let mut found = ReadResult::default();
                     let text: &RawValue = answer::read(&wanted, &body)?;
                     found.take(connection, query.kind, text.get(), keep_text)?;
                     Ok(found)
                 }
-                Err(HubError::NotFound(_)) => Ok(Found::default()),
+                Err(HubError::NotFound(_)) => Ok(ReadResult::default()),
                 Err(error) => Err(error),
             }
         }
-        Which::All { .. } => {
-            let listing = listing(connection, served, &Ask::One(query.clone()))?;
+        QuerySelection::All { .. } => {
+            let listing = listing(connection, served, &BatchedRequest::One(query.clone()))?;
             listing.keeping_text(keep_text).all().await
         }
     }
@@ -47,18 +47,18 @@ pub(super) async fn read(
 /// A list, of which nothing is read yet.
 pub(super) fn listing(
     connection: &Connection,
-    served: &Served,
-    list: &Ask,
+    served: &ServedVersions,
+    list: &BatchedRequest,
 ) -> Result<ListReader, HubError> {
     let (kind, namespace) = match list {
-        Ask::One(HubQuery { kind, which }) => match which {
-            Which::All { namespace, .. } => (*kind, namespace.as_deref()),
-            Which::Named { namespace, .. } => (*kind, Some(namespace.as_str())),
+        BatchedRequest::One(HubQuery { kind, which }) => match which {
+            QuerySelection::All { namespace, .. } => (*kind, namespace.as_deref()),
+            QuerySelection::Named { namespace, .. } => (*kind, Some(namespace.as_str())),
         },
-        Ask::Any {
+        BatchedRequest::Any {
             kind, namespace, ..
         }
-        | Ask::Names {
+        | BatchedRequest::Names {
             kind, namespace, ..
         } => (*kind, Some(namespace.as_str())),
     };
@@ -72,34 +72,34 @@ pub(super) fn listing(
 
 /// The answers to what was asked for together, and the questions that are left.
 #[derive(Default)]
-pub(super) struct Replies {
-    pub answered: Vec<(HubQuery, Result<Found, HubError>)>,
+pub(super) struct ReadReplies {
+    pub answered: Vec<(HubQuery, Result<ReadResult, HubError>)>,
     pub rest: Vec<HubQuery>,
 }
 
 pub(super) async fn ask(
     connection: &Connection,
-    served: &Served,
-    ask: &Ask,
+    served: &ServedVersions,
+    ask: &BatchedRequest,
     keep_text: bool,
-) -> Replies {
+) -> ReadReplies {
     let queries = ask.queries();
     let read = match ask {
-        Ask::One(query) => {
+        BatchedRequest::One(query) => {
             let found = read(connection, served, query, keep_text).await;
-            return Replies {
+            return ReadReplies {
                 answered: vec![(query.clone(), found)],
                 rest: Vec::new(),
             };
         }
-        Ask::Any { .. } => match listing(connection, served, ask) {
+        BatchedRequest::Any { .. } => match listing(connection, served, ask) {
             Ok(listing) => listing.keeping_text(keep_text).all().await,
             Err(error) => Err(error),
         },
-        Ask::Names { .. } => match names(connection, served, ask, keep_text).await {
+        BatchedRequest::Names { .. } => match names(connection, served, ask, keep_text).await {
             // Each of them may be allowed, or soon read.
             Ok(None) | Err(HubError::Forbidden(_)) => {
-                return Replies {
+                return ReadReplies {
                     answered: Vec::new(),
                     rest: queries,
                 };
@@ -108,7 +108,7 @@ pub(super) async fn ask(
             Err(error) => Err(error),
         },
     };
-    Replies {
+    ReadReplies {
         answered: shared_out(queries, read),
         rest: Vec::new(),
     }
@@ -117,10 +117,10 @@ pub(super) async fn ask(
 /// All objects of a kind; `None` where those that are wanted are a small part of them.
 async fn names(
     connection: &Connection,
-    served: &Served,
-    ask: &Ask,
+    served: &ServedVersions,
+    ask: &BatchedRequest,
     keep_text: bool,
-) -> Result<Option<Found>, HubError> {
+) -> Result<Option<ReadResult>, HubError> {
     let most = ask.queries().len().saturating_mul(2);
     let listing = listing(connection, served, ask)?;
     listing.keeping_text(keep_text).up_to(most).await
@@ -129,8 +129,8 @@ async fn names(
 /// Gives each question its objects.
 fn shared_out(
     queries: Vec<HubQuery>,
-    read: Result<Found, HubError>,
-) -> Vec<(HubQuery, Result<Found, HubError>)> {
+    read: Result<ReadResult, HubError>,
+) -> Vec<(HubQuery, Result<ReadResult, HubError>)> {
     let found = match read {
         Ok(found) => found,
         Err(error) => {
@@ -144,15 +144,15 @@ fn shared_out(
         .enumerate()
         .map(|(at, query)| {
             let word = match &query.which {
-                Which::Named { name, .. } => name.clone(),
-                Which::All {
+                QuerySelection::Named { name, .. } => name.clone(),
+                QuerySelection::All {
                     labels: Some(Labels::Is(_, value)),
                     ..
                 } => value.clone(),
-                Which::All { .. } => String::new(),
+                QuerySelection::All { .. } => String::new(),
             };
             places.insert(word, at);
-            (query, Found::default())
+            (query, ReadResult::default())
         })
         .collect();
     let mut texts = found.texts.into_iter();
@@ -160,7 +160,7 @@ fn shared_out(
         let text = texts.next();
         let meta = object.body.meta();
         let word = match answered.first().map(|(query, _)| &query.which) {
-            Some(Which::All {
+            Some(QuerySelection::All {
                 labels: Some(Labels::Is(key, _)),
                 ..
             }) => meta.label(key).unwrap_or_default(),
@@ -185,6 +185,6 @@ pub(super) fn outcome(error: &HubError) -> Outcome {
 }
 
 /// The answer to a read that failed.
-pub(super) fn unanswered(error: &HubError) -> Answer {
-    Answer::none(outcome(error))
+pub(super) fn unanswered(error: &HubError) -> QueryAnswer {
+    QueryAnswer::none(outcome(error))
 }

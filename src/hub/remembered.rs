@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::served::Served;
+use super::served::ServedVersions;
 use crate::kubefleet::object::OWN_API_VERSION;
 
 /// How long kubectl believes what it has in its cache.
@@ -22,14 +22,14 @@ const FILE: &str = "fleet-stage.json";
 
 /// Where it is remembered what a server serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct DiscoveryCache {
     server: String,
     folder: PathBuf,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Remembered {
+struct RememberedServer {
     api_version: String,
     kind: String,
     server: String,
@@ -38,7 +38,7 @@ struct Remembered {
     other_engine: BTreeSet<String>,
 }
 
-impl Memory {
+impl DiscoveryCache {
     /// In the folder that kubectl would use for the server; `None` where there is none.
     pub(super) fn of(server: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Self> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -65,7 +65,7 @@ impl Memory {
     }
 
     /// What is remembered and may still be believed.
-    pub(super) fn recall(&self, now: SystemTime) -> Option<Served> {
+    pub(super) fn recall(&self, now: SystemTime) -> Option<ServedVersions> {
         let path = self.folder.join(FILE);
         // A link may lead to anything, also to what never ends.
         if !fs::symlink_metadata(&path).ok()?.is_file() {
@@ -78,21 +78,21 @@ impl Memory {
         }
         let mut bytes = Vec::new();
         file.take(LARGEST).read_to_end(&mut bytes).ok()?;
-        let note: Remembered = serde_json::from_slice(&bytes).ok()?;
+        let note: RememberedServer = serde_json::from_slice(&bytes).ok()?;
         let own = note.api_version == OWN_API_VERSION && note.kind == KIND;
         if !own || note.server != self.server {
             return None;
         }
-        let served = Served::of_names(&note.resources, note.other_engine);
+        let served = ServedVersions::of_names(&note.resources, note.other_engine);
         served.is_hub().then_some(served)
     }
 
     /// Remembers. Where that is not possible, the next call asks again.
-    pub(super) fn note(&self, served: &Served) {
+    pub(super) fn note(&self, served: &ServedVersions) {
         if served.unknown || !served.is_hub() {
             return;
         }
-        let note = Remembered {
+        let note = RememberedServer {
             api_version: OWN_API_VERSION.to_owned(),
             kind: KIND.to_owned(),
             server: self.server.clone(),
@@ -102,7 +102,7 @@ impl Memory {
         let _ = self.write(&note);
     }
 
-    fn write(&self, note: &Remembered) -> Option<()> {
+    fn write(&self, note: &RememberedServer) -> Option<()> {
         let mut folders = DirBuilder::new();
         folders.recursive(true);
         #[cfg(unix)]
@@ -141,34 +141,34 @@ mod tests {
     use std::path::Path;
     use std::time::SystemTime;
 
-    use super::{AGE, FILE, Memory};
-    use crate::hub::served::Served;
+    use super::{AGE, DiscoveryCache, FILE};
+    use crate::hub::served::ServedVersions;
     use crate::kubefleet::Kind;
 
-    fn served() -> Served {
+    fn served() -> ServedVersions {
         let run = Kind::ClusterStagedUpdateRun;
         let name = format!("{}.{}", run.plural(), run.group());
         let versions = BTreeSet::from(["v1beta1".to_owned()]);
         let other = BTreeSet::from(["x.rollout.kubefleet.dev".to_owned()]);
-        Served::of_names(&BTreeMap::from([(name, versions)]), other)
+        ServedVersions::of_names(&BTreeMap::from([(name, versions)]), other)
     }
 
-    fn memory(server: &str, cache: &Path) -> Memory {
+    fn memory(server: &str, cache: &Path) -> DiscoveryCache {
         let variable = |name: &str| (name == "KUBECACHEDIR").then(|| cache.as_os_str().to_owned());
-        Memory::of(server, &variable).unwrap()
+        DiscoveryCache::of(server, &variable).unwrap()
     }
 
     #[test]
     fn the_folder_is_kubectls() {
         let variables = |name: &str| (name == "HOME").then(|| OsString::from("/home/me"));
-        let folder = |server: &str| Some(Memory::of(server, &variables)?.folder);
+        let folder = |server: &str| Some(DiscoveryCache::of(server, &variables)?.folder);
         let of = |host: &str| Some(Path::new("/home/me/.kube/cache/discovery").join(host));
         assert_eq!(folder("https://hub.example:6443"), of("hub.example_6443"));
         assert_eq!(folder("https://hub/k8s/c-1"), of("hub/k8s/c_1"));
         // Nothing leads out of it.
         assert_eq!(folder("https://hub/../../x"), of("hub/x"));
         assert_eq!(folder("https://"), None);
-        assert_eq!(Memory::of("https://hub", &|_| None), None);
+        assert_eq!(DiscoveryCache::of("https://hub", &|_| None), None);
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(memory.recall(now), Some(served()));
         assert_eq!(memory.recall(now + AGE), None);
         assert_eq!(memory.recall(SystemTime::UNIX_EPOCH), None);
-        let other = Memory {
+        let other = DiscoveryCache {
             server: "http://hub".to_owned(),
             ..memory.clone()
         };
@@ -191,7 +191,7 @@ mod tests {
         unknown.unknown = true;
         fs::remove_file(memory.folder.join(FILE)).unwrap();
         memory.note(&unknown);
-        memory.note(&Served::default());
+        memory.note(&ServedVersions::default());
         assert_eq!(memory.recall(now), None);
     }
 

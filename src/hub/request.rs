@@ -55,7 +55,7 @@ pub(super) struct Connection {
 
 /// What is read, and how.
 #[derive(Clone)]
-pub(super) struct Asking<'a> {
+pub(super) struct ReadRequest<'a> {
     pub method: Method,
     pub path: &'a str,
     pub accept: &'a str,
@@ -117,8 +117,8 @@ impl Connection {
     }
 
     /// A read of a path, as it is done where nothing else is said.
-    pub(super) const fn asking<'a>(path: &'a str, accept: &'a str) -> Asking<'a> {
-        Asking {
+    pub(super) const fn asking<'a>(path: &'a str, accept: &'a str) -> ReadRequest<'a> {
+        ReadRequest {
             method: Method::GET,
             path,
             accept,
@@ -128,8 +128,11 @@ impl Connection {
 
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
-    pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<HubResponse, HubError> {
-        let mut patience = Patience::new(self.deadline());
+    pub(super) async fn patiently(
+        &self,
+        asking: &ReadRequest<'_>,
+    ) -> Result<HubResponse, HubError> {
+        let mut patience = RequestPatience::new(self.deadline());
         patience.log_in(self).await?;
         loop {
             match patience.wait(self.once(asking)).await? {
@@ -140,7 +143,7 @@ impl Connection {
     }
 
     /// Sends a read once. A failure comes with the pause that the server asks for.
-    async fn once(&self, asking: &Asking<'_>) -> Result<HubResponse, ReadFailure> {
+    async fn once(&self, asking: &ReadRequest<'_>) -> Result<HubResponse, ReadFailure> {
         let request = Request::builder()
             .method(asking.method.clone())
             .uri(asking.path)
@@ -326,7 +329,7 @@ pub(super) const fn plain(error: HubError) -> ReadFailure {
 }
 
 /// How long is waited for an answer, and how often it is asked for again.
-pub(super) struct Patience {
+pub(super) struct RequestPatience {
     deadline: Deadline,
     attempts: u32,
     /// The pause before the next try where the server names none.
@@ -335,7 +338,7 @@ pub(super) struct Patience {
     last: Option<HubError>,
 }
 
-impl Patience {
+impl RequestPatience {
     pub(super) const fn new(deadline: Deadline) -> Self {
         Self {
             deadline,
@@ -488,12 +491,12 @@ struct ApiStatus {
     message: String,
     reason: String,
     code: u16,
-    details: Details,
+    details: RequestDetails,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Details {
+struct RequestDetails {
     name: String,
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use super::batch::{Ask, asks};
+use super::batch::{BatchedRequest, asks};
 use super::error::HubError;
-use super::found::Found;
+use super::found::ReadResult;
 use super::pages::ListCame;
-use super::read::{self, Replies};
+use super::read::{self, ReadReplies};
 use super::{Hub, describe, side_by_side, signals, wait};
-use crate::inventory::source::{Answer, HubQuery, Outcome};
+use crate::inventory::source::{HubQuery, Outcome, QueryAnswer};
 use crate::kubefleet::object::Object;
 
 /// How many lists are read at once whose objects are given away as they come.
@@ -20,7 +20,7 @@ const STREAMS: usize = 2;
 
 /// What comes next of a list whose objects are given away.
 #[derive(Debug)]
-pub enum More {
+pub enum ListProgress {
     /// More of its objects.
     Objects(Vec<Object>),
     /// What came so far does not count: the list has begun again, or could not be read to its end.
@@ -46,7 +46,7 @@ impl Hub {
         &mut self,
         queries: &[HubQuery],
         placement: Option<&str>,
-    ) -> Vec<Answer> {
+    ) -> Vec<QueryAnswer> {
         let mut known = |query| self.known.get(query, placement);
         let answer = |query| {
             known(query).unwrap_or_else(|| {
@@ -67,7 +67,7 @@ impl Hub {
             }
             asks = Vec::new();
             for reply in replies {
-                asks.extend(reply.rest.into_iter().map(Ask::One));
+                asks.extend(reply.rest.into_iter().map(BatchedRequest::One));
                 for (query, found) in reply.answered {
                     let answer = self.answer_of(found);
                     self.known.insert(query, answer);
@@ -77,12 +77,12 @@ impl Hub {
     }
 
     /// Sends several requests at once.
-    fn request(&mut self, what: &str, asks: Vec<Ask>) -> Vec<Replies> {
+    fn request(&mut self, what: &str, asks: Vec<BatchedRequest>) -> Vec<ReadReplies> {
         let keep = self.texts.is_some();
         let connection = self.connection.clone();
         let served = Arc::clone(&self.served);
         let (count, bears) = (self.signals.clone(), self.bears);
-        let asked: Vec<_> = asks.iter().flat_map(Ask::queries).collect();
+        let asked: Vec<_> = asks.iter().flat_map(BatchedRequest::queries).collect();
         wait(&self.runtime, &self.on_wait, what, async move {
             let all = side_by_side(asks, |ask| {
                 let (connection, served) = (connection.clone(), Arc::clone(&served));
@@ -94,7 +94,7 @@ impl Hub {
                     read = all => read,
                     () = signals::more_than(&mut count, bears) => {
                         let unread = |query| (query, Err(HubError::Interrupted));
-                        vec![Replies {
+                        vec![ReadReplies {
                             answered: asked.into_iter().map(unread).collect(),
                             rest: Vec::new(),
                         }]
@@ -104,14 +104,14 @@ impl Hub {
         })
     }
 
-    fn answer_of(&mut self, found: Result<Found, HubError>) -> Answer {
+    fn answer_of(&mut self, found: Result<ReadResult, HubError>) -> QueryAnswer {
         match found {
             Ok(found) => {
                 if let Some(texts) = &mut self.texts {
                     let names = found.objects.iter().map(Object::reference);
                     texts.extend(names.zip(found.texts));
                 }
-                Answer {
+                QueryAnswer {
                     objects: found.objects.into(),
                     outcome: Outcome::Listed,
                 }
@@ -120,7 +120,7 @@ impl Hub {
         }
     }
 
-    fn failed(&mut self, error: HubError) -> Answer {
+    fn failed(&mut self, error: HubError) -> QueryAnswer {
         let answer = read::unanswered(&error);
         if error.is_fatal() {
             self.lost.get_or_insert(error);
@@ -130,8 +130,14 @@ impl Hub {
 
     /// Reads lists object by object, at the same time; nothing of them is remembered. What comes is
     /// given away with the number of its query.
-    pub fn each(&mut self, queries: &[HubQuery], take: impl FnMut(usize, More)) -> Vec<Outcome> {
-        let lists = queries.iter().map(|query| Ask::One(query.clone()));
+    pub fn each(
+        &mut self,
+        queries: &[HubQuery],
+        take: impl FnMut(usize, ListProgress),
+    ) -> Vec<Outcome> {
+        let lists = queries
+            .iter()
+            .map(|query| BatchedRequest::One(query.clone()));
         self.stream(&lists.collect::<Vec<_>>(), take)
     }
 
@@ -140,7 +146,7 @@ impl Hub {
     pub fn each_alike(
         &mut self,
         queries: &[HubQuery],
-        take: impl FnMut(usize, More),
+        take: impl FnMut(usize, ListProgress),
     ) -> Vec<Outcome> {
         let lists = asks(queries.to_vec());
         let outcomes = self.stream(&lists, take);
@@ -153,12 +159,16 @@ impl Hub {
         queries.iter().map(outcome).collect()
     }
 
-    fn stream(&mut self, lists: &[Ask], mut take: impl FnMut(usize, More)) -> Vec<Outcome> {
+    fn stream(
+        &mut self,
+        lists: &[BatchedRequest],
+        mut take: impl FnMut(usize, ListProgress),
+    ) -> Vec<Outcome> {
         let mut outcomes = self.read_pages(lists, &mut take);
         let stale = |outcome: &Result<(), HubError>| is_stale(outcome.as_ref().err());
         if outcomes.iter().any(stale) && self.rediscover() {
             for at in 0..lists.len() {
-                take(at, More::Again);
+                take(at, ListProgress::Again);
             }
             outcomes = self.read_pages(lists, &mut take);
         }
@@ -171,11 +181,11 @@ impl Hub {
 
     fn read_pages(
         &self,
-        lists: &[Ask],
-        mut take: impl FnMut(usize, More),
+        lists: &[BatchedRequest],
+        mut take: impl FnMut(usize, ListProgress),
     ) -> Vec<Result<(), HubError>> {
         let mut outcomes = vec![Ok(()); lists.len()];
-        let queries: Vec<_> = lists.iter().flat_map(Ask::queries).collect();
+        let queries: Vec<_> = lists.iter().flat_map(BatchedRequest::queries).collect();
         let slots = Arc::new(Semaphore::new(STREAMS));
         let (sender, mut pages) = mpsc::channel(1);
         let lists: Vec<_> = lists
@@ -193,12 +203,12 @@ impl Hub {
                         Err(error) => return drop(sender.send((at, Err(error))).await),
                     };
                     loop {
-                        let mut found = Found::default();
+                        let mut found = ReadResult::default();
                         let more = match list.next(&mut found).await.transpose() {
                             None => return,
                             Some(came) => came.map(|came| match came {
-                                ListCame::Objects => More::Objects(found.objects),
-                                ListCame::Again => More::Again,
+                                ListCame::Objects => ListProgress::Objects(found.objects),
+                                ListCame::Again => ListProgress::Again,
                             }),
                         };
                         let is_last = more.is_err();
@@ -213,7 +223,7 @@ impl Hub {
                 match more {
                     Ok(more) => take(at, more),
                     Err(error) => {
-                        take(at, More::Again);
+                        take(at, ListProgress::Again);
                         if let Some(outcome) = outcomes.get_mut(at) {
                             *outcome = Err(error);
                         }

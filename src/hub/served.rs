@@ -34,7 +34,7 @@ const RESOURCES: Expected<'_> = Expected::List {
 
 /// The versions in which each kind is served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedVersions {
     versions: BTreeMap<Kind, BTreeSet<String>>,
     /// Whether discovery was refused, so that nothing is known.
     pub unknown: bool,
@@ -48,7 +48,7 @@ const OTHER_GROUPS: &str = ".kubefleet.dev";
 /// The one that is about nothing else.
 const OTHER_ROLLOUTS: &str = "rollout.kubefleet.dev";
 
-impl Served {
+impl ServedVersions {
     /// The version to read: the first of ours that the hub has. `None` when it serves none.
     pub fn version(&self, kind: Kind) -> Option<&'static str> {
         if self.unknown {
@@ -218,11 +218,11 @@ struct OpenApi<'b> {
     #[serde(default)]
     openapi: String,
     #[serde(borrow, default)]
-    components: Components<'b>,
+    components: SchemaComponents<'b>,
 }
 
 #[derive(Deserialize, Default)]
-struct Components<'b> {
+struct SchemaComponents<'b> {
     /// Read one by one: one of a hundred is wanted.
     #[serde(borrow, default)]
     schemas: BTreeMap<String, &'b RawValue>,
@@ -230,19 +230,19 @@ struct Components<'b> {
 
 /// Asks what is served: one request, or one more for each version of our groups on a server
 /// without aggregated discovery.
-pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError> {
+pub(super) async fn discover(connection: &Connection) -> Result<ServedVersions, HubError> {
     let body = match connection.get("/apis", AGGREGATED).await {
         Ok(body) => body,
         // Every request will be tried as if the kind were served as it is today.
         Err(HubError::Forbidden(_)) => {
-            return Ok(Served {
+            return Ok(ServedVersions {
                 unknown: true,
-                ..Served::default()
+                ..ServedVersions::default()
             });
         }
         Err(error) => return Err(error),
     };
-    let mut served = Served::default();
+    let mut served = ServedVersions::default();
     if let Ok(all) = answer::read::<Apis>(&ALL, &body) {
         for group in all.items.iter().flatten() {
             for version in group.versions.iter().flatten() {
@@ -319,11 +319,11 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::Served;
+    use super::ServedVersions;
 
     #[test]
     fn rollouts_of_another_engine_are_noted() {
-        let mut served = Served::default();
+        let mut served = ServedVersions::default();
         served.note("placement.kubefleet.dev", Some("placementpolicies"));
         served.note("placement.kubernetes-fleet.io", Some("stagedupdateruns"));
         served.note("apps", Some("deployments"));
@@ -351,7 +351,7 @@ mod tests {
                 .is_some_and(|it| it.ends_with("and 1 more"))
         );
         // A server that lists no resources at once.
-        let mut plain = Served::default();
+        let mut plain = ServedVersions::default();
         plain.note("rollout.kubefleet.dev", None);
         assert_eq!(
             plain.other_engine().as_deref(),

@@ -12,10 +12,10 @@ use tokio::sync::watch::{Receiver, Sender};
 
 use super::error::HubError;
 use super::{Hub, OnWait};
-use crate::inventory::source::{Answer, HubQuery};
+use crate::inventory::source::{HubQuery, QueryAnswer};
 
 /// The next signal of these. Once it was asked for, none of them ends the process any more.
-pub(super) struct Signals {
+pub(super) struct SignalStream {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -24,7 +24,7 @@ pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
 }
 
-impl Signals {
+impl SignalStream {
     /// Minds the signals from now on; `None` where the system does not let us.
     pub(super) fn mind() -> Option<Self> {
         #[cfg(unix)]
@@ -41,28 +41,28 @@ impl Signals {
     }
 
     /// Waits for one, and says which.
-    pub(super) async fn next(&mut self) -> Came {
+    pub(super) async fn next(&mut self) -> ReceivedSignal {
         #[cfg(unix)]
         tokio::select! {
-            _ = self.terminate.recv() => Came(signal_hook::consts::SIGTERM),
-            _ = self.hang_up.recv() => Came(signal_hook::consts::SIGHUP),
-            _ = self.interrupt.recv() => Came(signal_hook::consts::SIGINT),
+            _ = self.terminate.recv() => ReceivedSignal(signal_hook::consts::SIGTERM),
+            _ = self.hang_up.recv() => ReceivedSignal(signal_hook::consts::SIGHUP),
+            _ = self.interrupt.recv() => ReceivedSignal(signal_hook::consts::SIGINT),
         }
         #[cfg(not(unix))]
         {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
-            Came(2)
+            ReceivedSignal(2)
         }
     }
 }
 
 /// A signal that came.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Came(i32);
+pub(super) struct ReceivedSignal(i32);
 
-impl Came {
+impl ReceivedSignal {
     /// Ends the process as the signal would have.
     fn end(self) {
         #[cfg(unix)]
@@ -73,10 +73,10 @@ impl Came {
 }
 
 /// How many signals came so far.
-pub(super) type Interrupts = Receiver<u32>;
+pub(super) type InterruptCount = Receiver<u32>;
 
 /// Waits until more signals came than these.
-pub(super) async fn more_than(count: &mut Interrupts, seen: u32) {
+pub(super) async fn more_than(count: &mut InterruptCount, seen: u32) {
     if count.wait_for(|now| *now > seen).await.is_err() {
         std::future::pending::<()>().await;
     }
@@ -88,17 +88,17 @@ pub(super) async fn more_than(count: &mut Interrupts, seen: u32) {
 /// reach, and a signal that ends us by default leaves us no time to end it. So the signals are
 /// minded from the first plugin on, and end the process afterwards as they would have.
 #[derive(Default)]
-pub(super) struct Ends {
+pub(super) struct ChildProcesses {
     first: OnceLock<OnWait>,
     count: Sender<u32>,
     listening: OnceLock<()>,
     stays: AtomicBool,
-    started: Mutex<BTreeSet<Started>>,
+    started: Mutex<BTreeSet<StartedProcess>>,
 }
 
 /// A process that we have started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Started {
+pub(super) struct StartedProcess {
     pub id: u32,
     /// Whether it leads a process group of its own.
     pub leads: bool,
@@ -106,20 +106,20 @@ pub(super) struct Started {
 
 /// How a process is asked to end.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum How {
+pub(super) enum EndRequest {
     Politely,
     AtOnce,
 }
 
-impl Started {
+impl StartedProcess {
     /// Ends it, and its group where it leads one.
-    pub(super) fn end(self, how: How) {
+    pub(super) fn end(self, how: EndRequest) {
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process, kill_process_group};
             let signal = match how {
-                How::Politely => Signal::TERM,
-                How::AtOnce => Signal::KILL,
+                EndRequest::Politely => Signal::TERM,
+                EndRequest::AtOnce => Signal::KILL,
             };
             let id = i32::try_from(self.id).ok().and_then(Pid::from_raw);
             // It may have ended by itself.
@@ -137,9 +137,9 @@ impl Started {
 /// What hubs have in common that are asked at the same time: a signal ends what was started for any
 /// of them.
 #[derive(Debug, Clone, Default)]
-pub struct Together(Arc<Ends>);
+pub struct SharedSignals(Arc<ChildProcesses>);
 
-impl Together {
+impl SharedSignals {
     /// Minds the signals from now on, whichever hubs come and go.
     pub fn listen(&self) {
         let ends = Arc::clone(&self.0);
@@ -152,7 +152,7 @@ impl Together {
                 .build();
             if let Ok(runtime) = runtime {
                 runtime.block_on(async {
-                    if let Some(signals) = Signals::mind() {
+                    if let Some(signals) = SignalStream::mind() {
                         ends.mind(signals).await;
                     }
                 });
@@ -179,31 +179,31 @@ impl Together {
         drop(self.0.end_all());
     }
 
-    pub(super) fn ends(&self) -> Arc<Ends> {
+    pub(super) fn ends(&self) -> Arc<ChildProcesses> {
         Arc::clone(&self.0)
     }
 }
 
-impl fmt::Debug for Ends {
+impl fmt::Debug for ChildProcesses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ends").finish_non_exhaustive()
     }
 }
 
-impl Ends {
+impl ChildProcesses {
     /// Minds the signals from now on. Must be called within a Tokio runtime.
     pub(super) fn listen(self: &Arc<Self>) {
         if self.listening.set(()).is_err() {
             return;
         }
-        let Some(signals) = Signals::mind() else {
+        let Some(signals) = SignalStream::mind() else {
             return;
         };
         let this = Arc::clone(self);
         tokio::spawn(async move { this.mind(signals).await });
     }
 
-    async fn mind(&self, mut signals: Signals) {
+    async fn mind(&self, mut signals: SignalStream) {
         loop {
             let came = signals.next().await;
             if self.stays.load(Ordering::SeqCst) {
@@ -236,7 +236,7 @@ impl Ends {
     }
 
     /// How many signals came since then.
-    pub(super) fn count(&self) -> Interrupts {
+    pub(super) fn count(&self) -> InterruptCount {
         self.count.subscribe()
     }
 
@@ -247,14 +247,14 @@ impl Ends {
     }
 
     /// Starts a process that ends with us until what is returned is dropped, which ends it too. A
-    /// signal that comes while it is being started ends it as well, or is told by [`Since`].
+    /// signal that comes while it is being started ends it as well, or is told by [`SignalMark`].
     pub(super) fn start<C>(
         self: &Arc<Self>,
-        spawn: impl FnOnce() -> io::Result<(C, Option<Started>)>,
-    ) -> io::Result<(C, Option<WithUs>, Since)> {
+        spawn: impl FnOnce() -> io::Result<(C, Option<StartedProcess>)>,
+    ) -> io::Result<(C, Option<WithUs>, SignalMark)> {
         let count = self.count();
         let seen = *count.borrow();
-        let since = Since { count, seen };
+        let since = SignalMark { count, seen };
         let mut all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         let (child, started) = spawn()?;
         all.extend(started);
@@ -267,22 +267,22 @@ impl Ends {
     }
 
     /// Ends all that we have started. None is started while what is returned is held.
-    fn end_all(&self) -> MutexGuard<'_, BTreeSet<Started>> {
+    fn end_all(&self) -> MutexGuard<'_, BTreeSet<StartedProcess>> {
         let all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         for started in all.iter() {
-            started.end(How::AtOnce);
+            started.end(EndRequest::AtOnce);
         }
         all
     }
 }
 
 /// The signals that come from before a process was started on.
-pub(super) struct Since {
-    count: Interrupts,
+pub(super) struct SignalMark {
+    count: InterruptCount,
     seen: u32,
 }
 
-impl Since {
+impl SignalMark {
     /// Waits for one.
     pub(super) async fn signal(&mut self) {
         more_than(&mut self.count, self.seen).await;
@@ -291,8 +291,8 @@ impl Since {
 
 /// Keeps a process among those that end with us.
 pub(super) struct WithUs {
-    ends: Arc<Ends>,
-    started: Started,
+    ends: Arc<ChildProcesses>,
+    started: StartedProcess,
     over: bool,
 }
 
@@ -303,7 +303,7 @@ impl WithUs {
     }
 
     /// Asks it to end.
-    pub(super) fn end(&self, how: How) {
+    pub(super) fn end(&self, how: EndRequest) {
         self.started.end(how);
     }
 }
@@ -314,7 +314,7 @@ impl Drop for WithUs {
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&self.started);
         if !self.over {
-            self.started.end(How::AtOnce);
+            self.started.end(EndRequest::AtOnce);
         }
     }
 }
@@ -333,7 +333,7 @@ impl Hub {
     }
 
     /// Reads what became of a write, whoever interrupted it meanwhile; another signal ends that.
-    pub fn read_back(&mut self, query: &HubQuery) -> Answer {
+    pub fn read_back(&mut self, query: &HubQuery) -> QueryAnswer {
         self.bears = self.signals.as_ref().map_or(0, |count| *count.borrow());
         let answer = self.ask_again(query);
         self.bears = 0;
@@ -379,7 +379,7 @@ pub fn unless_interrupted<T: Send + 'static>(
         .build()
         .map_err(|error| HubError::Config(format!("cannot wait for an answer: {error}")))?;
     let done = runtime.block_on(async {
-        let signals = Signals::mind();
+        let signals = SignalStream::mind();
         let signal = async move {
             match signals {
                 Some(mut signals) => drop(signals.next().await),
@@ -425,11 +425,11 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use super::Ends;
+    use super::ChildProcesses;
 
     #[tokio::test]
     async fn a_signal_during_the_start_of_a_process_is_told() {
-        let came = async |ends: &Arc<Ends>, meanwhile: bool| {
+        let came = async |ends: &Arc<ChildProcesses>, meanwhile: bool| {
             let ((), _, mut since) = ends
                 .start(|| {
                     if meanwhile {
@@ -442,7 +442,7 @@ mod tests {
                 .await
                 .is_ok()
         };
-        let ends = Arc::new(Ends::default());
+        let ends = Arc::new(ChildProcesses::default());
         assert!(came(&ends, true).await);
         // The one before is not its.
         assert!(!came(&ends, false).await);

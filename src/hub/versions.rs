@@ -8,8 +8,8 @@ use super::answer::{self, Expected};
 use super::error::HubError;
 use super::pages::{MANY, Pages};
 use super::request::Connection;
-use super::served::Served;
-use crate::inventory::source::{HubQuery, Which};
+use super::served::ServedVersions;
+use crate::inventory::source::{HubQuery, QuerySelection};
 use crate::kubefleet::path::path;
 
 /// The object's metadata and nothing else.
@@ -20,7 +20,7 @@ const GROUP: &str = "meta.k8s.io";
 const KIND: &str = "PartialObjectMetadata";
 
 /// Resource versions by namespace and name.
-pub(super) type Versions = HashMap<(String, String), String>;
+pub(super) type ObjectVersions = HashMap<(String, String), String>;
 
 #[derive(Deserialize)]
 struct Partial {
@@ -38,10 +38,10 @@ struct VersionMetadata {
 /// The resource version of the named object.
 pub(super) async fn version_of(
     connection: &Connection,
-    served: &Served,
+    served: &ServedVersions,
     query: &HubQuery,
 ) -> Result<Option<String>, HubError> {
-    let (Some(version), Which::Named { namespace, name }) =
+    let (Some(version), QuerySelection::Named { namespace, name }) =
         (served.version(query.kind), &query.which)
     else {
         return Ok(None);
@@ -61,12 +61,12 @@ pub(super) async fn version_of(
 /// The resource versions of all objects of some lists.
 pub(super) async fn versions_of(
     connection: &Connection,
-    served: &Served,
+    served: &ServedVersions,
     lists: &[HubQuery],
-) -> Result<Versions, HubError> {
-    let mut versions = Versions::new();
+) -> Result<ObjectVersions, HubError> {
+    let mut versions = ObjectVersions::new();
     for query in lists {
-        let (Some(version), Which::All { namespace, .. }) =
+        let (Some(version), QuerySelection::All { namespace, .. }) =
             (served.version(query.kind), &query.which)
         else {
             continue;

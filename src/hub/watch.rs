@@ -22,20 +22,20 @@ use super::bounds::Allowance;
 use super::error::HubError;
 use super::found::ListReader;
 use super::request::{Connection, ReadFailure, plain};
-use super::served::Served;
-use super::signals::Signals;
+use super::served::ServedVersions;
+use super::signals::SignalStream;
 use super::{Hub, OnWait};
-use crate::inventory::source::{HubQuery, Which};
+use crate::inventory::source::{HubQuery, QuerySelection};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 use crate::kubefleet::path::{parameter, path};
-use line::{Lines, WatchLine};
-pub use mirror::{Mirror, News};
-use seen::Seen;
+use line::{LineStream, WatchLine};
+pub use mirror::{Mirror, MirrorUpdate};
+use seen::SeenVersions;
 
 /// How patient a watch is.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
+struct WatchPace {
     /// How long the server shall keep one connection.
     session: Duration,
     /// After how much silence a connection is given up: what the server ends itself needs no
@@ -50,7 +50,7 @@ struct Pace {
 
 /// Some load balancers drop a connection silently that was idle for 240 seconds: the server ends it
 /// before that.
-const PACE: Pace = Pace {
+const PACE: WatchPace = WatchPace {
     session: Duration::from_secs(200),
     silence: Duration::from_secs(215),
     first_pause: Duration::from_millis(500),
@@ -88,7 +88,7 @@ pub enum WatchNews {
 
 /// What a watch has to tell.
 #[derive(Debug)]
-pub enum Next {
+pub enum WatchItem {
     /// Something happened.
     Event(WatchEvent),
     /// Nothing happened in that time.
@@ -101,17 +101,17 @@ pub enum Next {
 pub struct Watch {
     handle: Handle,
     connection: Connection,
-    served: Arc<Served>,
-    pace: Pace,
-    tell: Sender<Message>,
-    told: Receiver<Message>,
+    served: Arc<ServedVersions>,
+    pace: WatchPace,
+    tell: Sender<WatchMessage>,
+    told: Receiver<WatchMessage>,
     tasks: Vec<(HubQuery, AbortHandle)>,
     signals: AbortHandle,
     interrupted: bool,
     on_wait: Option<OnWait>,
 }
 
-enum Message {
+enum WatchMessage {
     Event(WatchEvent),
     Interrupted,
 }
@@ -136,7 +136,12 @@ impl Hub {
 }
 
 impl Watch {
-    fn new(handle: Handle, connection: Connection, served: Arc<Served>, pace: Pace) -> Self {
+    fn new(
+        handle: Handle,
+        connection: Connection,
+        served: Arc<ServedVersions>,
+        pace: WatchPace,
+    ) -> Self {
         let (tell, told) = channel();
         let signals = handle.spawn(interrupts(tell.clone())).abort_handle();
         Self {
@@ -158,7 +163,7 @@ impl Watch {
         if self.tasks.iter().any(|(known, _)| *known == query) {
             return;
         }
-        let follower = Follower {
+        let follower = QueryFollower {
             connection: self.connection.clone(),
             served: Arc::clone(&self.served),
             query: query.clone(),
@@ -188,18 +193,18 @@ impl Watch {
     }
 
     /// The next event; waits for it at most this long.
-    pub fn next(&mut self, timeout: Duration) -> Next {
+    pub fn next(&mut self, timeout: Duration) -> WatchItem {
         if self.interrupted {
-            return Next::Interrupted;
+            return WatchItem::Interrupted;
         }
         match self.told.recv_timeout(timeout) {
-            Ok(Message::Event(event)) => Next::Event(event),
-            Ok(Message::Interrupted) => {
+            Ok(WatchMessage::Event(event)) => WatchItem::Event(event),
+            Ok(WatchMessage::Interrupted) => {
                 self.interrupted = true;
-                Next::Interrupted
+                WatchItem::Interrupted
             }
             // Our own sender keeps the channel open.
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Next::Quiet,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => WatchItem::Quiet,
         }
     }
 }
@@ -214,26 +219,26 @@ impl Drop for Watch {
 }
 
 /// Tells of the first signal that asks for an end.
-async fn interrupts(tell: Sender<Message>) {
-    let Some(mut signals) = Signals::mind() else {
+async fn interrupts(tell: Sender<WatchMessage>) {
+    let Some(mut signals) = SignalStream::mind() else {
         return;
     };
     signals.next().await;
-    let _ = tell.send(Message::Interrupted);
+    let _ = tell.send(WatchMessage::Interrupted);
 }
 
 /// Follows one query.
-struct Follower {
+struct QueryFollower {
     connection: Connection,
-    served: Arc<Served>,
+    served: Arc<ServedVersions>,
     query: HubQuery,
-    pace: Pace,
-    tell: Sender<Message>,
+    pace: WatchPace,
+    tell: Sender<WatchMessage>,
 }
 
 /// Where a follower stands.
 struct WatchPlace {
-    seen: Seen,
+    seen: SeenVersions,
     /// From where the next watch goes on; `None` when it has to list first.
     version: Option<String>,
     /// Whether the first list was told.
@@ -241,22 +246,22 @@ struct WatchPlace {
     /// Whether the hub answered in this step.
     reached: bool,
     /// Since when the hub does not answer.
-    away: Option<Away>,
+    away: Option<WatchLoss>,
     /// How long to wait before the next try.
     pause: Duration,
 }
 
 #[derive(Clone, Copy)]
-struct Away {
+struct WatchLoss {
     since: Instant,
     tries: u32,
     told: bool,
 }
 
-impl Follower {
+impl QueryFollower {
     async fn run(self) {
         let mut place = WatchPlace {
-            seen: Seen::default(),
+            seen: SeenVersions::default(),
             version: None,
             listed: false,
             reached: false,
@@ -290,7 +295,7 @@ impl Follower {
 
     /// Whether a hub that does not answer is waited for any longer. The second time it is told.
     fn is_patient(&self, place: &mut WatchPlace, error: &HubError) -> bool {
-        let away = place.away.get_or_insert(Away {
+        let away = place.away.get_or_insert(WatchLoss {
             since: Instant::now(),
             tries: 0,
             told: false,
@@ -317,7 +322,9 @@ impl Follower {
     fn tell(&self, what: WatchNews) {
         let query = self.query.clone();
         // Who listens no longer ends this task too.
-        let _ = self.tell.send(Message::Event(WatchEvent { query, what }));
+        let _ = self
+            .tell
+            .send(WatchMessage::Event(WatchEvent { query, what }));
     }
 
     /// The path of the query's objects, with what narrows them.
@@ -325,12 +332,12 @@ impl Follower {
         let kind = self.query.kind;
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
         Ok(match &self.query.which {
-            Which::Named { namespace, name } => {
+            QuerySelection::Named { namespace, name } => {
                 let mut path = path(kind, version, Some(namespace), None);
                 parameter(&mut path, "fieldSelector", &format!("metadata.name={name}"));
                 path
             }
-            Which::All { namespace, .. } => {
+            QuerySelection::All { namespace, .. } => {
                 let mut path = path(kind, version, namespace.as_deref(), None);
                 if let Some(labels) = self.query.selector() {
                     parameter(&mut path, "labelSelector", &labels);
@@ -377,7 +384,7 @@ impl Follower {
         }
         place.version = Some(version);
         let body = self.connection.open(&path).await?;
-        let mut lines = Lines::new(self.query.kind, body);
+        let mut lines = LineStream::new(self.query.kind, body);
         let mut brought = false;
         loop {
             // Whatever is no watch says so at once; who keeps quiet for a while is a hub.

@@ -15,7 +15,7 @@ use crate::kubefleet::path::encode;
 
 /// How a change is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Sending<'s> {
+pub struct ChangeSending<'s> {
     /// The name under which the server records what we write.
     pub manager: &'s str,
     /// Whether the server only checks it.
@@ -24,7 +24,7 @@ pub struct Sending<'s> {
 
 /// What became of a change.
 #[derive(Debug)]
-pub enum Sent {
+pub enum SentChange {
     /// It was done; what the server answered.
     Done(Value),
     /// The server refused it: nothing was changed.
@@ -38,13 +38,13 @@ pub enum Sent {
 impl Hub {
     /// Sends a change, once. An interrupt does not break it off; a second one gives up waiting for
     /// the answer.
-    pub fn send(&mut self, change: &Change, sending: Sending<'_>) -> Sent {
+    pub fn send(&mut self, change: &Change, sending: ChangeSending<'_>) -> SentChange {
         let kind = change.object.kind;
         if self.is_interrupted() {
-            return Sent::Unsent(HubError::Interrupted);
+            return SentChange::Unsent(HubError::Interrupted);
         }
         let Some(version) = self.served.version(kind) else {
-            return Sent::Unsent(HubError::NotServed(kind));
+            return SentChange::Unsent(HubError::NotServed(kind));
         };
         let request = change.request(version);
         let mut parameters = vec![format!("fieldManager={}", encode(sending.manager))];
@@ -85,7 +85,7 @@ impl Hub {
                 tokio::select! {
                     biased;
                     sent = connection.write(&request, &url, body, &object) => sent,
-                    () = give_up => Sent::Doubtful(HubError::Interrupted),
+                    () = give_up => SentChange::Doubtful(HubError::Interrupted),
                 }
             },
         );
@@ -99,11 +99,11 @@ impl Connection {
     /// Sends a write, once and within the time limit.
     async fn write(
         &self,
-        change: &crate::change::Request,
+        change: &crate::change::ChangeRequest,
         url: &str,
         body: String,
         object: &ObjectRef,
-    ) -> Sent {
+    ) -> SentChange {
         let request = Method::from_bytes(change.method.as_bytes())
             .map_err(|error| error.to_string())
             .and_then(|method| {
@@ -116,12 +116,12 @@ impl Connection {
             });
         let request = match request {
             Ok(request) => request,
-            Err(error) => return Sent::Unsent(HubError::Broken(error)),
+            Err(error) => return SentChange::Unsent(HubError::Broken(error)),
         };
         let body = match self.exchange(request).await {
             Ok(WriteAnswer::Answered(body)) => Ok(body),
-            Ok(WriteAnswer::Refused(error)) => return Sent::Refused(error),
-            Ok(WriteAnswer::Unclear(error)) => return Sent::Doubtful(error),
+            Ok(WriteAnswer::Refused(error)) => return SentChange::Refused(error),
+            Ok(WriteAnswer::Unclear(error)) => return SentChange::Doubtful(error),
             Err(error) => Err(error),
         };
         let answer = body.and_then(|body| {
@@ -133,14 +133,14 @@ impl Connection {
             }
         });
         match answer {
-            Ok(answer) => Sent::Done(answer),
+            Ok(answer) => SentChange::Done(answer),
             Err(
                 error @ (HubError::Unreachable { .. }
                 | HubError::Tls { .. }
                 | HubError::Credentials(_)
                 | HubError::Interrupted),
-            ) => Sent::Unsent(error),
-            Err(error) => Sent::Doubtful(error),
+            ) => SentChange::Unsent(error),
+            Err(error) => SentChange::Doubtful(error),
         }
     }
 }

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::sight::{Listing, Sight};
-use super::source::{Answer, HubQuery};
+use super::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::InBody;
 
 /// The answers of a walk.
-pub(super) struct Gathered<'g> {
-    known: &'g BTreeMap<HubQuery, Answer>,
+pub(super) struct WalkAnswers<'g> {
+    known: &'g BTreeMap<HubQuery, QueryAnswer>,
     /// Why objects of a kind may be missing.
     pub gaps: BTreeMap<Kind, String>,
 }
 
-impl<'g> Gathered<'g> {
-    pub fn new(known: &'g BTreeMap<HubQuery, Answer>) -> Self {
+impl<'g> WalkAnswers<'g> {
+    pub fn new(known: &'g BTreeMap<HubQuery, QueryAnswer>) -> Self {
         let mut gaps = BTreeMap::new();
         for (query, answer) in known {
             if let Some(gap) = answer.outcome.gap() {

@@ -24,16 +24,16 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::member::Observation;
+use crate::member::MemberObservation;
 
-use gathered::Gathered;
+use gathered::WalkAnswers;
 pub use sight::{Listing, Sight};
-use source::{HubFacts, HubQuery, Outcome, Texts};
-pub use surroundings::{Shared, Surroundings};
+use source::{HubFacts, HubQuery, ObjectTexts, Outcome};
+pub use surroundings::{PlacementSurroundings, SharedSurroundings};
 pub use walk::{BLOCKING, Walk};
 
 /// Everything that was collected about one target. What is the same for every run on its placement
-/// is in its [`Surroundings`], whose fields are read as if they were its own.
+/// is in its [`PlacementSurroundings`], whose fields are read as if they were its own.
 #[derive(Debug)]
 pub struct Inventory {
     /// The update run or placement.
@@ -66,17 +66,17 @@ pub struct Inventory {
     /// How reading each kind went; a kind that nobody asked for is left out.
     pub outcomes: BTreeMap<Kind, Outcome>,
     /// What was seen in the member clusters themselves, by cluster; empty when nobody looked.
-    pub looks: BTreeMap<String, Observation>,
+    pub looks: BTreeMap<String, MemberObservation>,
     /// The texts of the objects of which a rule needs all; most often none.
-    pub texts: Texts,
-    surroundings: Arc<Surroundings>,
+    pub texts: ObjectTexts,
+    surroundings: Arc<PlacementSurroundings>,
     works_by_binding: BTreeMap<String, Vec<usize>>,
 }
 
 impl Deref for Inventory {
-    type Target = Surroundings;
+    type Target = PlacementSurroundings;
 
-    fn deref(&self) -> &Surroundings {
+    fn deref(&self) -> &PlacementSurroundings {
         &self.surroundings
     }
 }
@@ -90,11 +90,16 @@ impl Inventory {
 
     /// Freezes what a walk has found.
     pub fn new(walk: Walk, now: Timestamp, hub: HubFacts) -> Self {
-        Self::sharing(walk, now, hub, &mut Shared::default())
+        Self::sharing(walk, now, hub, &mut SharedSurroundings::default())
     }
 
     /// The same for one of many targets: what is around a placement is put together once.
-    pub fn sharing(walk: Walk, now: Timestamp, hub: HubFacts, shared: &mut Shared) -> Self {
+    pub fn sharing(
+        walk: Walk,
+        now: Timestamp,
+        hub: HubFacts,
+        shared: &mut SharedSurroundings,
+    ) -> Self {
         let scope = walk.scope();
         let placement_name = walk.placement_name().unwrap_or_default();
         let chosen = walk
@@ -103,7 +108,7 @@ impl Inventory {
         let outcomes = walk.outcomes();
         let surroundings = shared.around(&walk, &placement_name);
         let Walk { target, known, .. } = walk;
-        let gathered = Gathered::new(&known);
+        let gathered = WalkAnswers::new(&known);
         let run = match &chosen {
             Some((name, _)) => surroundings
                 .run_named(name)
@@ -160,7 +165,7 @@ impl Inventory {
             gaps: gathered.gaps,
             outcomes,
             looks: BTreeMap::new(),
-            texts: Texts::new(),
+            texts: ObjectTexts::new(),
             surroundings,
             works_by_binding,
             target,
@@ -250,7 +255,7 @@ impl Inventory {
             } else {
                 source::Outcome::NotCollected
             };
-            answers.push(source::Answer {
+            answers.push(source::QueryAnswer {
                 objects: found.into(),
                 outcome,
             });

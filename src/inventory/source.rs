@@ -9,9 +9,9 @@ use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::object::{InBody, Object};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::{Kind, ObjectRef};
-use crate::member::{Errand, Observation};
+use crate::member::{MemberErrand, MemberObservation};
 use crate::query;
-pub use crate::query::{NOT_COLLECTED, NOT_SERVED, Outcome, Which};
+pub use crate::query::{NOT_COLLECTED, NOT_SERVED, Outcome, QuerySelection};
 
 /// A condition on labels.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,8 +56,8 @@ impl HubQuery {
     /// The condition on labels as the API takes it; `None` where there is none.
     pub fn selector(&self) -> Option<String> {
         match &self.which {
-            Which::All { labels, .. } => labels.as_ref().map(Labels::selector),
-            Which::Named { .. } => None,
+            QuerySelection::All { labels, .. } => labels.as_ref().map(Labels::selector),
+            QuerySelection::Named { .. } => None,
         }
     }
 
@@ -66,10 +66,10 @@ impl HubQuery {
         let meta = object.body.meta();
         object.kind == self.kind
             && match &self.which {
-                Which::Named { namespace, name } => {
+                QuerySelection::Named { namespace, name } => {
                     meta.name == *name && meta.namespace == *namespace
                 }
-                Which::All { namespace, labels } => {
+                QuerySelection::All { namespace, labels } => {
                     namespace
                         .as_ref()
                         .is_none_or(|namespace| meta.namespace == *namespace)
@@ -81,7 +81,7 @@ impl HubQuery {
 
 /// What a source knows about a query.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct QueryAnswer {
     /// The objects it has. There may be some even when the outcome is not `Listed`. Who is answered
     /// the same twice shares them.
     pub objects: Arc<[Object]>,
@@ -89,7 +89,7 @@ pub struct Answer {
     pub outcome: Outcome,
 }
 
-impl Answer {
+impl QueryAnswer {
     /// An answer without objects.
     pub fn none(outcome: Outcome) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Answer {
 
 /// What one of several walks asks next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Round {
+pub struct QueryRound {
     /// The questions.
     pub queries: Vec<HubQuery>,
     /// The placement around which it walks, as far as it is known yet.
@@ -114,23 +114,27 @@ pub struct Round {
 }
 
 /// The objects of one type in some answers.
-pub fn all_of<T: InBody>(answers: &[Answer]) -> impl Iterator<Item = &Arc<T>> + Clone {
-    answers.iter().flat_map(Answer::all)
+pub fn all_of<T: InBody>(answers: &[QueryAnswer]) -> impl Iterator<Item = &Arc<T>> + Clone {
+    answers.iter().flat_map(QueryAnswer::all)
 }
 
 /// Something that answers queries: a live hub or a bundle.
 pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer>;
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer>;
 
     /// The same for what is around one placement: of all runs, those on others may be left out. A
     /// source that holds thousands of runs need not hand all of them out for each.
-    fn answer_around(&mut self, queries: &[HubQuery], _placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(
+        &mut self,
+        queries: &[HubQuery],
+        _placement: Option<&str>,
+    ) -> Vec<QueryAnswer> {
         self.answer(queries)
     }
 
     /// Answers rounds of several walks, so that a source may ask for the same, or alike, once.
-    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+    fn answer_many(&mut self, rounds: &[QueryRound]) -> Vec<Vec<QueryAnswer>> {
         rounds
             .iter()
             .map(|round| self.answer_around(&round.queries, round.placement.as_deref()))
@@ -139,18 +143,18 @@ pub trait Source {
 
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
     /// left out, which for most sources are all; those that were to be looked into in vain say why.
-    fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Observation> {
+    fn look(&mut self, _errands: &[MemberErrand]) -> BTreeMap<String, MemberObservation> {
         BTreeMap::new()
     }
 
     /// The texts of objects, where a source has them.
-    fn texts(&mut self, _queries: &[HubQuery]) -> Texts {
-        Texts::new()
+    fn texts(&mut self, _queries: &[HubQuery]) -> ObjectTexts {
+        ObjectTexts::new()
     }
 }
 
 /// The texts of objects as JSON.
-pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
+pub type ObjectTexts = BTreeMap<ObjectRef, Box<RawValue>>;
 
 /// What is known about the hub itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

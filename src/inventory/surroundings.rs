@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::choose;
-use super::gathered::Gathered;
+use super::gathered::WalkAnswers;
 use super::sight::Listing;
-use super::source::{Answer, HubQuery};
+use super::source::{HubQuery, QueryAnswer};
 use super::walk::Walk;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -16,7 +16,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef};
 
 /// What is around a placement, whichever of its runs was asked about.
 #[derive(Debug)]
-pub struct Surroundings {
+pub struct PlacementSurroundings {
     /// All runs on the placement, the target among them, oldest first.
     pub runs: Listing<UpdateRun>,
     /// The placement's bindings.
@@ -27,17 +27,17 @@ pub struct Surroundings {
     pub policies: Listing<PolicySnapshot>,
     pub members: Listing<MemberCluster>,
     /// The answers that all of it was read from.
-    answers: Vec<(HubQuery, Answer)>,
+    answers: Vec<(HubQuery, QueryAnswer)>,
     run_by_name: BTreeMap<String, usize>,
     under_way: Vec<usize>,
     binding_by_cluster: BTreeMap<String, Vec<usize>>,
     member_by_name: BTreeMap<String, usize>,
 }
 
-impl Surroundings {
+impl PlacementSurroundings {
     fn new(walk: &Walk, placement: &str) -> Self {
         let scope = walk.scope();
-        let gathered = Gathered::new(&walk.known);
+        let gathered = WalkAnswers::new(&walk.known);
         let mut runs = gathered.listing::<UpdateRun>(scope.kind(Concept::UpdateRun));
         runs.items.retain(|run| run.spec.placement == placement);
         runs.items
@@ -77,7 +77,8 @@ impl Surroundings {
     /// Whether another walk around the placement was answered the same: with the same objects, not
     /// with equal ones.
     fn are_those_of(&self, walk: &Walk) -> bool {
-        let same = |(known, answer): &(HubQuery, Answer), (query, other): (&HubQuery, &Answer)| {
+        let same = |(known, answer): &(HubQuery, QueryAnswer),
+                    (query, other): (&HubQuery, &QueryAnswer)| {
             known == query
                 && answer.outcome == other.outcome
                 && Arc::ptr_eq(&answer.objects, &other.objects)
@@ -180,7 +181,7 @@ impl Surroundings {
 
 /// The answers that surroundings are read from. The question for the run itself is another one for
 /// each.
-fn answers(walk: &Walk) -> impl Iterator<Item = (&HubQuery, &Answer)> {
+fn answers(walk: &Walk) -> impl Iterator<Item = (&HubQuery, &QueryAnswer)> {
     let scope = walk.scope();
     let target = walk.target_query();
     let read = [
@@ -197,20 +198,20 @@ fn answers(walk: &Walk) -> impl Iterator<Item = (&HubQuery, &Answer)> {
 
 /// The surroundings of the placements that were looked at, for further targets on them.
 #[derive(Debug, Default)]
-pub struct Shared {
-    by_placement: HashMap<ObjectRef, Arc<Surroundings>>,
+pub struct SharedSurroundings {
+    by_placement: HashMap<ObjectRef, Arc<PlacementSurroundings>>,
 }
 
-impl Shared {
+impl SharedSurroundings {
     /// What is around a placement: what is known already, where the walk was answered the same.
-    pub(super) fn around(&mut self, walk: &Walk, placement: &str) -> Arc<Surroundings> {
+    pub(super) fn around(&mut self, walk: &Walk, placement: &str) -> Arc<PlacementSurroundings> {
         let key = walk.scope().object(Concept::Placement, placement);
         if let Some(known) = self.by_placement.get(&key)
             && known.are_those_of(walk)
         {
             return Arc::clone(known);
         }
-        let new = Arc::new(Surroundings::new(walk, placement));
+        let new = Arc::new(PlacementSurroundings::new(walk, placement));
         self.by_placement.insert(key, Arc::clone(&new));
         new
     }

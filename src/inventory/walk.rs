@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::choose::run_for_placement;
-use super::source::{Answer, HubQuery, Outcome, Round, Source};
+use super::source::{HubQuery, Outcome, QueryAnswer, QueryRound, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
@@ -25,13 +25,13 @@ pub const BLOCKING: [&str; 5] = [
 #[derive(Debug)]
 pub struct Walk {
     pub(super) target: ObjectRef,
-    pub(super) known: BTreeMap<HubQuery, Answer>,
-    depth: Depth,
+    pub(super) known: BTreeMap<HubQuery, QueryAnswer>,
+    depth: WalkDepth,
 }
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
+enum WalkDepth {
     /// To the state of the rollout.
     State,
     /// The same, and to what the controller checks before it lets a run continue for which a person
@@ -47,7 +47,7 @@ impl Walk {
         Self {
             target,
             known: BTreeMap::new(),
-            depth: Depth::Reasons,
+            depth: WalkDepth::Reasons,
         }
     }
 
@@ -56,7 +56,7 @@ impl Walk {
     /// left out.
     pub fn shallow(target: ObjectRef) -> Self {
         Self {
-            depth: Depth::State,
+            depth: WalkDepth::State,
             ..Self::new(target)
         }
     }
@@ -64,7 +64,7 @@ impl Walk {
     /// A walk to the state, and to what decides whether letting the run continue helps.
     pub fn to_decision(target: ObjectRef) -> Self {
         Self {
-            depth: Depth::Decision,
+            depth: WalkDepth::Decision,
             ..Self::new(target)
         }
     }
@@ -79,13 +79,13 @@ impl Walk {
     }
 
     /// Takes the answers to a round, in the order of its queries.
-    pub fn absorb(&mut self, queries: Vec<HubQuery>, answers: Vec<Answer>) {
+    pub fn absorb(&mut self, queries: Vec<HubQuery>, answers: Vec<QueryAnswer>) {
         let mut answers = answers.into_iter();
         for query in queries {
             // A source that answers too little has not been asked, as far as anyone can say.
             let answer = answers
                 .next()
-                .unwrap_or(Answer::none(Outcome::Failed("no answer".to_owned())));
+                .unwrap_or(QueryAnswer::none(Outcome::Failed("no answer".to_owned())));
             self.known.insert(query, answer);
         }
     }
@@ -108,7 +108,7 @@ impl Walk {
         loop {
             let rounds: Vec<_> = walks
                 .iter()
-                .map(|walk| Round {
+                .map(|walk| QueryRound {
                     queries: walk.next_round(),
                     placement: walk.placement_meant(),
                 })
@@ -132,7 +132,7 @@ impl Walk {
     }
 
     /// What a question was answered.
-    pub fn answer(&self, query: &HubQuery) -> Option<&Answer> {
+    pub fn answer(&self, query: &HubQuery) -> Option<&QueryAnswer> {
         self.known.get(query)
     }
 
@@ -189,9 +189,9 @@ impl Walk {
         needs.push(label(Concept::Binding));
         let placement_query =
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
-        if self.depth != Depth::Reasons {
+        if self.depth != WalkDepth::Reasons {
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
-            if self.depth == Depth::Decision && run.is_some_and(rests) {
+            if self.depth == WalkDepth::Decision && run.is_some_and(rests) {
                 needs.extend([
                     placement_query,
                     label(Concept::PolicySnapshot),

@@ -8,7 +8,7 @@ use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::run::NamespacedName;
 use super::scope::{ObjectRef, Scope, describe_object};
-use super::tolerant::{Setting, model};
+use super::tolerant::{MaskedSetting, model};
 
 model! {
     /// The binding of a placement to one member cluster, in either scope.
@@ -92,9 +92,9 @@ model! {
         /// A JSON pointer.
         pub path: String = "path",
         /// The hub's value; absent when only the member has the field.
-        pub hub: Option<String> = "valueInHub" as Setting,
+        pub hub: Option<String> = "valueInHub" as MaskedSetting,
         /// The member's value; absent when only the hub has the field.
-        pub member: Option<String> = "valueInMember" as Setting,
+        pub member: Option<String> = "valueInMember" as MaskedSetting,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::names;
-use super::tolerant::{Lenient, Prose, Scalar, model};
+use super::tolerant::{LenientRead, MaskedProse, Scalar, model};
 
 model! {
     /// The part of `metadata` that the walk reads.
@@ -49,7 +49,7 @@ model! {
         pub kind: String = "type",
         pub status: ConditionStatus = "status",
         pub reason: String = "reason",
-        pub message: String = "message" as Prose,
+        pub message: String = "message" as MaskedProse,
         /// `observedGeneration`; absent where the writer left it out.
         pub observed_generation: Option<i64> = "observedGeneration",
         pub since: Option<Timestamp> = "lastTransitionTime",
@@ -109,7 +109,7 @@ impl ConditionStatus {
     }
 }
 
-impl Lenient for ConditionStatus {
+impl LenientRead for ConditionStatus {
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Str("True" | "true") | Scalar::Bool(true) => Self::True,

@@ -1,7 +1,7 @@
 //! What objects take in memory, counted while they are read: text that is small can make much of it.
 //!
 //! `[[],[],…]` takes three bytes an item and makes values of 32, and `items: [{},{},…]` makes whole
-//! objects. [`Metered`] stands between a format and the reader, knows the size of each item that
+//! objects. [`MeteredRead`] stands between a format and the reader, knows the size of each item that
 //! comes to stay, and ends the reading when all of them together take more than they may.
 
 use std::fmt;
@@ -12,10 +12,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 /// How much may be taken, and how much is; without a limit by default. Clones count together.
 #[derive(Debug, Clone, Default)]
-pub struct Meter(Option<Arc<Count>>);
+pub struct Meter(Option<Arc<MeterCount>>);
 
 #[derive(Debug, Default)]
-struct Count {
+struct MeterCount {
     spent: AtomicU64,
     most: AtomicU64,
     over: AtomicBool,
@@ -23,9 +23,9 @@ struct Count {
 
 /// That more was to be taken than may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Over;
+pub struct LimitExceeded;
 
-impl fmt::Display for Over {
+impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("it takes too much memory")
     }
@@ -47,7 +47,7 @@ impl Meter {
     }
 
     /// Takes some bytes.
-    pub fn charge(&self, bytes: usize) -> Result<(), Over> {
+    pub fn charge(&self, bytes: usize) -> Result<(), LimitExceeded> {
         let Some(count) = &self.0 else {
             return Ok(());
         };
@@ -59,7 +59,7 @@ impl Meter {
             return Ok(());
         }
         count.over.store(true, Ordering::Relaxed);
-        Err(Over)
+        Err(LimitExceeded)
     }
 
     /// Gives back what was taken since so many bytes were.
@@ -104,14 +104,14 @@ const fn value(size: usize, first: bool) -> usize {
 }
 
 /// Something of serde's that is metered.
-pub struct Metered<'m, T> {
+pub struct MeteredRead<'m, T> {
     inner: T,
     meter: &'m Meter,
     /// Whether nothing of a mapping has been read yet.
     first: bool,
 }
 
-impl<'m, T> Metered<'m, T> {
+impl<'m, T> MeteredRead<'m, T> {
     /// Meters what comes from `inner`.
     pub const fn new(inner: T, meter: &'m Meter) -> Self {
         Self {
@@ -125,12 +125,12 @@ impl<'m, T> Metered<'m, T> {
 macro_rules! deserialize {
     ($( $name:ident )*) => {$(
         fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-            self.inner.$name(Metered::new(visitor, self.meter))
+            self.inner.$name(MeteredRead::new(visitor, self.meter))
         }
     )*};
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Metered<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for MeteredRead<'_, D> {
     type Error = D::Error;
 
     deserialize! {
@@ -143,7 +143,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Metered<'_, D> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        let visitor = Metered::new(visitor, self.meter);
+        let visitor = MeteredRead::new(visitor, self.meter);
         self.inner.deserialize_newtype_struct(name, visitor)
     }
 
@@ -162,7 +162,7 @@ macro_rules! visit {
     )*};
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Metered<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for MeteredRead<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,36 +190,36 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Metered<'_, V> {
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
         self.inner
-            .visit_some(Metered::new(deserializer, self.meter))
+            .visit_some(MeteredRead::new(deserializer, self.meter))
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(
         self,
         deserializer: D,
     ) -> Result<V::Value, D::Error> {
-        let deserializer = Metered::new(deserializer, self.meter);
+        let deserializer = MeteredRead::new(deserializer, self.meter);
         self.inner.visit_newtype_struct(deserializer)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_seq(Metered::new(seq, self.meter))
+        self.inner.visit_seq(MeteredRead::new(seq, self.meter))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Metered::new(map, self.meter))
+        self.inner.visit_map(MeteredRead::new(map, self.meter))
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Metered<'_, S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for MeteredRead<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
         self.inner
-            .deserialize(Metered::new(deserializer, self.meter))
+            .deserialize(MeteredRead::new(deserializer, self.meter))
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Metered<'_, A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for MeteredRead<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
@@ -228,11 +228,12 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Metered<'_, A> {
     ) -> Result<Option<S::Value>, A::Error> {
         let charged = self.meter.charge(item(size_of::<S::Value>()));
         charged.map_err(A::Error::custom)?;
-        self.inner.next_element_seed(Metered::new(seed, self.meter))
+        self.inner
+            .next_element_seed(MeteredRead::new(seed, self.meter))
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Metered<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for MeteredRead<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(
@@ -246,7 +247,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Metered<'_, A> {
         let first = std::mem::take(&mut self.first);
         let charged = self.meter.charge(value(size_of::<S::Value>(), first));
         charged.map_err(A::Error::custom)?;
-        self.inner.next_value_seed(Metered::new(seed, self.meter))
+        self.inner
+            .next_value_seed(MeteredRead::new(seed, self.meter))
     }
 }
 
@@ -257,18 +259,18 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::kubefleet::tolerant::{Lenient, Seed};
+    use crate::kubefleet::tolerant::{LenientRead, LenientSeed};
 
     fn spent<'de, S: DeserializeSeed<'de>>(seed: S, text: &'de str) -> u64 {
         let meter = Meter::new(u64::MAX);
         let mut reader = serde_json::Deserializer::from_str(text);
-        let read = seed.deserialize(Metered::new(&mut reader, &meter));
+        let read = seed.deserialize(MeteredRead::new(&mut reader, &meter));
         assert!(read.is_ok());
         meter.spent()
     }
 
-    fn lenient<T: Lenient>(text: &str) -> u64 {
-        spent(Seed::<T>::default(), text)
+    fn lenient<T: LenientRead>(text: &str) -> u64 {
+        spent(LenientSeed::<T>::default(), text)
     }
 
     #[test]
@@ -292,7 +294,7 @@ mod tests {
             let meter = Meter::new(most);
             let mut reader = serde_json::Deserializer::from_str("[1,2,3]");
             let seed = std::marker::PhantomData::<Value>;
-            let read = seed.deserialize(Metered::new(&mut reader, &meter));
+            let read = seed.deserialize(MeteredRead::new(&mut reader, &meter));
             assert_eq!(read.is_err(), meter.is_over());
             read.is_ok()
         };

@@ -15,23 +15,23 @@ use super::binding::Binding;
 use super::kind::{Concept, Kind, group_of};
 use super::member::MemberCluster;
 use super::meta::ObjectMeta;
-use super::meter::{Meter, Metered};
+use super::meter::{Meter, MeteredRead};
 use super::overrides::OverrideSnapshot;
 use super::placement::Placement;
 use super::run::UpdateRun;
 use super::scope::ObjectRef;
 use super::snapshot::{PolicySnapshot, ResourceSnapshot};
 use super::strategy::Strategy;
-use super::tolerant::{Key, Lenient, Seed};
+use super::tolerant::{Key, LenientRead, LenientSeed};
 use super::work::Work;
 
 macro_rules! objects {
     ($( $(#[$doc:meta])* $variant:ident($ty:ty) = $($concept:ident)|+; )*) => {
         /// An object of a kind that the walk reads.
         #[derive(Debug, Clone, PartialEq)]
-        pub enum Body { $( $(#[$doc])* $variant(Arc<$ty>), )* }
+        pub enum ObjectBody { $( $(#[$doc])* $variant(Arc<$ty>), )* }
 
-        impl Body {
+        impl ObjectBody {
             /// Reads the fields of an object of this concept from the rest of a mapping.
             fn read<'de, A: MapAccess<'de>>(concept: Concept, map: A) -> Result<Self, A::Error> {
                 let mut body = match concept {
@@ -57,9 +57,9 @@ macro_rules! objects {
         }
 
         $( impl InBody for $ty {
-            fn within(body: &Body) -> Option<&Arc<Self>> {
+            fn within(body: &ObjectBody) -> Option<&Arc<Self>> {
                 match body {
-                    Body::$variant(object) => Some(object),
+                    ObjectBody::$variant(object) => Some(object),
                     _ => None,
                 }
             }
@@ -70,7 +70,7 @@ macro_rules! objects {
 /// What an object may be.
 pub trait InBody: Sized + 'static {
     /// The object, where it is one of these.
-    fn within(body: &Body) -> Option<&Arc<Self>>;
+    fn within(body: &ObjectBody) -> Option<&Arc<Self>>;
 }
 
 objects! {
@@ -92,7 +92,7 @@ objects! {
 pub struct Object {
     pub kind: Kind,
     /// Its content.
-    pub body: Body,
+    pub body: ObjectBody,
 }
 
 impl Object {
@@ -114,14 +114,14 @@ impl Object {
 
 /// What of the objects in files is kept beside what the walk reads.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Keep {
+pub struct KeptObjects {
     /// The concepts whose objects keep their text.
     pub texts: &'static [Concept],
     /// Whether objects of kinds that the walk does not read are kept.
     pub others: bool,
 }
 
-impl Keep {
+impl KeptObjects {
     /// What clusters get: snapshots of resources and of overrides.
     pub const CONTENT: Self = Self {
         texts: &[
@@ -133,7 +133,7 @@ impl Keep {
     };
 }
 
-impl From<&'static [Concept]> for Keep {
+impl From<&'static [Concept]> for KeptObjects {
     fn from(texts: &'static [Concept]) -> Self {
         Self {
             texts,
@@ -142,7 +142,7 @@ impl From<&'static [Concept]> for Keep {
     }
 }
 
-impl<const N: usize> From<&'static [Concept; N]> for Keep {
+impl<const N: usize> From<&'static [Concept; N]> for KeptObjects {
     fn from(texts: &'static [Concept; N]) -> Self {
         Self::from(texts.as_slice())
     }
@@ -150,7 +150,7 @@ impl<const N: usize> From<&'static [Concept; N]> for Keep {
 
 /// What a document turned out to hold.
 #[derive(Debug, Default)]
-pub struct Parsed {
+pub struct ParsedDocument {
     /// Objects of the kinds that the walk reads, in the order of the text.
     pub objects: Vec<Object>,
     /// Objects of other kinds, which are passed over: how many of each.
@@ -165,7 +165,7 @@ pub struct Parsed {
     /// How many documents were no objects at all: not a mapping, or without `kind`.
     pub not_objects: usize,
     /// What keeps its text.
-    keep: Keep,
+    keep: KeptObjects,
     /// The objects of other kinds, where they are kept.
     pub others: Vec<serde_json::Value>,
     /// The texts that were kept, as JSON, each behind the object that was read from it.
@@ -180,9 +180,9 @@ const PASSED: usize = 160;
 /// The API version of our own documents.
 pub const OWN_API_VERSION: &str = "kubectl-fleet-stage/v1";
 
-/// The seed that reads one document into a [`Parsed`]: an object, a list of objects, or neither.
+/// The seed that reads one document into a [`ParsedDocument`]: an object, a list of objects, or neither.
 struct DocumentSeed<'p> {
-    parsed: &'p mut Parsed,
+    parsed: &'p mut ParsedDocument,
     /// The kind of a list's items, where an item does not say its own.
     inherited: Option<(String, String)>,
 }
@@ -250,8 +250,10 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
         let first = self.parsed.objects.len();
         while let Some(key) = map.next_key_seed(Key)? {
             match key.as_ref() {
-                "apiVersion" => api_version = map.next_value_seed(Seed::<String>::default())?,
-                "kind" => kind = map.next_value_seed(Seed::<String>::default())?,
+                "apiVersion" => {
+                    api_version = map.next_value_seed(LenientSeed::<String>::default())?
+                }
+                "kind" => kind = map.next_value_seed(LenientSeed::<String>::default())?,
                 // Our own documents may have items that are no objects of the hub.
                 "items" if api_version != OWN_API_VERSION => {
                     had_items = true;
@@ -324,7 +326,7 @@ fn is_page(metadata: &serde_json::Value) -> bool {
     next.is_some_and(|next| !next.is_empty()) || left.is_some_and(|left| left > 0)
 }
 
-impl Parsed {
+impl ParsedDocument {
     /// Notes that the list of the objects from this one on is not whole.
     fn note_page(&mut self, first: usize) {
         for object in self.objects.iter().skip(first) {
@@ -333,7 +335,7 @@ impl Parsed {
     }
 
     /// Nothing so far; what is to be kept will be, and all take of a meter.
-    pub fn keeping(keep: Keep, meter: &Meter) -> Self {
+    pub fn keeping(keep: KeptObjects, meter: &Meter) -> Self {
         Self {
             keep,
             meter: meter.clone(),
@@ -348,7 +350,7 @@ impl Parsed {
             parsed: self,
             inherited: None,
         };
-        seed.deserialize(Metered::new(deserializer, &meter))
+        seed.deserialize(MeteredRead::new(deserializer, &meter))
     }
 
     /// Takes over what another text held.
@@ -392,13 +394,13 @@ impl Parsed {
         }
         let group = group_of(api_version);
         if let Some(known) = Kind::find(group, kind) {
-            charge(Body::size(known.concept()) + 3 * size_of::<Object>())?;
+            charge(ObjectBody::size(known.concept()) + 3 * size_of::<Object>())?;
             let object = if self.keep.texts.contains(&known.concept()) {
                 let (object, text) = read_with_text(known, api_version, rest)?;
                 self.texts.push((object.clone(), text));
                 object
             } else {
-                let body = Body::read(known.concept(), rest)?;
+                let body = ObjectBody::read(known.concept(), rest)?;
                 Object { kind: known, body }
             };
             self.objects.push(object);
@@ -450,12 +452,13 @@ fn read_with_text<'de, A: MapAccess<'de>>(
     let text = serde_json::value::to_raw_value(&fields).map_err(A::Error::custom)?;
     meter.charge(text.get().len()).map_err(A::Error::custom)?;
     let map = MapDeserializer::<_, serde_json::Error>::new(fields.into_iter());
-    let body = Body::read(kind.concept(), Metered::new(map, meter)).map_err(A::Error::custom)?;
+    let body =
+        ObjectBody::read(kind.concept(), MeteredRead::new(map, meter)).map_err(A::Error::custom)?;
     Ok((Object { kind, body }, text))
 }
 
 struct ItemsSeed<'p> {
-    parsed: &'p mut Parsed,
+    parsed: &'p mut ParsedDocument,
     inherited: Option<(String, String)>,
 }
 
@@ -514,7 +517,7 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
 }
 
 fn read_items<'de, A: SeqAccess<'de>>(
-    parsed: &mut Parsed,
+    parsed: &mut ParsedDocument,
     inherited: Option<&(String, String)>,
     mut seq: A,
 ) -> Result<(), A::Error> {
@@ -559,7 +562,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for RemainingFields<'_, A> {
         match self.pending.take() {
             // What it is made of takes memory as well.
             Some(value) => seed
-                .deserialize(Metered::new(value, self.meter))
+                .deserialize(MeteredRead::new(value, self.meter))
                 .map_err(A::Error::custom),
             None => self.map.next_value_seed(seed),
         }
@@ -570,7 +573,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for RemainingFields<'_, A> {
 impl Object {
     /// An object as it is read from its text, for tests.
     pub(crate) fn of(document: &serde_json::Value) -> Self {
-        let mut parsed = Parsed::default();
+        let mut parsed = ParsedDocument::default();
         let text = document.to_string();
         let mut reader = serde_json::Deserializer::from_str(&text);
         parsed.document(&mut reader).unwrap();

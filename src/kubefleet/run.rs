@@ -264,7 +264,7 @@ impl TaskStatus {
 mod tests {
     use serde_json::json;
 
-    use crate::kubefleet::object::{Body, Parsed};
+    use crate::kubefleet::object::{ObjectBody, ParsedDocument};
 
     #[test]
     fn a_limit_of_the_runs_own_is_known_by_its_name() {
@@ -275,10 +275,10 @@ mod tests {
                 "metadata": {"name": "run"},
                 "spec": {field: value},
             });
-            let mut parsed = Parsed::default();
+            let mut parsed = ParsedDocument::default();
             parsed.document(run).unwrap();
             match &parsed.objects[0].body {
-                Body::Run(run) => run.spec.stuck_threshold().map(|it| it.as_secs()),
+                ObjectBody::Run(run) => run.spec.stuck_threshold().map(|it| it.as_secs()),
                 other => panic!("{other:?}"),
             }
         };
@@ -300,10 +300,10 @@ mod tests {
             "spec": {"resourceSnapshotIndex": "3"},
             "status": status,
         });
-        let mut parsed = Parsed::default();
+        let mut parsed = ParsedDocument::default();
         parsed.document(run).unwrap();
         match &parsed.objects[0].body {
-            Body::Run(run) => run.status.snapshot_index.clone(),
+            ObjectBody::Run(run) => run.status.snapshot_index.clone(),
             other => panic!("{other:?}"),
         }
     }

@@ -10,7 +10,7 @@ use super::placement::{ClusterAffinity, Policy, PropertySorter, policy_type};
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
 use super::selector::{ClusterSelectorTerm, LabelSelector};
-use super::tolerant::{Lenient, Prose, model};
+use super::tolerant::{LenientRead, MaskedProse, model};
 
 model! {
     /// A resource snapshot object: the whole content of a placement, or one part of it.
@@ -101,7 +101,7 @@ model! {
         /// Whether it was picked.
         pub selected: bool = "selected",
         /// Why, or why not.
-        pub reason: String = "reason" as Prose,
+        pub reason: String = "reason" as MaskedProse,
     }
 }
 
@@ -109,7 +109,7 @@ model! {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SpecSettings(pub Option<Box<ManifestSettings>>);
 
-impl Lenient for SpecSettings {
+impl LenientRead for SpecSettings {
     fn from_map<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let settings = ManifestSettings::from_map(map)?;
         let is_any = settings != ManifestSettings::default();

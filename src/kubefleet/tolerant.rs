@@ -2,7 +2,7 @@
 //!
 //! A hub serves several versions, and a bundle may have been edited by hand. A field of the wrong
 //! type must cost that field and nothing else, so the model does not use derived deserialization
-//! (which fails whole) but [`Lenient`], which only ever fails on broken syntax.
+//! (which fails whole) but [`LenientRead`], which only ever fails on broken syntax.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub enum Scalar<'a> {
 }
 
 /// A type that can be read from any value, right or wrong.
-pub trait Lenient: Default {
+pub trait LenientRead: Default {
     /// Whether the value is text, so that a format whose scalars carry no type (YAML) should hand
     /// over what stands there: `012`, `1e3` and `no` are names, not numbers or booleans.
     const TEXT: bool = false;
@@ -52,19 +52,19 @@ pub trait Lenient: Default {
     }
 }
 
-/// The name under which a [`Lenient`] value asks its format for text.
+/// The name under which a [`LenientRead`] value asks its format for text.
 pub const TEXT: &str = "text";
 
-/// The seed with which serde reads a [`Lenient`] value.
-pub struct Seed<T>(PhantomData<T>);
+/// The seed with which serde reads a [`LenientRead`] value.
+pub struct LenientSeed<T>(PhantomData<T>);
 
-impl<T> Default for Seed<T> {
+impl<T> Default for LenientSeed<T> {
     fn default() -> Self {
         Self(PhantomData)
     }
 }
 
-impl<'de, T: Lenient> DeserializeSeed<'de> for Seed<T> {
+impl<'de, T: LenientRead> DeserializeSeed<'de> for LenientSeed<T> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
@@ -79,7 +79,7 @@ impl<'de, T: Lenient> DeserializeSeed<'de> for Seed<T> {
 
 struct LenientVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Lenient> Visitor<'de> for LenientVisitor<T> {
+impl<'de, T: LenientRead> Visitor<'de> for LenientVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,7 +166,7 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl Lenient for String {
+impl LenientRead for String {
     const TEXT: bool = true;
 
     fn from_scalar(scalar: Scalar<'_>) -> Self {
@@ -180,7 +180,7 @@ impl Lenient for String {
     }
 }
 
-impl Lenient for bool {
+impl LenientRead for bool {
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Bool(value) => value,
@@ -190,7 +190,7 @@ impl Lenient for bool {
     }
 }
 
-impl Lenient for Option<bool> {
+impl LenientRead for Option<bool> {
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Bool(value) => Some(value),
@@ -201,7 +201,7 @@ impl Lenient for Option<bool> {
     }
 }
 
-impl Lenient for Option<i64> {
+impl LenientRead for Option<i64> {
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Int(value) => Some(value),
@@ -214,7 +214,7 @@ impl Lenient for Option<i64> {
     }
 }
 
-impl Lenient for Option<String> {
+impl LenientRead for Option<String> {
     const TEXT: bool = true;
 
     fn from_scalar(scalar: Scalar<'_>) -> Self {
@@ -225,7 +225,7 @@ impl Lenient for Option<String> {
     }
 }
 
-impl Lenient for Option<jiff::Timestamp> {
+impl LenientRead for Option<jiff::Timestamp> {
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Str(value) => value.parse().ok(),
@@ -234,17 +234,17 @@ impl Lenient for Option<jiff::Timestamp> {
     }
 }
 
-impl<T: Lenient> Lenient for Vec<T> {
+impl<T: LenientRead> LenientRead for Vec<T> {
     fn from_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
         let mut items = Self::new();
-        while let Some(item) = seq.next_element_seed(Seed::default())? {
+        while let Some(item) = seq.next_element_seed(LenientSeed::default())? {
             items.push(item);
         }
         Ok(items)
     }
 }
 
-impl<T: Lenient> Lenient for Option<Box<T>> {
+impl<T: LenientRead> LenientRead for Option<Box<T>> {
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         Ok(Some(Box::new(T::from_map(map)?)))
     }
@@ -254,7 +254,7 @@ impl<T: Lenient> Lenient for Option<Box<T>> {
     }
 }
 
-impl<T: Lenient> Lenient for BTreeMap<String, T> {
+impl<T: LenientRead> LenientRead for BTreeMap<String, T> {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut entries = Self::new();
         while let Some(key) = map.next_key_seed(Key)? {
@@ -274,12 +274,12 @@ struct MapEntry<T> {
 
 struct EntrySeed<T>(PhantomData<T>);
 
-impl<'de, T: Lenient> DeserializeSeed<'de> for EntrySeed<T> {
+impl<'de, T: LenientRead> DeserializeSeed<'de> for EntrySeed<T> {
     type Value = MapEntry<T>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<MapEntry<T>, D::Error> {
         Ok(MapEntry {
-            value: Seed::default().deserialize(deserializer)?,
+            value: LenientSeed::default().deserialize(deserializer)?,
             _room: [0; 5],
         })
     }
@@ -288,9 +288,9 @@ impl<'de, T: Lenient> DeserializeSeed<'de> for EntrySeed<T> {
 /// Text that someone wrote for people. Secrets in it are masked before anyone sees it, so that no
 /// output can forget to, and a bundle, whose texts were masked when it was collected, is read alike.
 #[derive(Debug, Default)]
-pub struct Prose(String);
+pub struct MaskedProse(String);
 
-impl Lenient for Prose {
+impl LenientRead for MaskedProse {
     const TEXT: bool = true;
 
     fn from_scalar(scalar: Scalar<'_>) -> Self {
@@ -301,17 +301,17 @@ impl Lenient for Prose {
     }
 }
 
-impl From<Prose> for String {
-    fn from(prose: Prose) -> Self {
+impl From<MaskedProse> for String {
+    fn from(prose: MaskedProse) -> Self {
         prose.0
     }
 }
 
 /// The value of a setting, of which secrets are masked in the same way.
 #[derive(Debug, Default)]
-pub struct Setting(Option<String>);
+pub struct MaskedSetting(Option<String>);
 
-impl Lenient for Setting {
+impl LenientRead for MaskedSetting {
     const TEXT: bool = true;
 
     fn from_scalar(scalar: Scalar<'_>) -> Self {
@@ -322,14 +322,14 @@ impl Lenient for Setting {
     }
 }
 
-impl From<Setting> for Option<String> {
-    fn from(setting: Setting) -> Self {
+impl From<MaskedSetting> for Option<String> {
+    fn from(setting: MaskedSetting) -> Self {
         setting.0
     }
 }
 
 /// Fields that this version does not know, by name.
-pub type Unknown = BTreeMap<String, serde_json::Value>;
+pub type UnknownFields = BTreeMap<String, serde_json::Value>;
 
 /// Declares structs of the object model: each field names its key in the wire format, and what it is
 /// read as where that is another type. A field without a key is for what is known of the others.
@@ -351,11 +351,11 @@ macro_rules! model {
             $( $(#[$inner])* pub $field: $ty, )*
             $(
                 /// The fields that this version does not know, as they were read.
-                pub $rest: $crate::kubefleet::tolerant::Unknown,
+                pub $rest: $crate::kubefleet::tolerant::UnknownFields,
             )?
         }
 
-        impl $crate::kubefleet::tolerant::Lenient for $name {
+        impl $crate::kubefleet::tolerant::LenientRead for $name {
             fn from_map<'de, A: serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
                 let mut this = Self::default();
                 while let Some(key) = map.next_key_seed($crate::kubefleet::tolerant::Key)? {
@@ -379,10 +379,10 @@ pub(crate) use model;
 /// Reads the value of a field, as another type where one is given.
 macro_rules! read {
     ($map:ident) => {
-        $map.next_value_seed($crate::kubefleet::tolerant::Seed::default())?
+        $map.next_value_seed($crate::kubefleet::tolerant::LenientSeed::default())?
     };
     ($map:ident, $via:ty) => {
-        $map.next_value_seed($crate::kubefleet::tolerant::Seed::<$via>::default())?
+        $map.next_value_seed($crate::kubefleet::tolerant::LenientSeed::<$via>::default())?
             .into()
     };
 }

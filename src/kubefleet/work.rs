@@ -40,9 +40,9 @@ model! {
         /// Applied, Available, DiffReported.
         pub conditions: Vec<Condition> = "conditions",
         /// The drift, when one was found.
-        pub drift: Option<Box<Comparison>> = "driftDetails",
+        pub drift: Option<Box<FieldComparison>> = "driftDetails",
         /// The difference, when one was found.
-        pub diff: Option<Box<Comparison>> = "diffDetails",
+        pub diff: Option<Box<FieldComparison>> = "diffDetails",
     }
 
     /// Which manifest of a Work.
@@ -59,7 +59,7 @@ model! {
     }
 
     /// A drift or a difference.
-    pub struct Comparison {
+    pub struct FieldComparison {
         pub drifts: Vec<FieldDifference> = "observedDrifts",
         /// The differing fields.
         pub diffs: Vec<FieldDifference> = "observedDiffs",

@@ -2,10 +2,10 @@
 
 use serde_json::value::RawValue;
 
-use super::Generator;
+use super::WorkGenerator;
 use super::envelope::{self, EnvelopeKind};
 use crate::contents::{self, Manifest};
-use crate::inventory::source::Texts;
+use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
 use crate::rollout::versions::Version;
@@ -26,29 +26,36 @@ pub struct Item {
 
 /// An envelope that cannot be opened.
 #[derive(Debug, Clone)]
-pub(super) struct Flaw {
+pub(super) struct EnvelopeFlaw {
     pub envelope: Envelope,
     pub why: String,
 }
 
 /// The objects of a version, in order.
 #[derive(Debug, Clone, Default)]
-pub struct Content {
+pub struct SnapshotContent {
     /// The objects.
     pub items: Vec<Item>,
-    pub(super) flaws: Vec<Flaw>,
-    pub(super) generator: Generator,
+    pub(super) flaws: Vec<EnvelopeFlaw>,
+    pub(super) generator: WorkGenerator,
 }
 
-impl Content {
+impl SnapshotContent {
     /// The content of a version, of which these are the parts in order.
-    pub fn new<'t>(parts: impl IntoIterator<Item = &'t RawValue>, generator: Generator) -> Self {
+    pub fn new<'t>(
+        parts: impl IntoIterator<Item = &'t RawValue>,
+        generator: WorkGenerator,
+    ) -> Self {
         let parts = parts.into_iter().map(contents::in_order);
         Self::of_parts(parts, generator)
     }
 
     /// The content of a version; `None` where a part is missing, or its text.
-    pub fn of_version(version: &Version<'_>, texts: &Texts, generator: Generator) -> Option<Self> {
+    pub fn of_version(
+        version: &Version<'_>,
+        texts: &ObjectTexts,
+        generator: WorkGenerator,
+    ) -> Option<Self> {
         if !version.is_complete() {
             return None;
         }
@@ -59,7 +66,10 @@ impl Content {
     }
 
     /// The same of manifests that were read already.
-    pub fn of_parts(parts: impl IntoIterator<Item = Vec<Manifest>>, generator: Generator) -> Self {
+    pub fn of_parts(
+        parts: impl IntoIterator<Item = Vec<Manifest>>,
+        generator: WorkGenerator,
+    ) -> Self {
         let mut content = Self {
             generator,
             ..Self::default()
@@ -80,7 +90,7 @@ impl Content {
     fn take(&mut self, part: usize, manifest: Manifest) {
         let kind = EnvelopeKind::of(&manifest, self.generator);
         match kind {
-            Some(kind) if self.generator == Generator::Newest => {
+            Some(kind) if self.generator == WorkGenerator::Newest => {
                 let name = envelope::named(&manifest);
                 match envelope::open(&manifest, kind) {
                     Ok(opened) => {
@@ -88,7 +98,7 @@ impl Content {
                         self.items
                             .extend(opened.map(|it| item(part, Some(name.clone()), it, None)));
                     }
-                    Err(why) => self.flaws.push(Flaw {
+                    Err(why) => self.flaws.push(EnvelopeFlaw {
                         envelope: name,
                         why,
                     }),

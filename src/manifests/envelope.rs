@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Generator;
+use super::WorkGenerator;
 use crate::contents::{Identity, Manifest};
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::kind::PLACEMENT_GROUP;
@@ -22,12 +22,12 @@ const ANNOTATION: &str = "kubernetes-fleet.io/envelope-configmap";
 
 impl EnvelopeKind {
     /// What kind of envelope an object is for a generator, if any.
-    pub fn of(manifest: &Manifest, generator: Generator) -> Option<Self> {
+    pub fn of(manifest: &Manifest, generator: WorkGenerator) -> Option<Self> {
         let Identity { kind, group, .. } = &manifest.identity;
         match (group.as_str(), kind.as_str()) {
             (PLACEMENT_GROUP, "ClusterResourceEnvelope") => Some(Self::Cluster),
             (PLACEMENT_GROUP, "ResourceEnvelope") => Some(Self::Namespaced),
-            ("", "ConfigMap") if generator == Generator::ConfigMaps => {
+            ("", "ConfigMap") if generator == WorkGenerator::ConfigMaps => {
                 let annotations = manifest.value.pointer("/metadata/annotations")?;
                 let marked = annotations.get(ANNOTATION)?.as_str()?;
                 (!marked.is_empty()).then_some(Self::ConfigMap)
@@ -91,7 +91,7 @@ fn check(namespace: &str, inner: &Identity, kind: EnvelopeKind) -> Result<(), St
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{EnvelopeKind, Generator, open};
+    use super::{EnvelopeKind, WorkGenerator, open};
     use crate::contents::Manifest;
 
     fn envelope(kind: &str, namespace: &str, data: &Value) -> Manifest {
@@ -105,7 +105,7 @@ mod tests {
 
     fn opened(kind: &str, namespace: &str, data: &Value) -> Result<Vec<String>, String> {
         let manifest = envelope(kind, namespace, data);
-        let kind = EnvelopeKind::of(&manifest, Generator::ConfigMaps).unwrap();
+        let kind = EnvelopeKind::of(&manifest, WorkGenerator::ConfigMaps).unwrap();
         let manifests = open(&manifest, kind)?;
         Ok(manifests.iter().map(|it| it.identity.describe()).collect())
     }
@@ -163,13 +163,13 @@ mod tests {
         let mut plain = envelope("ConfigMap", "shop", &json!({}));
         plain.value["metadata"]["annotations"] =
             json!({"kubernetes-fleet.io/envelope-configmap": ""});
-        assert_eq!(EnvelopeKind::of(&plain, Generator::ConfigMaps), None);
+        assert_eq!(EnvelopeKind::of(&plain, WorkGenerator::ConfigMaps), None);
         let marked = envelope("ConfigMap", "shop", &json!({}));
-        assert_eq!(EnvelopeKind::of(&marked, Generator::Newest), None);
+        assert_eq!(EnvelopeKind::of(&marked, WorkGenerator::Newest), None);
         let other =
             json!({"apiVersion": "x.io/v1", "kind": "ResourceEnvelope", "metadata": {"name": "e"}});
         assert_eq!(
-            EnvelopeKind::of(&Manifest::of(other, 0), Generator::Newest),
+            EnvelopeKind::of(&Manifest::of(other, 0), WorkGenerator::Newest),
             None
         );
     }

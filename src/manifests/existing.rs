@@ -8,16 +8,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::immutable;
-use super::rendering::Rendered;
-use crate::contents::{self, ContentChange, Identity, Manifest, Secrets};
+use super::rendering::RenderedManifest;
+use crate::contents::{self, ContentChange, Identity, Manifest, SecretDisplay};
 
 /// The manifests in a cluster's Works.
 #[derive(Debug, Clone, Default)]
-pub struct Existing {
+pub struct WorkManifests {
     pub manifests: Vec<Manifest>,
 }
 
-impl Existing {
+impl WorkManifests {
     /// What these Works hold.
     pub fn new<'t>(works: impl IntoIterator<Item = &'t RawValue>) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Existing {
 
 /// How many objects a rendering changes in a cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct ChangeCounts {
     /// Objects that the cluster does not have yet.
     pub created: usize,
     /// Objects that it has with other content.
@@ -41,17 +41,20 @@ pub struct Counts {
 
 /// Which objects a rendering changes in a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Delta {
-    pub counts: Counts,
+pub struct WorkDelta {
+    pub counts: ChangeCounts,
     /// Those that the cluster is to lose.
     pub deleted: Vec<Identity>,
     /// Those that Kubernetes refuses to change, with the field that must stay.
     pub refused: Vec<(Identity, String)>,
 }
 
-impl Delta {
+impl WorkDelta {
     /// What a rendering changes.
-    pub fn new<'m>(now: impl IntoIterator<Item = &'m Manifest>, then: &[Rendered<'_>]) -> Self {
+    pub fn new<'m>(
+        now: impl IntoIterator<Item = &'m Manifest>,
+        then: &[RenderedManifest<'_>],
+    ) -> Self {
         let mut before: BTreeMap<&Identity, &Value> = BTreeMap::new();
         for manifest in now {
             before.insert(&manifest.identity, &manifest.value);
@@ -79,7 +82,7 @@ impl Delta {
     }
 }
 
-impl Counts {
+impl ChangeCounts {
     /// Whether nothing changes.
     pub const fn is_none(self) -> bool {
         self.created == 0 && self.changed == 0 && self.deleted == 0
@@ -88,7 +91,7 @@ impl Counts {
 
 /// What changes in one object.
 #[derive(Debug, Clone)]
-pub struct Difference {
+pub struct ObjectDifference {
     pub change: ContentChange,
     /// The field that Kubernetes does not let change, so that the member refuses the object.
     pub immutable: Option<String>,
@@ -98,8 +101,8 @@ pub struct Difference {
 pub fn differences(
     before: Vec<Manifest>,
     after: Vec<Manifest>,
-    secrets: Secrets,
-) -> Vec<Difference> {
+    secrets: SecretDisplay,
+) -> Vec<ObjectDifference> {
     let mut fields: BTreeMap<Identity, String> = BTreeMap::new();
     let known: BTreeMap<_, _> = before.iter().map(|it| (&it.identity, &it.value)).collect();
     for manifest in &after {
@@ -110,7 +113,7 @@ pub fn differences(
     }
     contents::compare(before, after, secrets)
         .into_iter()
-        .map(|change| Difference {
+        .map(|change| ObjectDifference {
             immutable: fields.remove(&change.identity),
             change,
         })

@@ -34,18 +34,18 @@ mod variables;
 
 use crate::kubefleet::work::Work;
 
-pub use content::{Content, Item};
-pub use existing::{Counts, Delta, Difference, Existing, differences};
+pub use content::{Item, SnapshotContent};
+pub use existing::{ChangeCounts, ObjectDifference, WorkDelta, WorkManifests, differences};
 pub use needs::{NEEDED_KINDS, needs};
-pub use overrides::{Idle, Override, PlacedOverrides};
+pub use overrides::{IneffectiveOverride, Override, PlacedOverrides};
 pub use rendering::{
-    FailingOperation, Fault, FaultCause, Group, INSIDE_ENVELOPES, OverrideEffect, PatchOperation,
-    Rendered, Rendering,
+    ClusterGroup, FailingOperation, FaultCause, INSIDE_ENVELOPES, OverrideEffect, PatchOperation,
+    RenderFault, RenderedClusters, RenderedManifest,
 };
 
 /// How Works are generated, where versions differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Generator {
+pub enum WorkGenerator {
     /// KubeFleet 0.0: ConfigMaps with an annotation are envelopes, and overrides apply to them.
     ConfigMaps,
     /// KubeFleet 0.1 to 0.3.1: overrides apply to the envelope itself.
@@ -55,7 +55,7 @@ pub enum Generator {
     Newest,
 }
 
-impl Generator {
+impl WorkGenerator {
     /// The generator that wrote these Works, as far as they tell: newer ones name the Work of an
     /// envelope after its hash, older ones at random. Source: envelope.go:envelopeWorkNameSuffix.
     pub fn of_works<'w>(works: impl IntoIterator<Item = &'w Work>) -> Self {

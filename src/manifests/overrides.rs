@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::content::Content;
+use super::content::SnapshotContent;
 use super::variables::Template;
-use crate::inventory::source::Texts;
+use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -44,7 +44,7 @@ impl Override {
     }
 
     /// An object with its text; `None` where it is no override snapshot, or the text is missing.
-    pub fn of(object: &Object, texts: &Texts) -> Option<Self> {
+    pub fn of(object: &Object, texts: &ObjectTexts) -> Option<Self> {
         let snapshot = object.get()?;
         let text = texts.get(&object.reference())?;
         Some(Self::new(Arc::clone(snapshot), text))
@@ -92,7 +92,7 @@ impl<'i> PlacedOverrides<'i> {
     /// The overrides that a new run chooses from, in the order in which they apply.
     pub fn applicable(
         placement: &ObjectRef,
-        content: &Content,
+        content: &SnapshotContent,
         overrides: &[Override],
     ) -> Vec<usize> {
         let resources: Vec<&ManifestIdentity> =
@@ -172,7 +172,7 @@ impl<'i> PlacedOverrides<'i> {
 
 /// What of an override that applies to the content changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Idle {
+pub enum IneffectiveOverride {
     /// A selector, in words, that selects no object.
     Selector(String),
     /// A rule, from 1, that is for none of the clusters.
@@ -182,9 +182,9 @@ pub enum Idle {
 /// What of an override changes nothing for these clusters.
 pub(super) fn idle(
     one: &Override,
-    content: &Content,
+    content: &SnapshotContent,
     clusters: &[PlacedOverrides<'_>],
-) -> Vec<Idle> {
+) -> Vec<IneffectiveOverride> {
     let selected: Vec<_> = content
         .items
         .iter()
@@ -193,13 +193,13 @@ pub(super) fn idle(
     let words = crate::rollout::overrides::selected(&one.snapshot);
     let unused = (0..selectors(&one.snapshot).len())
         .filter(|at| !selected.contains(at))
-        .filter_map(|at| Some(Idle::Selector(words.get(at)?.clone())));
+        .filter_map(|at| Some(IneffectiveOverride::Selector(words.get(at)?.clone())));
     let rules = one.rules().iter().enumerate().filter(|(_, rule)| {
         !clusters.is_empty()
             && clusters
                 .iter()
                 .all(|cluster| rule_matches(rule, cluster.member) == Ok(false))
     });
-    let rules = rules.map(|(at, _)| Idle::Rule(at + 1));
+    let rules = rules.map(|(at, _)| IneffectiveOverride::Rule(at + 1));
     unused.chain(rules).collect()
 }

@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::content::{Content, Item};
-use super::overrides::{self, Idle, Override, PlacedOverrides};
+use super::content::{Item, SnapshotContent};
+use super::overrides::{self, IneffectiveOverride, Override, PlacedOverrides};
 use super::patch::{self, PatchVerb};
 use super::variables::Template;
-use super::{Generator, envelope};
+use super::{WorkGenerator, envelope};
 use crate::contents::Manifest;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::describe_object;
 use crate::rollout::overrides::{is_deletion, rules_for, selector_of};
 pub use effects::{OverrideEffect, PatchOperation};
-pub use fault::{FailingOperation, Fault, FaultCause};
+pub use fault::{FailingOperation, FaultCause, RenderFault};
 
 /// What is uncertain where envelopes are opened before overrides are applied.
 pub const INSIDE_ENVELOPES: &str =
@@ -47,7 +47,7 @@ struct ContentForm {
 
 /// Clusters that get the same, apart from variables.
 #[derive(Debug)]
-pub struct Group {
+pub struct ClusterGroup {
     /// The clusters, by their place in the list.
     pub clusters: Vec<usize>,
     /// Whether values depend on the cluster.
@@ -57,7 +57,7 @@ pub struct Group {
 
 /// A manifest as a cluster gets it.
 #[derive(Debug, Clone)]
-pub struct Rendered<'r> {
+pub struct RenderedManifest<'r> {
     /// The part of the version that it comes from.
     pub part: usize,
     /// The envelope that it comes from.
@@ -67,23 +67,23 @@ pub struct Rendered<'r> {
 
 /// What each cluster gets.
 #[derive(Debug)]
-pub struct Rendering<'i> {
-    content: &'i Content,
+pub struct RenderedClusters<'i> {
+    content: &'i SnapshotContent,
     overrides: &'i [Override],
     clusters: &'i [PlacedOverrides<'i>],
     forms: Vec<ContentForm>,
     /// The form of each item, for each cluster.
     rows: Vec<Vec<usize>>,
     /// Clusters that get the same, the largest group first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ClusterGroup>,
     /// What stops Works.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<RenderFault>,
 }
 
-impl<'i> Rendering<'i> {
+impl<'i> RenderedClusters<'i> {
     /// Puts content, overrides, and clusters together.
     pub fn new(
-        content: &'i Content,
+        content: &'i SnapshotContent,
         overrides: &'i [Override],
         clusters: &'i [PlacedOverrides<'i>],
     ) -> Self {
@@ -256,7 +256,7 @@ impl<'i> Rendering<'i> {
         }
         self.groups = groups
             .into_iter()
-            .map(|((forms, _), clusters)| Group {
+            .map(|((forms, _), clusters)| ClusterGroup {
                 varies: forms.iter().any(|form| self.forms[*form].varies),
                 clusters,
                 forms,
@@ -310,7 +310,7 @@ impl<'i> Rendering<'i> {
         }
         self.faults = alike
             .into_iter()
-            .map(|((cause, clusters), objects)| Fault {
+            .map(|((cause, clusters), objects)| RenderFault {
                 cause,
                 objects,
                 clusters,
@@ -329,7 +329,7 @@ impl<'i> Rendering<'i> {
     }
 
     /// The manifests of a cluster, in the order of its Works. Objects that a fault stops are left out.
-    pub fn manifests(&self, cluster: usize) -> Vec<Rendered<'_>> {
+    pub fn manifests(&self, cluster: usize) -> Vec<RenderedManifest<'_>> {
         let Some(row) = self.rows.get(cluster) else {
             return Vec::new();
         };
@@ -353,7 +353,7 @@ impl<'i> Rendering<'i> {
     }
 
     /// What of each override that applies to the content changes nothing for these clusters.
-    pub fn idle(&self) -> Vec<(&Override, Idle)> {
+    pub fn idle(&self) -> Vec<(&Override, IneffectiveOverride)> {
         let used = |at: usize| {
             let mut clusters = self.clusters.iter();
             clusters.any(|cluster| cluster.overrides.contains(&at))
@@ -376,20 +376,21 @@ impl<'i> Rendering<'i> {
         let inside = |form: &&ContentForm| {
             !form.steps.is_empty() && self.content.items[form.item].envelope.is_some()
         };
-        self.content.generator == Generator::Newest && self.forms.iter().any(|form| inside(&form))
+        self.content.generator == WorkGenerator::Newest
+            && self.forms.iter().any(|form| inside(&form))
     }
 }
 
-fn as_it_is(item: &Item) -> Rendered<'_> {
-    Rendered {
+fn as_it_is(item: &Item) -> RenderedManifest<'_> {
+    RenderedManifest {
         part: item.part,
         envelope: item.envelope.clone(),
         manifest: Cow::Borrowed(&item.manifest),
     }
 }
 
-fn opened(item: &Item, manifest: Manifest) -> Vec<Rendered<'_>> {
-    let rendered = |manifest| Rendered {
+fn opened(item: &Item, manifest: Manifest) -> Vec<RenderedManifest<'_>> {
+    let rendered = |manifest| RenderedManifest {
         part: item.part,
         envelope: match item.opens {
             Some(_) => Some(envelope::named(&item.manifest)),

@@ -3,10 +3,13 @@ use std::sync::Arc;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use super::{Content, Fault, Generator, Idle, Override, PlacedOverrides, Rendering};
+use super::{
+    IneffectiveOverride, Override, PlacedOverrides, RenderFault, RenderedClusters, SnapshotContent,
+    WorkGenerator,
+};
 use crate::contents::Manifest;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::{Kind, ObjectRef};
 
 const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
@@ -17,7 +20,7 @@ fn member(name: &str, labels: &Value) -> MemberCluster {
         "metadata": {"name": name, "labels": labels},
     }));
     match object.body {
-        Body::Member(member) => (*member).clone(),
+        ObjectBody::Member(member) => (*member).clone(),
         _ => MemberCluster::default(),
     }
 }
@@ -47,7 +50,7 @@ fn over(namespace: &str, name: &str, selects: &[(&str, &str)], rules: &Value) ->
     });
     let text = to_raw_value(&document).unwrap();
     match Object::of(&document).body {
-        Body::Override(snapshot) => Override::new(Arc::clone(&snapshot), &text),
+        ObjectBody::Override(snapshot) => Override::new(Arc::clone(&snapshot), &text),
         _ => panic!("not an override snapshot"),
     }
 }
@@ -81,9 +84,9 @@ fn namespace() -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {}}})
 }
 
-fn content(objects: &[Value], generator: Generator) -> Content {
+fn content(objects: &[Value], generator: WorkGenerator) -> SnapshotContent {
     let manifests = objects.iter().map(|it| Manifest::of(it.clone(), 0));
-    Content::of_parts([manifests.collect()], generator)
+    SnapshotContent::of_parts([manifests.collect()], generator)
 }
 
 fn placement() -> ObjectRef {
@@ -95,15 +98,15 @@ fn placement() -> ObjectRef {
 }
 
 /// What each of three clusters gets, and the faults.
-fn rendered(objects: &[Value], overrides: &[Override]) -> (Vec<Vec<Value>>, Vec<Fault>) {
-    rendered_by(Generator::Newest, objects, overrides)
+fn rendered(objects: &[Value], overrides: &[Override]) -> (Vec<Vec<Value>>, Vec<RenderFault>) {
+    rendered_by(WorkGenerator::Newest, objects, overrides)
 }
 
 fn rendered_by(
-    generator: Generator,
+    generator: WorkGenerator,
     objects: &[Value],
     overrides: &[Override],
-) -> (Vec<Vec<Value>>, Vec<Fault>) {
+) -> (Vec<Vec<Value>>, Vec<RenderFault>) {
     let content = content(objects, generator);
     let members = members();
     let placed: Vec<_> = members
@@ -116,7 +119,7 @@ fn rendered_by(
             )
         })
         .collect();
-    let rendering = Rendering::new(&content, overrides, &placed);
+    let rendering = RenderedClusters::new(&content, overrides, &placed);
     let values = (0..members.len())
         .map(|at| {
             let manifests = rendering.manifests(at);
@@ -292,7 +295,7 @@ fn an_operation_that_cannot_be_applied_is_named() {
     ]);
     let overrides = [over("shop", "web-eu", &[("Deployment", "web")], &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
-    let said: Vec<_> = faults.iter().map(Fault::describe).collect();
+    let said: Vec<_> = faults.iter().map(RenderFault::describe).collect();
     assert_eq!(
         said,
         [
@@ -338,7 +341,7 @@ fn clusters_are_grouped_by_what_applies_to_them() {
         &[("Deployment", "web"), ("Service", "web")],
         &rules,
     )];
-    let content = content(&[deployment()], Generator::Newest);
+    let content = content(&[deployment()], WorkGenerator::Newest);
     let members = members();
     let placed = members.each_ref().map(|it| {
         PlacedOverrides::anew(
@@ -347,7 +350,7 @@ fn clusters_are_grouped_by_what_applies_to_them() {
             &overrides,
         )
     });
-    let rendering = Rendering::new(&content, &overrides, &placed);
+    let rendering = RenderedClusters::new(&content, &overrides, &placed);
     let groups: Vec<_> = rendering
         .groups
         .iter()
@@ -384,8 +387,11 @@ fn clusters_are_grouped_by_what_applies_to_them() {
     assert_eq!(
         idle,
         [
-            ("web-eu", Idle::Selector("v1 Service web".to_owned())),
-            ("web-eu", Idle::Rule(3)),
+            (
+                "web-eu",
+                IneffectiveOverride::Selector("v1 Service web".to_owned())
+            ),
+            ("web-eu", IneffectiveOverride::Rule(3)),
         ]
     );
 }
@@ -396,7 +402,7 @@ fn values_of_secrets_are_not_in_the_effects() {
     let overrides = [over("shop", "db", &[("Secret", "db")], &rules)];
     let secret = json!({"apiVersion": "v1", "kind": "Secret",
         "metadata": {"name": "db", "namespace": "shop"}, "data": {}});
-    let content = content(&[secret], Generator::Newest);
+    let content = content(&[secret], WorkGenerator::Newest);
     let members = members();
     let placed = members.each_ref().map(|it| {
         PlacedOverrides::anew(
@@ -405,7 +411,7 @@ fn values_of_secrets_are_not_in_the_effects() {
             &overrides,
         )
     });
-    let rendering = Rendering::new(&content, &overrides, &placed);
+    let rendering = RenderedClusters::new(&content, &overrides, &placed);
     let effects = rendering.effects(&rendering.groups[0]);
     assert!(!format!("{effects:?}").contains("c2VjcmV0"), "{effects:?}");
 }
@@ -428,7 +434,7 @@ fn overrides_reach_what_an_envelope_holds() {
 fn older_versions_override_the_envelope_itself() {
     let rules = json!([rule(None, &set("/spec/replicas", json!(6)))]);
     let inside = [over("shop", "web", &[("Deployment", "web")], &rules)];
-    let (values, _) = rendered_by(Generator::Envelopes, &[envelope()], &inside);
+    let (values, _) = rendered_by(WorkGenerator::Envelopes, &[envelope()], &inside);
     assert_eq!(replicas(&values), [Some(1); 3]);
     let rules = json!([rule(None, &set("/data/web.yaml/spec/replicas", json!(7)))]);
     let mut whole = over("shop", "web", &[("ResourceEnvelope", "web")], &rules);
@@ -436,7 +442,7 @@ fn older_versions_override_the_envelope_itself() {
     snapshot.spec.content.selectors[0].group = "placement.kubernetes-fleet.io".to_owned();
     snapshot.spec.content.selectors[0].version = "v1beta1".to_owned();
     whole.snapshot = Arc::new(snapshot);
-    let (values, _) = rendered_by(Generator::Envelopes, &[envelope()], &[whole]);
+    let (values, _) = rendered_by(WorkGenerator::Envelopes, &[envelope()], &[whole]);
     assert_eq!(replicas(&values), [Some(7); 3]);
 }
 
@@ -444,7 +450,7 @@ fn older_versions_override_the_envelope_itself() {
 fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
     let mut envelope = envelope();
     envelope["data"]["web.yaml"]["metadata"]["namespace"] = json!("other");
-    for generator in [Generator::Newest, Generator::Envelopes] {
+    for generator in [WorkGenerator::Newest, WorkGenerator::Envelopes] {
         let (_, faults) = rendered_by(generator, &[envelope.clone()], &[]);
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].clusters.len(), 3);

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::availability;
 use super::kind::MemberKind;
-use super::look::{MemberQuery, Observation, Outcome, WantedWorkload};
+use super::look::{MemberObservation, MemberQuery, Outcome, WantedWorkload};
 use super::model::Workload;
 use super::object::MemberBody;
 use super::states::PodState;
-use super::view::View;
+use super::view::WorkloadView;
 use crate::kubefleet::names;
 
 /// How many workloads of one cluster are read: the same cause blocks most of them.
@@ -16,7 +16,7 @@ pub const WORKLOADS_EACH: usize = 5;
 
 /// What is worth a look in one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Errand {
+pub struct MemberErrand {
     /// The member cluster, as the hub names it.
     pub cluster: String,
     /// One of the Works for it: the member agent keeps a record under the same name, by which the
@@ -30,7 +30,7 @@ pub struct Errand {
 
 /// Whether a cluster is the one that it is taken for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Counterpart {
+pub enum ClusterMatch {
     /// Its agent's record says so.
     Sure,
     /// Unknown.
@@ -39,35 +39,35 @@ pub enum Counterpart {
     Other(String),
 }
 
-impl Observation {
+impl MemberObservation {
     /// Whether the cluster is the one that it is taken for: a context may lead anywhere, and the
     /// objects of another cluster are no evidence.
-    pub fn identity(&self, errand: &Errand) -> Counterpart {
+    pub fn identity(&self, errand: &MemberErrand) -> ClusterMatch {
         let record = errand.record();
         let found = self
             .applied_works(MemberKind::AppliedWork)
             .find(|applied| applied.meta.name == record.name);
         let own = names::member_namespace(&errand.cluster);
         match (found, self.reads.get(&record.query())) {
-            (Some(applied), _) if applied.spec.namespace == own => Counterpart::Sure,
-            (Some(applied), _) => Counterpart::Other(format!(
+            (Some(applied), _) if applied.spec.namespace == own => ClusterMatch::Sure,
+            (Some(applied), _) => ClusterMatch::Other(format!(
                 "its AppliedWork {} belongs to {}",
                 record.name, applied.spec.namespace
             )),
-            (None, Some(Outcome::Listed)) => Counterpart::Other(format!(
+            (None, Some(Outcome::Listed)) => ClusterMatch::Other(format!(
                 "it has no AppliedWork {}, which the member agent creates for each Work",
                 record.name
             )),
-            (None, Some(Outcome::NotServed)) => Counterpart::Other(
+            (None, Some(Outcome::NotServed)) => ClusterMatch::Other(
                 "it does not serve AppliedWork, unlike every member of a fleet".to_owned(),
             ),
-            (None, _) => Counterpart::Unknown,
+            (None, _) => ClusterMatch::Unknown,
         }
     }
 
     /// The next questions; empty when everything that matters was asked.
-    pub fn next_round(&self, errand: &Errand) -> Vec<MemberQuery> {
-        if self.closed.is_some() || matches!(self.identity(errand), Counterpart::Other(_)) {
+    pub fn next_round(&self, errand: &MemberErrand) -> Vec<MemberQuery> {
+        if self.closed.is_some() || matches!(self.identity(errand), ClusterMatch::Other(_)) {
             return Vec::new();
         }
         let mut round: Vec<_> = errand
@@ -121,7 +121,7 @@ impl Observation {
     }
 }
 
-impl Errand {
+impl MemberErrand {
     /// The objects that are read: at most a few.
     pub fn looked_at(&self) -> &[WantedWorkload] {
         let most = self.wanted.len().min(WORKLOADS_EACH);
@@ -144,8 +144,12 @@ impl Errand {
 }
 
 /// A view that looks back without a limit: for what to ask next.
-fn whole<'l>(look: &'l Observation, kind: MemberKind, workload: &'l Workload) -> View<'l> {
-    View {
+fn whole<'l>(
+    look: &'l MemberObservation,
+    kind: MemberKind,
+    workload: &'l Workload,
+) -> WorkloadView<'l> {
+    WorkloadView {
         look,
         kind,
         workload,
@@ -155,7 +159,7 @@ fn whole<'l>(look: &'l Observation, kind: MemberKind, workload: &'l Workload) ->
 }
 
 /// Whether pods wait for volumes, so that the claims are worth a look.
-fn waits_for_claims(look: &Observation, kind: MemberKind, workload: &Workload) -> bool {
+fn waits_for_claims(look: &MemberObservation, kind: MemberKind, workload: &Workload) -> bool {
     whole(look, kind, workload)
         .troubles()
         .iter()
@@ -163,7 +167,7 @@ fn waits_for_claims(look: &Observation, kind: MemberKind, workload: &Workload) -
 }
 
 /// Whether a quota keeps pods from being created, so that the quotas are worth a look.
-fn meets_quota(look: &Observation, kind: MemberKind, workload: &Workload) -> bool {
+fn meets_quota(look: &MemberObservation, kind: MemberKind, workload: &Workload) -> bool {
     whole(look, kind, workload)
         .refusal()
         .is_some_and(|refusal| refusal.quota().is_some())

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::kind::MemberKind;
-use super::model::{Applied, Claim, Event, Quota, Workload};
+use super::model::{AppliedWork, Event, Quota, VolumeClaim, Workload};
 use super::object::{MemberBody, MemberObject};
 use super::pods::Pod;
 use crate::query;
-pub use crate::query::{Outcome, Which};
+pub use crate::query::{Outcome, QuerySelection};
 
 /// One object that a rollout waits for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,9 +27,9 @@ pub type MemberQuery = query::Query<MemberKind, String>;
 
 /// What was seen in one member cluster.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Observation {
+pub struct MemberObservation {
     /// Why nothing could be seen at all.
-    pub closed: Option<Closed>,
+    pub closed: Option<MemberGap>,
     /// What was asked, and how it was answered.
     pub reads: BTreeMap<MemberQuery, Outcome>,
     /// What was found, by kind, namespace and name.
@@ -38,14 +38,14 @@ pub struct Observation {
 
 /// Why nothing of a member cluster could be seen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Closed {
+pub enum MemberGap {
     /// There is no way in: no context, or one that is of no use.
     NoWay(String),
     /// Its API server does not answer.
     Unreachable(String),
 }
 
-impl Closed {
+impl MemberGap {
     /// Why, in words.
     pub fn why(&self) -> &str {
         match self {
@@ -56,7 +56,7 @@ impl Closed {
 
 macro_rules! finders {
     ($( $(#[$doc:meta])* $one:ident, $all:ident: $variant:ident -> $ty:ty; )*) => {
-        impl Observation {$(
+        impl MemberObservation {$(
             $(#[$doc])*
             pub fn $all(&self, kind: MemberKind) -> impl Iterator<Item = &$ty> {
                 self.of_kind(kind).filter_map($one)
@@ -76,17 +76,17 @@ macro_rules! finders {
 
 finders! {
     workload, workloads: Workload -> Workload;
-    claim, claims: Claim -> Claim;
+    claim, claims: Claim -> VolumeClaim;
     quota, quotas: Quota -> Quota;
     event, events: Event -> Event;
     pod, pods: Pod -> Pod;
     /// The records of Works.
-    applied, applied_works: Applied -> Applied;
+    applied, applied_works: Applied -> AppliedWork;
 }
 
-impl Observation {
+impl MemberObservation {
     /// A cluster of which nothing could be seen.
-    pub fn closed(why: Closed) -> Self {
+    pub fn closed(why: MemberGap) -> Self {
         Self {
             closed: Some(why),
             ..Self::default()

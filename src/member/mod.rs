@@ -16,10 +16,12 @@ pub mod texts;
 mod troubles;
 mod view;
 
-pub use errand::{Counterpart, Errand, WORKLOADS_EACH};
+pub use errand::{ClusterMatch, MemberErrand, WORKLOADS_EACH};
 pub use kind::MemberKind;
-pub use look::{Closed, MemberQuery, Observation, Outcome, WantedWorkload, Which};
+pub use look::{
+    MemberGap, MemberObservation, MemberQuery, Outcome, QuerySelection, WantedWorkload,
+};
 pub use object::{MemberBody, MemberObject};
 pub use states::{ContainerPlace, MULTI_ATTACH, PodState, PodTrouble, Probe};
-pub use troubles::{Held, PodRefusal};
-pub use view::{View, events_since};
+pub use troubles::{PodHold, PodRefusal};
+pub use view::{WorkloadView, events_since};

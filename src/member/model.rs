@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use crate::kubefleet::Condition;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::snapshot::UpdateStrategy;
-use crate::kubefleet::tolerant::{Lenient, Prose, model};
+use crate::kubefleet::tolerant::{LenientRead, MaskedProse, model};
 
 model! {
     /// The part of `metadata` that is read.
-    pub struct Meta {
+    pub struct MemberMeta {
         pub name: String = "name",
         pub namespace: String = "namespace",
         pub uid: String = "uid",
@@ -40,7 +40,7 @@ model! {
 
     /// A Deployment, StatefulSet, DaemonSet or ReplicaSet.
     pub struct Workload {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub spec: WorkloadSpec = "spec",
         pub status: WorkloadStatus = "status",
     }
@@ -85,7 +85,7 @@ model! {
     }
 
     pub struct Service {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub spec: ServiceSpec = "spec",
         pub status: ServiceStatus = "status",
     }
@@ -98,11 +98,11 @@ model! {
     }
 
     pub struct ServiceStatus {
-        pub balancer: Balancer = "loadBalancer",
+        pub balancer: LoadBalancerStatus = "loadBalancer",
     }
 
     /// `status.loadBalancer`.
-    pub struct Balancer {
+    pub struct LoadBalancerStatus {
         pub ingress: Vec<Ingress> = "ingress",
     }
 
@@ -113,14 +113,14 @@ model! {
     }
 
     /// A CustomResourceDefinition.
-    pub struct Definition {
-        pub meta: Meta = "metadata",
+    pub struct ResourceDefinition {
+        pub meta: MemberMeta = "metadata",
         pub status: ConditionsOnly = "status",
     }
 
     /// A Job.
     pub struct Job {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub status: ConditionsOnly = "status",
     }
 
@@ -131,7 +131,7 @@ model! {
 
     /// A PodDisruptionBudget.
     pub struct DisruptionBudget {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub status: BudgetStatus = "status",
     }
 
@@ -143,8 +143,8 @@ model! {
     }
 
     /// An AppliedWork: the member agent's own record of a Work of the hub.
-    pub struct Applied {
-        pub meta: Meta = "metadata",
+    pub struct AppliedWork {
+        pub meta: MemberMeta = "metadata",
         pub spec: AppliedSpec = "spec",
         pub status: AppliedStatus = "status",
     }
@@ -179,12 +179,12 @@ model! {
     pub struct AnyObject {
         pub api_version: String = "apiVersion",
         pub kind: String = "kind",
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
     }
 
     /// A PersistentVolumeClaim.
-    pub struct Claim {
-        pub meta: Meta = "metadata",
+    pub struct VolumeClaim {
+        pub meta: MemberMeta = "metadata",
         pub spec: ClaimSpec = "spec",
         pub status: PhaseStatus = "status",
     }
@@ -202,7 +202,7 @@ model! {
 
     /// A ResourceQuota.
     pub struct Quota {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub status: QuotaStatus = "status",
     }
 
@@ -215,21 +215,21 @@ model! {
 
     /// An Event of the core group.
     pub struct Event {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub about: InvolvedObject = "involvedObject",
         /// `type`: `Normal` or `Warning`.
         pub kind: String = "type",
         pub reason: String = "reason",
-        pub message: String = "message" as Prose,
+        pub message: String = "message" as MaskedProse,
         pub count: Option<i64> = "count",
         pub last: Option<Timestamp> = "lastTimestamp",
         pub time: Option<Timestamp> = "eventTime",
         /// `series`: of events that were counted.
-        pub series: Series = "series",
+        pub series: EventSeries = "series",
     }
 
     /// `series` of an Event.
-    pub struct Series {
+    pub struct EventSeries {
         pub count: Option<i64> = "count",
         pub last: Option<Timestamp> = "lastObservedTime",
     }
@@ -244,7 +244,7 @@ model! {
     }
 }
 
-impl Meta {
+impl MemberMeta {
     /// Whether an object of this uid is its owner.
     pub fn belongs_to(&self, uid: &str) -> bool {
         !uid.is_empty() && self.owners.iter().any(|owner| owner.uid == uid)
@@ -259,7 +259,7 @@ impl Event {
     }
 
     /// Whether it is about an object: the same one, not an earlier one of its name.
-    pub fn is_about(&self, kind: &str, meta: &Meta) -> bool {
+    pub fn is_about(&self, kind: &str, meta: &MemberMeta) -> bool {
         self.about.kind == kind
             && self.about.name == meta.name
             && (self.about.uid.is_empty() || meta.uid.is_empty() || self.about.uid == meta.uid)
@@ -276,9 +276,9 @@ impl Event {
 
 /// A field that is there, whatever its value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Presence(pub bool);
+pub struct FieldPresence(pub bool);
 
-impl Lenient for Presence {
+impl LenientRead for FieldPresence {
     fn from_scalar(scalar: crate::kubefleet::tolerant::Scalar<'_>) -> Self {
         Self(!matches!(scalar, crate::kubefleet::tolerant::Scalar::Null))
     }

@@ -6,10 +6,11 @@ use serde::de::{DeserializeSeed, Deserializer};
 
 use super::kind::MemberKind;
 use super::model::{
-    Applied, Claim, Definition, DisruptionBudget, Event, Job, Meta, Quota, Service, Workload,
+    AppliedWork, DisruptionBudget, Event, Job, MemberMeta, Quota, ResourceDefinition, Service,
+    VolumeClaim, Workload,
 };
 use super::pods::Pod;
-use crate::kubefleet::tolerant::Seed;
+use crate::kubefleet::tolerant::LenientSeed;
 
 /// An object of a member cluster.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,14 +34,14 @@ macro_rules! bodies {
             ) -> Result<Self, D::Error> {
                 let body = match kind {
                     $( $(MemberKind::$kind)|+ => MemberBody::$variant(Arc::new(
-                        Seed::<$ty>::default().deserialize(deserializer)?,
+                        LenientSeed::<$ty>::default().deserialize(deserializer)?,
                     )), )*
                 };
                 Ok(Self { kind, body })
             }
 
             /// The object's metadata.
-            pub fn meta(&self) -> &Meta {
+            pub fn meta(&self) -> &MemberMeta {
                 match &self.body { $( MemberBody::$variant(object) => &object.meta, )* }
             }
         }
@@ -51,11 +52,11 @@ bodies! {
     Workload(Workload) = Deployment | StatefulSet | DaemonSet | ReplicaSet;
     Pod(Pod) = Pod;
     Service(Service) = Service;
-    Definition(Definition) = CustomResourceDefinition;
+    Definition(ResourceDefinition) = CustomResourceDefinition;
     Budget(DisruptionBudget) = PodDisruptionBudget;
     Job(Job) = Job;
-    Claim(Claim) = PersistentVolumeClaim;
+    Claim(VolumeClaim) = PersistentVolumeClaim;
     Quota(Quota) = ResourceQuota;
     Event(Event) = Event;
-    Applied(Applied) = AppliedWork;
+    Applied(AppliedWork) = AppliedWork;
 }

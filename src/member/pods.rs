@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::model::{Meta, Presence};
+use super::model::{FieldPresence, MemberMeta};
 use crate::kubefleet::Condition;
-use crate::kubefleet::tolerant::{Prose, model};
+use crate::kubefleet::tolerant::{MaskedProse, model};
 
 model! {
     pub struct Pod {
-        pub meta: Meta = "metadata",
+        pub meta: MemberMeta = "metadata",
         pub spec: PodSpec = "spec",
         pub status: PodStatus = "status",
     }
@@ -27,8 +27,8 @@ model! {
     pub struct Container {
         pub name: String = "name",
         pub image: String = "image",
-        pub readiness: Presence = "readinessProbe",
-        pub startup: Presence = "startupProbe",
+        pub readiness: FieldPresence = "readinessProbe",
+        pub startup: FieldPresence = "startupProbe",
         /// `restartPolicy`: `Always` for a sidecar among the init containers.
         pub restart_policy: String = "restartPolicy",
         pub resources: Resources = "resources",
@@ -74,27 +74,27 @@ model! {
     /// One of three.
     pub struct ContainerState {
         pub waiting: Option<Box<ContainerWaiting>> = "waiting",
-        pub running: Option<Box<Running>> = "running",
-        pub terminated: Option<Box<Terminated>> = "terminated",
+        pub running: Option<Box<ContainerRunning>> = "running",
+        pub terminated: Option<Box<ContainerTerminated>> = "terminated",
     }
 
     /// Why a container does not run yet.
     pub struct ContainerWaiting {
         pub reason: String = "reason",
-        pub message: String = "message" as Prose,
+        pub message: String = "message" as MaskedProse,
     }
 
     /// Since when a container runs.
-    pub struct Running {
+    pub struct ContainerRunning {
         pub since: Option<Timestamp> = "startedAt",
     }
 
     /// How a container ended.
-    pub struct Terminated {
+    pub struct ContainerTerminated {
         pub code: Option<i64> = "exitCode",
         pub signal: Option<i64> = "signal",
         pub reason: String = "reason",
-        pub message: String = "message" as Prose,
+        pub message: String = "message" as MaskedProse,
         pub finished: Option<Timestamp> = "finishedAt",
     }
 }

@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 
 use super::kind::MemberKind;
 use super::model::Event;
-use super::pods::{Container, ContainerState, ContainerStatus, Pod, Terminated};
-use super::view::View;
+use super::pods::{Container, ContainerState, ContainerStatus, ContainerTerminated, Pod};
+use super::view::WorkloadView;
 use crate::kubefleet::{Condition, Conditions};
 
 /// What is wrong with a pod, or with one of its containers.
@@ -47,9 +47,9 @@ pub enum PodState<'l> {
         event: Option<&'l Event>,
     },
     /// It was killed for using more memory than its limit.
-    OutOfMemory(&'l Terminated),
+    OutOfMemory(&'l ContainerTerminated),
     /// It ends again and again.
-    Crash(Option<&'l Terminated>),
+    Crash(Option<&'l ContainerTerminated>),
     /// A ConfigMap, a Secret or a key in one is missing.
     ConfigMissing {
         /// The kubelet's words.
@@ -148,7 +148,7 @@ const SETUP: [&str; 6] = [
 pub const MULTI_ATTACH: &str = "Multi-Attach error";
 
 /// What is wrong with a pod; nothing when it is ready, or on its way.
-pub(super) fn of_pod<'l>(view: &View<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
+pub(super) fn of_pod<'l>(view: &WorkloadView<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
     let whole = |state| PodTrouble {
         pod,
         container: None,
@@ -223,7 +223,7 @@ fn scheduling(conditions: &[Condition]) -> Option<PodState<'_>> {
 }
 
 fn of_container<'l>(
-    view: &View<'l>,
+    view: &WorkloadView<'l>,
     place: &ContainerPlace<'l>,
     events: &[&'l Event],
 ) -> Option<PodState<'l>> {
@@ -296,7 +296,10 @@ fn of_container<'l>(
 }
 
 /// How a container ended, when that was while the rollout waited for it.
-fn recently_ended<'l>(view: &View<'_>, last: &'l ContainerState) -> Option<&'l Terminated> {
+fn recently_ended<'l>(
+    view: &WorkloadView<'_>,
+    last: &'l ContainerState,
+) -> Option<&'l ContainerTerminated> {
     let last = last.terminated.as_deref()?;
     view.since
         .is_none_or(|since| last.finished.is_none_or(|finished| finished >= since))
@@ -306,7 +309,7 @@ fn recently_ended<'l>(view: &View<'_>, last: &'l ContainerState) -> Option<&'l T
 /// What the end of a container means.
 fn ended<'l>(
     place: &ContainerPlace<'l>,
-    last: Option<&'l Terminated>,
+    last: Option<&'l ContainerTerminated>,
     events: &[&'l Event],
 ) -> PodState<'l> {
     if let Some(last) = last {

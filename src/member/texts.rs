@@ -85,7 +85,7 @@ pub fn pull_problem(reason: &str, message: &str) -> PullProblem {
 
 /// Why no node takes a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Unschedulable {
+pub struct UnschedulableReason {
     /// The scheduler's reasons, without what it tried beside them.
     pub reasons: String,
     /// There is no node at all.
@@ -100,7 +100,7 @@ pub struct Unschedulable {
 
 /// Reads the text of `PodScheduled`:
 /// `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {…}. preemption: …`
-pub fn unschedulable(message: &str) -> Unschedulable {
+pub fn unschedulable(message: &str) -> UnschedulableReason {
     let reasons = message
         .split_once("nodes are available: ")
         .map_or(message, |(_, rest)| rest);
@@ -110,7 +110,7 @@ pub fn unschedulable(message: &str) -> Unschedulable {
         .map_or(reasons, |(reasons, _)| reasons)
         .trim_end_matches(['.', ' ']);
     let contains = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    Unschedulable {
+    UnschedulableReason {
         reasons: reasons.to_owned(),
         no_nodes: contains(&["no nodes available to schedule pods", "0/0 nodes"]),
         insufficient: contains(&["Insufficient ", "Too many pods"]),

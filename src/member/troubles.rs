@@ -1,10 +1,10 @@
 //! Why a workload does not become available in its cluster.
 
 use super::kind::MemberKind;
-use super::model::{Meta, Quota};
+use super::model::{MemberMeta, Quota};
 use super::pods::Pod;
 use super::states::{self, PodTrouble};
-use super::view::View;
+use super::view::WorkloadView;
 use crate::kubefleet::snapshot::UpdateStrategy;
 use crate::kubefleet::{Condition, Conditions};
 
@@ -12,7 +12,7 @@ use crate::kubefleet::{Condition, Conditions};
 #[derive(Debug, Clone, Copy)]
 pub struct PodRefusal<'l> {
     /// The object that tells.
-    pub object: (MemberKind, &'l Meta),
+    pub object: (MemberKind, &'l MemberMeta),
     pub path: &'static str,
     /// The API server's words.
     pub message: &'l str,
@@ -29,7 +29,7 @@ impl<'l> PodRefusal<'l> {
 
 /// Why the workload's own settings keep its pods from being replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Held {
+pub enum PodHold {
     /// A Deployment that is paused.
     Paused,
     /// A StatefulSet that leaves the pods below a number alone.
@@ -38,7 +38,7 @@ pub enum Held {
     OnDelete,
 }
 
-impl Held {
+impl PodHold {
     /// What a manifest, or an object, says of itself.
     pub fn of_settings(kind: &str, paused: bool, update: &UpdateStrategy) -> Option<Self> {
         match kind {
@@ -88,7 +88,7 @@ impl Held {
     }
 }
 
-impl<'l> View<'l> {
+impl<'l> WorkloadView<'l> {
     /// What is wrong with the pods that have the newest template.
     pub fn troubles(&self) -> Vec<PodTrouble<'l>> {
         if !self.workload.is_observed() {
@@ -138,7 +138,7 @@ impl<'l> View<'l> {
     }
 
     /// Why its own settings keep its pods from being replaced.
-    pub fn held(&self) -> Option<Held> {
+    pub fn held(&self) -> Option<PodHold> {
         let workload = self.workload;
         let behind = match self.kind {
             MemberKind::StatefulSet => {
@@ -150,7 +150,7 @@ impl<'l> View<'l> {
             return None;
         }
         let spec = &workload.spec;
-        Held::of_settings(self.kind.name(), spec.paused, &spec.update)
+        PodHold::of_settings(self.kind.name(), spec.paused, &spec.update)
     }
 
     /// A pod with an older template.

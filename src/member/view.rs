@@ -6,8 +6,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::kind::MemberKind;
-use super::look::Observation;
-use super::model::{Event, Meta, Workload};
+use super::look::MemberObservation;
+use super::model::{Event, MemberMeta, Workload};
 use super::pods::Pod;
 
 /// The annotation by which a Deployment and its newest ReplicaSet know each other.
@@ -22,9 +22,9 @@ const POD_REVISION: &str = "controller-revision-hash";
 
 /// One workload in one member cluster.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'l> {
+pub struct WorkloadView<'l> {
     /// What was seen in the cluster.
-    pub look: &'l Observation,
+    pub look: &'l MemberObservation,
     pub kind: MemberKind,
     pub workload: &'l Workload,
     /// Since when the rollout has waited for the cluster: older events are no evidence.
@@ -33,9 +33,9 @@ pub struct View<'l> {
     pub now: Timestamp,
 }
 
-impl<'l> View<'l> {
+impl<'l> WorkloadView<'l> {
     /// The events about an object that count, the newest first.
-    pub fn events(&self, kind: MemberKind, meta: &'l Meta) -> Vec<&'l Event> {
+    pub fn events(&self, kind: MemberKind, meta: &'l MemberMeta) -> Vec<&'l Event> {
         events_since(self.look, kind, meta, self.since)
     }
 
@@ -99,9 +99,9 @@ impl<'l> View<'l> {
 
 /// The warnings about an object that were seen since a moment, the newest first.
 pub fn events_since<'l>(
-    look: &'l Observation,
+    look: &'l MemberObservation,
     kind: MemberKind,
-    meta: &'l Meta,
+    meta: &'l MemberMeta,
     since: Option<Timestamp>,
 ) -> Vec<&'l Event> {
     let mut events: Vec<_> = look

@@ -6,24 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::draft::Draft;
-use super::stages::Computed;
+use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::Identity;
 use crate::inventory::Inventory;
-use crate::inventory::source::Texts;
+use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
-    Content, Counts, Delta, FailingOperation, FaultCause, Generator, INSIDE_ENVELOPES, Override,
-    PlacedOverrides, Rendering,
+    ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, Override, PlacedOverrides,
+    RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
-use crate::report::{Compose, NotChecked, Subject};
+use crate::report::{ComposeText, NotChecked, Subject};
 use crate::rollout::versions::{Version, versions};
 
 /// What snapshots and overrides hold.
 pub struct PlanContents<'c> {
     /// The texts of the snapshots.
-    pub texts: &'c Texts,
+    pub texts: &'c ObjectTexts,
     pub overrides: &'c [Override],
 }
 
@@ -40,7 +40,7 @@ pub struct ObjectChanges {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// How many objects change in each of them.
-    pub counts: Counts,
+    pub counts: ChangeCounts,
     /// The objects that each of them would lose, by kind, namespace and name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<Subject>,
@@ -49,17 +49,17 @@ pub struct ObjectChanges {
 /// One side of the comparison: the clusters, and the content that they have or would get.
 struct ComparedSide<'s> {
     clusters: BTreeMap<&'s str, usize>,
-    rendering: Rendering<'s>,
+    rendering: RenderedClusters<'s>,
     groups: Vec<usize>,
 }
 
 impl<'s> ComparedSide<'s> {
     fn new(
-        content: &'s Content,
+        content: &'s SnapshotContent,
         overrides: &'s [Override],
         placed: &'s [PlacedOverrides<'s>],
     ) -> Self {
-        let rendering = Rendering::new(content, overrides, placed);
+        let rendering = RenderedClusters::new(content, overrides, placed);
         let mut groups = vec![0; placed.len()];
         for (number, group) in rendering.groups.iter().enumerate() {
             for cluster in &group.clusters {
@@ -91,7 +91,7 @@ struct ObjectDelta {
     from: Option<String>,
     /// Whether the placement is removed.
     is_removal: bool,
-    delta: Delta,
+    delta: WorkDelta,
 }
 
 /// The clusters by what changes in them.
@@ -137,8 +137,8 @@ struct FoundChanges {
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
 /// change.
 pub(super) fn compute(
-    draft: &mut Draft<'_>,
-    computed: &Computed,
+    draft: &mut PlanDraft<'_>,
+    computed: &ComputedStages,
     to: Option<&str>,
     contents: &PlanContents<'_>,
 ) -> Vec<ObjectChanges> {
@@ -214,9 +214,9 @@ pub fn of_run(
     (told(found.groups, to), found.not_checked)
 }
 
-fn content_of(all: &[Version<'_>], index: &str, texts: &Texts) -> Option<Content> {
+fn content_of(all: &[Version<'_>], index: &str, texts: &ObjectTexts) -> Option<SnapshotContent> {
     let version = all.iter().find(|version| version.index == index)?;
-    Content::of_version(version, texts, Generator::Newest)
+    SnapshotContent::of_version(version, texts, WorkGenerator::Newest)
 }
 
 fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
@@ -242,7 +242,7 @@ fn between<'s>(
     let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::new());
     for (from, clusters) in held {
         let known = |index| content_of(all, index, contents.texts);
-        let Some(content) = from.map_or(Some(Content::default()), known) else {
+        let Some(content) = from.map_or(Some(SnapshotContent::default()), known) else {
             continue;
         };
         let overrides = contents.overrides;
@@ -322,13 +322,13 @@ fn compare(
         if then.is_none() && !is_removal {
             continue;
         }
-        let delta: &Delta = known
+        let delta: &WorkDelta = known
             .entry((alike, then.map(|(alike, _)| alike)))
             .or_insert_with(|| {
                 let now = before.rendering.manifests(at);
                 let then = then.map(|(_, at)| after.rendering.manifests(at));
                 let now = now.iter().map(|it| it.manifest.as_ref());
-                Delta::new(now, &then.unwrap_or_default())
+                WorkDelta::new(now, &then.unwrap_or_default())
             });
         let change = ObjectDelta {
             from: from.map(str::to_owned),
@@ -343,7 +343,7 @@ fn compare(
 }
 
 /// Warns of what keeps clusters from getting anything new, and returns them.
-fn faults(draft: &mut Draft<'_>, rendering: &Rendering<'_>) -> BTreeSet<String> {
+fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeSet<String> {
     let mut blocked = BTreeSet::new();
     for fault in &rendering.faults {
         blocked.extend(fault.clusters.iter().cloned());
@@ -376,7 +376,7 @@ fn faults(draft: &mut Draft<'_>, rendering: &Rendering<'_>) -> BTreeSet<String> 
 }
 
 /// Warns of fields that must not change.
-fn refused(draft: &mut Draft<'_>, found: &DeltaGroups) {
+fn refused(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
     let mut all: BTreeMap<&(Identity, String), BTreeSet<&String>> = BTreeMap::new();
     for (change, clusters) in found {
         for refused in &change.delta.refused {

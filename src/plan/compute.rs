@@ -1,8 +1,8 @@
 //! Puts a plan together from what was read.
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::{
-    Carriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedRun, PlannedSnapshot,
+    NamespaceCarriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedRun, PlannedSnapshot,
     RefusalKind, StrategyChoice, changes, content, delivery, limits, members, neighbours,
     overrides, refusals, stages, strategy,
 };
@@ -17,10 +17,10 @@ use crate::words::count;
 pub fn compute(
     inventory: &Inventory,
     wish: &PlannedRun,
-    carriers: Option<&Carriers>,
+    carriers: Option<&NamespaceCarriers>,
     contents: &PlanContents<'_>,
 ) -> Plan {
-    let mut draft = Draft::new(inventory, wish);
+    let mut draft = PlanDraft::new(inventory, wish);
     let snapshot = content::choose(&mut draft);
     let then = snapshot.index.as_deref();
     let (planned, findings) = controller::initialize(draft.planned(then));
@@ -50,10 +50,10 @@ pub fn compute(
 
 /// Says how it comes out.
 fn finish(
-    mut draft: Draft<'_>,
+    mut draft: PlanDraft<'_>,
     policy_index: Option<&str>,
     snapshot: PlannedSnapshot,
-    (computed, changes): (stages::Computed, Vec<ObjectChanges>),
+    (computed, changes): (stages::ComputedStages, Vec<ObjectChanges>),
 ) -> Plan {
     draft.refusals.sort_by_key(|refusal| refusal.kind);
     draft.warnings.sort_by_key(|warning| warning.kind);

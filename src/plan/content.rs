@@ -2,21 +2,21 @@
 
 use jiff::SignedDuration;
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::{Concept, duration, names, reasons};
 use crate::problems::{
-    Problem, Tense, number_of_parts, pruned_below, resource_selectors, snapshot_incomplete,
+    Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_incomplete,
     snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub(super) fn choose(draft: &mut Draft<'_>) -> PlannedSnapshot {
+pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
     let inventory = draft.inventory;
     let placement_exists = !inventory.placement.is_absent();
     let asked = draft.wish.snapshot.clone();
@@ -76,7 +76,7 @@ pub(super) fn choose(draft: &mut Draft<'_>) -> PlannedSnapshot {
 /// Without an index the controller selects the resources anew. The placement controller does so too,
 /// and writes down what is wrong. Source:
 /// utils/controller/resource_selector_resolver.go:SelectResourcesForPlacement.
-fn selectors(draft: &mut Draft<'_>) {
+fn selectors(draft: &mut PlanDraft<'_>) {
     let Some(placement) = draft.inventory.placement.present() else {
         return;
     };
@@ -92,19 +92,30 @@ fn selectors(draft: &mut Draft<'_>) {
         Cause::ResourceSelectorInvalid { problem, .. } => Some(problem),
         _ => None,
     });
-    let problem = resource_selectors(draft.inventory, &placement.object(), problem, Tense::Now);
+    let problem = resource_selectors(
+        draft.inventory,
+        &placement.object(),
+        problem,
+        RefusalTense::Now,
+    );
     draft.refuse(RefusalKind::ResourceSelectorInvalid, problem);
 }
 
 /// That there is no snapshot of an index.
-pub(super) fn missing(draft: &Draft<'_>, asked: &str) -> (RefusalKind, Problem) {
+pub(super) fn missing(draft: &PlanDraft<'_>, asked: &str) -> (RefusalKind, Problem) {
     let object = draft.placement();
     let inventory = draft.inventory;
     if let Some(lowest) = pruned_below(inventory, asked) {
-        let problem = snapshot_pruned(inventory, object, object, (asked, lowest), Tense::Now);
+        let problem = snapshot_pruned(
+            inventory,
+            object,
+            object,
+            (asked, lowest),
+            RefusalTense::Now,
+        );
         return (RefusalKind::SnapshotPruned, problem);
     }
-    let mut problem = snapshot_missing(inventory, object, object, asked, Tense::Now);
+    let mut problem = snapshot_missing(inventory, object, object, asked, RefusalTense::Now);
     if inventory.snapshots.is_known_empty() {
         problem.message = format!("{object} has no resource snapshots.");
         problem.evidence.clear();
@@ -118,7 +129,7 @@ pub(super) fn missing(draft: &Draft<'_>, asked: &str) -> (RefusalKind, Problem) 
 /// A version of which parts are missing cannot be delivered. Without an index the controller makes
 /// up for parts that are missing, but not for the first.
 /// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
-fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
+fn incomplete(draft: &mut PlanDraft<'_>, version: &Version<'_>, asked: bool) {
     let Some(flaw) = version.flaw() else {
         return;
     };
@@ -156,7 +167,7 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
 
 /// A change was noticed a moment ago: until its own snapshot may be made, a run without an index
 /// gets the one before it. Measured on a hub; see the decisions.
-fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
+fn delayed(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
     let Some(detected) = latest.change_detected() else {
         return;
     };
@@ -187,7 +198,7 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
     draft.warnings.push(warning);
 }
 
-fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
+fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>) {
     if version.survives != Some(0) {
         return;
     }

@@ -1,11 +1,11 @@
 //! Whether a placement's namespace is brought to its clusters. A namespaced placement does not bring
 //! it: its objects cannot be applied where it is missing.
 
-use crate::report::Compose;
+use crate::report::ComposeText;
 use std::sync::Arc;
 
-use super::draft::Draft;
-use super::stages::Computed;
+use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::placement::Placement;
@@ -16,7 +16,7 @@ use crate::words::{count, enumerate};
 /// The cluster placements that may bring the namespace, and their bindings; only where all of them
 /// were read.
 #[derive(Debug, Clone, Default)]
-pub struct Carriers {
+pub struct NamespaceCarriers {
     /// Those that select the namespace, or may.
     pub placements: Vec<Arc<Placement>>,
     pub bindings: Vec<Arc<Binding>>,
@@ -33,7 +33,11 @@ pub fn may_carry(placement: &Placement, namespace: &str) -> bool {
 }
 
 /// Warns of clusters to which nothing brings the namespace.
-pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, carriers: &Carriers) {
+pub(super) fn check(
+    draft: &mut PlanDraft<'_>,
+    computed: &ComputedStages,
+    carriers: &NamespaceCarriers,
+) {
     let namespace = draft.inventory.scope.namespace().to_owned();
     if namespace.is_empty() {
         return;

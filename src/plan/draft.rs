@@ -14,7 +14,7 @@ use crate::report::NotChecked;
 use crate::words::CommandLine;
 
 /// A plan being made.
-pub(super) struct Draft<'i> {
+pub(super) struct PlanDraft<'i> {
     pub inventory: &'i Inventory,
     pub wish: &'i PlannedRun,
     /// The strategy, when it was seen.
@@ -26,7 +26,7 @@ pub(super) struct Draft<'i> {
     pub undecided: bool,
 }
 
-impl<'i> Draft<'i> {
+impl<'i> PlanDraft<'i> {
     /// Nothing is decided yet, but for what could not be read.
     pub fn new(inventory: &'i Inventory, wish: &'i PlannedRun) -> Self {
         let mut draft = Self {

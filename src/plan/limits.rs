@@ -1,14 +1,14 @@
 //! Objects that a run of this size makes too large.
 
-use super::draft::Draft;
-use super::stages::Computed;
+use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::Concept;
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::rollout::limits::{self, DECISIONS, ETCD_REQUEST};
 
 /// Warns of objects that may outgrow what can be stored, and of lists that are cut.
-pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
+pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
     let updated: Vec<&str> = stages.map(|cluster| cluster.name.as_str()).collect();
     let removed = computed.removed.iter().map(|cluster| cluster.name.as_str());

@@ -1,16 +1,16 @@
 //! Member clusters on which a run would not get far.
 
-use super::draft::Draft;
-use super::stages::Computed;
+use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{duration, names};
 use crate::problems::members as evidence;
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::words::enumerate;
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.
-pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
+pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     let members: Vec<&MemberCluster> = computed
         .stages
         .iter()
@@ -23,7 +23,7 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
     silent(draft, &staying);
 }
 
-fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
+fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
     let Some(first) = leaving.first() else {
         return;
     };
@@ -46,7 +46,7 @@ fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
         .push(warning.look("Wait until it is gone, then plan again."));
 }
 
-fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
+fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
     let now = draft.inventory.now;
     let silent: Vec<_> = members
         .iter()

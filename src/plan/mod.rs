@@ -28,8 +28,8 @@ use crate::words::worded;
 
 pub use changes::{ObjectChanges, PlanContents, of_run};
 pub use compute::compute;
-pub use delivery::{Carriers, may_carry};
-pub use point::{Kinded, Point, Refusal, RefusalKind, Warning, WarningKind};
+pub use delivery::{NamespaceCarriers, may_carry};
+pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 
 /// The run that someone thinks of.
 #[derive(Debug, Clone)]
@@ -60,12 +60,12 @@ pub struct GivenStrategy {
     /// Where it comes from: a file's name.
     pub source: String,
     /// The rules of the schema that it breaks.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<SchemaViolation>,
 }
 
 /// A rule of the schema that a strategy breaks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Violation {
+pub struct SchemaViolation {
     /// Where: `spec.stages[1].afterStageTasks[0].waitTime`.
     pub path: String,
     /// What stands there.

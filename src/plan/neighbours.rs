@@ -1,10 +1,10 @@
 //! Other runs on the placement, and clusters that would go back: who overtakes whom.
 
-use crate::report::Compose;
+use crate::report::ComposeText;
 use std::collections::BTreeMap;
 
-use super::draft::Draft;
-use super::stages::Computed;
+use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
 use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
@@ -13,7 +13,7 @@ use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::{count, enumerate};
 
 /// Warns of the clusters that the planned run takes back.
-pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Option<&str>) {
+pub(super) fn going_back(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
     let back: Vec<_> = clusters(computed)
         .filter(|cluster| cluster.change == ClusterChange::Back)
         .collect();
@@ -63,7 +63,11 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
 /// Warns of every other run on the placement that is not over. There is no lock: whoever writes a
 /// cluster last decides its version, and a run fails only where a cluster that it is updating is
 /// taken from it. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub(super) fn active_runs(draft: &mut Draft<'_>, computed: &Computed, then: Option<&str>) {
+pub(super) fn active_runs(
+    draft: &mut PlanDraft<'_>,
+    computed: &ComputedStages,
+    then: Option<&str>,
+) {
     let inventory = draft.inventory;
     let own = draft.wish.run.as_deref();
     let others: Vec<_> = inventory
@@ -80,8 +84,8 @@ pub(super) fn active_runs(draft: &mut Draft<'_>, computed: &Computed, then: Opti
 }
 
 fn active(
-    draft: &Draft<'_>,
-    computed: &Computed,
+    draft: &PlanDraft<'_>,
+    computed: &ComputedStages,
     then: Option<&str>,
     other: &Rollout<'_>,
 ) -> Warning {
@@ -172,12 +176,12 @@ const fn phase(other: &Rollout<'_>) -> &'static str {
     }
 }
 
-fn clusters(computed: &Computed) -> impl Iterator<Item = &PlannedCluster> {
+fn clusters(computed: &ComputedStages) -> impl Iterator<Item = &PlannedCluster> {
     computed.stages.iter().flat_map(|stage| &stage.clusters)
 }
 
 /// Warns where the hub begins with every run at once.
-pub(super) fn state_ignored(draft: &mut Draft<'_>) {
+pub(super) fn state_ignored(draft: &mut PlanDraft<'_>) {
     let inventory = draft.inventory;
     let by_runs = || {
         inventory

@@ -1,7 +1,7 @@
 //! Overrides of the content that change nothing.
 
-use super::draft::Draft;
-use super::stages::Computed;
+use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
@@ -11,7 +11,7 @@ use crate::rollout::overrides::{idle, is_lost};
 use crate::rollout::versions::versions;
 
 /// Warns of overrides that were written for the placement and change nothing there.
-pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&str>) {
+pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, index: Option<&str>) {
     let inventory = draft.inventory;
     let all = versions(inventory);
     let mut all = all.iter();
@@ -38,7 +38,7 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
 
 /// Warns of one.
 fn without_effect(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     snapshot: &OverrideSnapshot,
     index: &str,
     resources: Option<&[&ManifestIdentity]>,

@@ -7,16 +7,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A reason for which the controller would refuse the run.
-pub type Refusal = Point<RefusalKind>;
+pub type Refusal = PlanPoint<RefusalKind>;
 
 /// Something that a person should know before the run begins.
-pub type Warning = Point<WarningKind>;
+pub type Warning = PlanPoint<WarningKind>;
 
 /// One point about a planned run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{K}Point")]
-pub struct Point<K> {
+pub struct PlanPoint<K> {
     /// What it is.
     pub kind: K,
     /// The finding that `explain` describes, if there is one.
@@ -58,7 +58,7 @@ macro_rules! kinds {
             }
         }
 
-        impl Kinded for $name {
+        impl PointKind for $name {
             fn code_of(self) -> Option<&'static str> {
                 self.code()
             }
@@ -69,7 +69,7 @@ macro_rules! kinds {
 }
 
 /// A kind of point that findings may explain.
-pub trait Kinded: Copy {
+pub trait PointKind: Copy {
     /// The code of the finding.
     fn code_of(self) -> Option<&'static str>;
 }
@@ -179,7 +179,7 @@ kinds! {
     }
 }
 
-impl<K: Kinded> Point<K> {
+impl<K: PointKind> PlanPoint<K> {
     /// A point about an object.
     pub fn new(kind: K, subject: impl Into<Subject>, message: impl Into<String>) -> Self {
         Self::of(kind, Problem::new(subject, message))
@@ -199,4 +199,4 @@ impl<K: Kinded> Point<K> {
     }
 }
 
-composed!(Point<K>);
+composed!(PlanPoint<K>);

@@ -1,24 +1,24 @@
 //! What the controller would refuse, in the words of a plan. What is wrong, its model finds.
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::{RefusalKind, content};
 use crate::controller::{InputFault, InputFinding, MissingInput};
 use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::strategy::{Stage, Strategy};
 use crate::problems::{
-    Problem, SortingLabel, StageMap, Tense, binding_count, bindings_outdated, max_concurrency,
-    no_cluster, no_stage, not_external, not_latest, not_scheduled, override_invalid,
-    placement_deleted, placement_missing, several_latest, snapshot_index, snapshot_parts_not_found,
-    sorting_label, stage_selector, stage_tasks, strategy_missing, two_stages, without_count,
-    without_index,
+    Problem, RefusalTense, SortingLabel, StageMap, binding_count, bindings_outdated,
+    max_concurrency, no_cluster, no_stage, not_external, not_latest, not_scheduled,
+    override_invalid, placement_deleted, placement_missing, several_latest, snapshot_index,
+    snapshot_parts_not_found, sorting_label, stage_selector, stage_tasks, strategy_missing,
+    two_stages, without_count, without_index,
 };
-use crate::report::{Compose, NotChecked};
+use crate::report::{ComposeText, NotChecked};
 use crate::rollout::versions::versions;
 
 /// Tells what was found wrong.
 pub(super) fn refuse(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     findings: &[InputFinding],
     map: Option<&StageMap<'_>>,
     index: Option<&str>,
@@ -54,7 +54,7 @@ pub(super) fn refuse(
 }
 
 /// What was not read and decides. A kind that is told already is not told twice.
-fn leave_undecided(draft: &mut Draft<'_>, missing: &MissingInput) {
+fn leave_undecided(draft: &mut PlanDraft<'_>, missing: &MissingInput) {
     draft.undecided = true;
     let what = missing.kind.name();
     if draft.not_checked.iter().all(|gap| gap.what != what) {
@@ -68,40 +68,40 @@ fn leave_undecided(draft: &mut Draft<'_>, missing: &MissingInput) {
 }
 
 /// What is wrong with the placement, its policy and its bindings.
-fn of_placement(draft: &Draft<'_>, fault: &InputFault) -> Option<(RefusalKind, Problem)> {
+fn of_placement(draft: &PlanDraft<'_>, fault: &InputFault) -> Option<(RefusalKind, Problem)> {
     let inventory = draft.inventory;
     let object = draft.placement();
     let policy = inventory.latest_policy();
     Some(match fault {
         InputFault::PlacementMissing => {
             let strategy = draft.strategy_object().name;
-            let problem = placement_missing(inventory, object, &strategy, Tense::Now);
+            let problem = placement_missing(inventory, object, &strategy, RefusalTense::Now);
             (RefusalKind::PlacementNotFound, problem)
         }
         InputFault::NotExternal => {
             let placement = inventory.placement.present();
             let now = placement.map_or("", Placement::rollout_type);
-            let problem = not_external(object, placement, now, Tense::Now);
+            let problem = not_external(object, placement, now, RefusalTense::Now);
             (RefusalKind::PlacementNotExternal, problem)
         }
         InputFault::PolicyMissing => {
-            let problem = not_latest(inventory, object, Tense::Now);
+            let problem = not_latest(inventory, object, RefusalTense::Now);
             (RefusalKind::PolicySnapshotNotFound, problem)
         }
         InputFault::SeveralPolicies(number) => {
-            let problem = several_latest(inventory, object, Some(*number), Tense::Now);
+            let problem = several_latest(inventory, object, Some(*number), RefusalTense::Now);
             (RefusalKind::PolicySnapshotsSeveral, problem)
         }
         InputFault::PolicyWithoutIndex => {
-            let problem = without_index(&policy?.object(), policy, Tense::Now);
+            let problem = without_index(&policy?.object(), policy, RefusalTense::Now);
             (RefusalKind::PolicySnapshotWithoutIndex, problem)
         }
         InputFault::PolicyWithoutCount => {
-            let problem = without_count(inventory, &policy?.object(), policy, Tense::Now);
+            let problem = without_count(inventory, &policy?.object(), policy, RefusalTense::Now);
             (RefusalKind::PolicySnapshotWithoutCount, problem)
         }
         InputFault::NotScheduled => {
-            let problem = not_scheduled(inventory, object, policy, Tense::Now);
+            let problem = not_scheduled(inventory, object, policy, RefusalTense::Now);
             (RefusalKind::PlacementNotScheduled, problem)
         }
         InputFault::OutdatedBindings(bindings) => {
@@ -112,17 +112,17 @@ fn of_placement(draft: &Draft<'_>, fault: &InputFault) -> Option<(RefusalKind, P
             (RefusalKind::BindingOutdated, problem)
         }
         InputFault::NoCluster => {
-            let problem = no_cluster(inventory, object, policy, Tense::Now);
+            let problem = no_cluster(inventory, object, policy, RefusalTense::Now);
             (RefusalKind::NoClusterSelected, problem)
         }
         InputFault::ClusterCount { selected, wanted } => {
             let counts = (Some(*selected), Some(*wanted));
-            let problem = binding_count(inventory, object, counts, Tense::Now);
+            let problem = binding_count(inventory, object, counts, RefusalTense::Now);
             (RefusalKind::BindingCountMismatch, problem)
         }
         InputFault::StrategyMissing => {
             let strategy = draft.strategy_object();
-            let problem = strategy_missing(inventory, &strategy, &object.name, Tense::Now);
+            let problem = strategy_missing(inventory, &strategy, &object.name, RefusalTense::Now);
             (RefusalKind::StrategyNotFound, problem)
         }
         _ => return None,
@@ -131,7 +131,7 @@ fn of_placement(draft: &Draft<'_>, fault: &InputFault) -> Option<(RefusalKind, P
 
 /// What is wrong with the stages. What the schema refuses already is not told twice.
 fn of_stage(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     fault: &InputFault,
     map: &StageMap<'_>,
 ) -> Option<(RefusalKind, Problem)> {
@@ -149,11 +149,14 @@ fn of_stage(
         InputFault::Selector { stage: at, problem } => {
             let stage = strategy.spec.stages.get(*at)?;
             let path = format!("spec.stages[{at}].labelSelector");
-            let problem = stage_selector(object, &stage.name, problem, Tense::Now);
+            let problem = stage_selector(object, &stage.name, problem, RefusalTense::Now);
             let problem = problem.evidence(object, path, stage.selector.as_deref());
             (RefusalKind::StageSelectorInvalid, problem)
         }
-        InputFault::TwoStages => (RefusalKind::ClusterInTwoStages, two_stages(map, Tense::Now)),
+        InputFault::TwoStages => (
+            RefusalKind::ClusterInTwoStages,
+            two_stages(map, RefusalTense::Now),
+        ),
         InputFault::Sorting { stage, clusters } => {
             let stage = strategy.spec.stages.get(*stage)?;
             let problem = sorting(draft, map, stage, clusters)?;
@@ -161,14 +164,14 @@ fn of_stage(
         }
         InputFault::NoStage(clusters) => {
             let names: Vec<_> = clusters.iter().map(String::as_str).collect();
-            let problem = no_stage(Some(map), object, &names, names.len(), Tense::Now);
+            let problem = no_stage(Some(map), object, &names, names.len(), RefusalTense::Now);
             (RefusalKind::ClusterInNoStage, problem)
         }
         InputFault::MaxConcurrency { stage: at } => {
             let stage = strategy.spec.stages.get(*at)?;
             let is_rejected = draft.is_rejected(*at, "maxConcurrency");
             let stages = &[(*at, stage)];
-            let problem = max_concurrency(object, "spec", object, stages, Tense::Now);
+            let problem = max_concurrency(object, "spec", object, stages, RefusalTense::Now);
             (!is_rejected).then_some((RefusalKind::MaxConcurrencyInvalid, problem))?
         }
         _ => return None,
@@ -176,7 +179,7 @@ fn of_stage(
 }
 
 fn task(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     strategy: &Strategy,
     at: usize,
     (before, problem): (bool, &TaskProblem),
@@ -191,7 +194,7 @@ fn task(
     if draft.is_rejected(at, field) {
         return None;
     }
-    let told = stage_tasks(&object, &stage.name, before, problem, Tense::Now);
+    let told = stage_tasks(&object, &stage.name, before, problem, RefusalTense::Now);
     let path = format!("spec.stages[{at}].{field}");
     Some(
         match place(problem).and_then(|at| Some((at, tasks.get(at)?))) {
@@ -213,7 +216,7 @@ fn place(problem: &TaskProblem) -> Option<usize> {
 }
 
 fn sorting(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     map: &StageMap<'_>,
     stage: &Stage,
     clusters: &[String],
@@ -229,12 +232,12 @@ fn sorting(
         first: (&first.meta.name, first.meta.label(key)),
         members,
     };
-    Some(sorting_label(draft.inventory, &label, Tense::Now))
+    Some(sorting_label(draft.inventory, &label, RefusalTense::Now))
 }
 
 /// What is wrong with the content and its overrides. Whether all parts of it exist is told with it.
 fn of_content(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     fault: &InputFault,
     index: Option<&str>,
 ) -> Option<(RefusalKind, Problem)> {
@@ -243,7 +246,7 @@ fn of_content(
     Some(match fault {
         InputFault::IndexInvalid => (
             RefusalKind::SnapshotIndexInvalid,
-            snapshot_index(object, object, asked, Tense::Now),
+            snapshot_index(object, object, asked, RefusalTense::Now),
         ),
         InputFault::SnapshotMissing | InputFault::SnapshotPruned => content::missing(draft, asked),
         InputFault::PartsNotFound => {
@@ -259,7 +262,7 @@ fn of_content(
             problem,
             clusters,
         } => {
-            let problem = override_invalid(snapshot, object, problem, Tense::Now);
+            let problem = override_invalid(snapshot, object, problem, RefusalTense::Now);
             (RefusalKind::OverrideInvalid, problem.clusters(clusters))
         }
         _ => return None,

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Violation;
+use super::SchemaViolation;
 use crate::kubefleet::selector::is_domain;
 use crate::words::closest;
 
@@ -15,7 +15,7 @@ const STAGES: usize = 31;
 const STAGE_NAME: usize = 63;
 
 /// Every rule that a strategy breaks, in the order of its text.
-pub fn violations(strategy: &Value) -> Vec<Violation> {
+pub fn violations(strategy: &Value) -> Vec<SchemaViolation> {
     let mut check = SchemaCheck {
         found: Vec::new(),
         is_alpha: strategy
@@ -28,14 +28,14 @@ pub fn violations(strategy: &Value) -> Vec<Violation> {
 }
 
 struct SchemaCheck {
-    found: Vec<Violation>,
+    found: Vec<SchemaViolation>,
     /// The oldest version has neither tasks before a stage nor a number of clusters at once.
     is_alpha: bool,
 }
 
 impl SchemaCheck {
     fn broken(&mut self, path: &str, value: Option<&Value>, rule: impl Into<String>) {
-        self.found.push(Violation {
+        self.found.push(SchemaViolation {
             path: path.to_owned(),
             value: value.map(shown).unwrap_or_default(),
             rule: rule.into(),

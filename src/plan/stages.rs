@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, PlannedTask, Warning, WarningKind};
 use crate::controller::{self, ClusterTimes, StageEnd, State};
 use crate::inventory::Inventory;
@@ -10,13 +10,13 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, TaskStatus};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Task};
-use crate::problems::{EmptyStage, StageMap, Tense, stage_empty};
+use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::placing::sorting_number;
 use crate::rollout::rollout_started;
 
 /// What the strategy makes of the clusters.
 #[derive(Debug, Default)]
-pub(super) struct Computed {
+pub(super) struct ComputedStages {
     pub stages: Vec<PlannedStage>,
     pub removed: Vec<PlannedCluster>,
     pub unplaced: Vec<PlannedCluster>,
@@ -24,11 +24,11 @@ pub(super) struct Computed {
 
 /// The stages as the controller computes them.
 pub(super) fn compute(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     planned: &State,
     map: Option<&StageMap<'_>>,
     then: Option<&str>,
-) -> Computed {
+) -> ComputedStages {
     let inventory = draft.inventory;
     let status = &planned.run.status;
     let leaving = status.deletion_stage.iter().flat_map(|it| &it.clusters);
@@ -43,7 +43,7 @@ pub(super) fn compute(
         .map(|(spec, it)| stage(draft, spec, it, then))
         .collect();
     let Some(map) = map else {
-        return Computed {
+        return ComputedStages {
             stages,
             removed,
             unplaced: Vec::new(),
@@ -62,14 +62,14 @@ pub(super) fn compute(
         change: ClusterChange::Unknown,
         ..cluster(draft, placed.name, None)
     });
-    Computed {
+    ComputedStages {
         unplaced: unplaced.collect(),
         stages,
         removed,
     }
 }
 
-fn empty(draft: &mut Draft<'_>, map: &StageMap<'_>, stages: &[PlannedStage]) {
+fn empty(draft: &mut PlanDraft<'_>, map: &StageMap<'_>, stages: &[PlannedStage]) {
     let object = draft.strategy_object();
     let placed = map.clusters.iter();
     let members: Vec<_> = placed.filter_map(|placed| placed.member).collect();
@@ -83,14 +83,14 @@ fn empty(draft: &mut Draft<'_>, map: &StageMap<'_>, stages: &[PlannedStage]) {
             tasks: tasks.map(|task| task.kind.as_str()).collect(),
             spec: Some((map, stage)),
         };
-        let problem = stage_empty(&object, &empty, &members, Tense::Now);
+        let problem = stage_empty(&object, &empty, &members, RefusalTense::Now);
         let warning = Warning::of(WarningKind::StageEmpty, problem);
         draft.warnings.push(warning);
     }
 }
 
 fn stage(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     spec: &Stage,
     status: &StageStatus,
     then: Option<&str>,
@@ -160,7 +160,7 @@ fn tasks(specs: &[Task], tasks: &[TaskStatus]) -> Vec<PlannedTask> {
 }
 
 /// A cluster, what it has and what it would get.
-fn cluster(draft: &Draft<'_>, name: &str, then: Option<&str>) -> PlannedCluster {
+fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedCluster {
     let binding = draft.inventory.binding(name);
     let now = binding.and_then(Binding::snapshot_index);
     PlannedCluster {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::{RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::kubefleet::strategy::Strategy;
 use crate::problems::Problem;
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 /// Tells what the API server would refuse, and what a person should know.
-pub(super) fn check(draft: &mut Draft<'_>) {
+pub(super) fn check(draft: &mut PlanDraft<'_>) {
     let Some(strategy) = draft.strategy else {
         return;
     };
@@ -20,7 +20,7 @@ pub(super) fn check(draft: &mut Draft<'_>) {
 }
 
 /// The rules of the schema that a strategy from a file breaks.
-fn violations(draft: &mut Draft<'_>) {
+fn violations(draft: &mut PlanDraft<'_>) {
     let StrategyChoice::Given(given) = &draft.wish.strategy else {
         return;
     };
@@ -36,7 +36,7 @@ fn violations(draft: &mut Draft<'_>) {
 }
 
 /// Fields that this version does not know: they are the hub's business, and nobody else's.
-fn unknown(draft: &mut Draft<'_>, strategy: &Strategy) {
+fn unknown(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
     let object = draft.strategy_object();
     for field in strategy.spec.unknown_fields() {
         let path = format!("spec.{field}");
@@ -51,7 +51,7 @@ fn unknown(draft: &mut Draft<'_>, strategy: &Strategy) {
 }
 
 /// A gate before the removal, which its request's name does not tell.
-fn removal(draft: &mut Draft<'_>, strategy: &Strategy) {
+fn removal(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
     if strategy.spec.before_deletion.is_empty() {
         return;
     }
@@ -64,7 +64,7 @@ fn removal(draft: &mut Draft<'_>, strategy: &Strategy) {
 
 /// Approval requests are named after the stage, and the controller takes one that exists for its
 /// own. Source: updaterun/execution.go:handleStageApprovalTask.
-fn names_twice(draft: &mut Draft<'_>, strategy: &Strategy) {
+fn names_twice(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, stage) in strategy.spec.stages.iter().enumerate() {
         places.entry(&stage.name).or_default().push(at);

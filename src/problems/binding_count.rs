@@ -1,11 +1,11 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
 use super::steps::{of_placement, see_members};
-use super::{Problem, Tense, scheduling};
+use super::{Problem, RefusalTense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, ObjectRef, names};
-use crate::report::{Compose, Shown};
+use crate::report::{ComposeText, ShownValue};
 use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only. The numbers are those that are told: selected, wanted.
@@ -13,7 +13,7 @@ pub fn binding_count(
     inventory: &Inventory,
     object: &ObjectRef,
     told: (Option<i64>, Option<i64>),
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let plural = if told.0 == Some(1) { "" } else { "s" };

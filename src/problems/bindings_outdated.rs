@@ -3,7 +3,7 @@
 use super::Problem;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 use crate::words::{count, enumerate};
 
 pub fn bindings_outdated(

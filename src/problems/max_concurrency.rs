@@ -1,9 +1,9 @@
 //! A stage's maxConcurrency is neither a number nor a percentage.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Stage;
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 use crate::words::enumerate;
 
 /// The controller looks at the number only when the stage is under way, and fails then. The stages
@@ -13,7 +13,7 @@ pub fn max_concurrency(
     path: &str,
     strategy: &ObjectRef,
     stages: &[(usize, &Stage)],
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let subject = subject.into();
     let names = enumerate(stages.iter().map(|(_, stage)| stage.name.as_str()));

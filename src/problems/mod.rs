@@ -63,14 +63,14 @@ pub use two_stages::{two_stages, was_in_two_stages};
 
 /// When KubeFleet refuses. It reads as the end of a sentence, before the full stop.
 #[derive(Debug, Clone, Copy)]
-pub enum Tense<'t> {
+pub enum RefusalTense<'t> {
     /// It would refuse a run that is created now.
     Now,
     /// It refused a run: `when example-run was initialized`, and what has changed since.
     Past { when: &'t str, since: &'t str },
 }
 
-impl Tense<'_> {
+impl RefusalTense<'_> {
     pub const fn pick<'w>(self, now: &'w str, past: &'w str) -> &'w str {
         match self {
             Self::Now => now,
@@ -106,7 +106,7 @@ impl Tense<'_> {
     }
 }
 
-impl std::fmt::Display for Tense<'_> {
+impl std::fmt::Display for RefusalTense<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}{}", self.when(), self.since())
     }

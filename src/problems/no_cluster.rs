@@ -1,18 +1,18 @@
 //! The placement is scheduled, to no cluster at all.
 
 use super::steps::see_members;
-use super::{Problem, Tense, scheduling};
+use super::{Problem, RefusalTense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 pub fn no_cluster(
     inventory: &Inventory,
     object: &ObjectRef,
     policy: Option<&PolicySnapshot>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let reasons_given =
         policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy, inventory)));

@@ -1,9 +1,9 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
 use super::steps::label;
-use super::{Problem, StageMap, Tense, selector_of};
+use super::{Problem, RefusalTense, StageMap, selector_of};
 use crate::kubefleet::{Kind, ObjectRef};
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 use crate::words::{count, enumerate};
 
 /// A stage without a selector takes no cluster. Of many clusters a controller names the first only:
@@ -13,7 +13,7 @@ pub fn no_stage(
     strategy: &ObjectRef,
     clusters: &[&str],
     number: usize,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let names = if number > clusters.len() && clusters.len() > 3 {
         let first: Vec<_> = clusters.iter().take(3).copied().collect();
@@ -22,7 +22,7 @@ pub fn no_stage(
         enumerate(clusters)
     };
     let since = match (tense, map) {
-        (Tense::Now, Some(map)) => map.near_misses() + &gone(map),
+        (RefusalTense::Now, Some(map)) => map.near_misses() + &gone(map),
         _ => tense.since().to_owned(),
     };
     let when = tense.when();

@@ -1,16 +1,16 @@
 //! The placement rolls its content out by itself.
 
 use super::steps::make_external;
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 pub fn not_external(
     object: &ObjectRef,
     placement: Option<&Placement>,
     strategy: &str,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let mut problem = Problem::new(
         object,

@@ -1,24 +1,24 @@
 //! The scheduler has not found all the clusters that the placement asks for.
 
 use super::steps::wait_until_scheduled;
-use super::{Problem, Tense, scheduling};
+use super::{Problem, RefusalTense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::{ABSENT, Compose};
+use crate::report::{ABSENT, ComposeText};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is missing.
 pub fn not_scheduled(
     inventory: &Inventory,
     object: &ObjectRef,
     policy: Option<&PolicySnapshot>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let lead = match tense {
-        Tense::Now => {
+        RefusalTense::Now => {
             format!("{object} is not fully scheduled, so an update run of it would fail")
         }
-        Tense::Past { .. } => format!("{object} was not fully scheduled{}", tense.when()),
+        RefusalTense::Past { .. } => format!("{object} was not fully scheduled{}", tense.when()),
     };
     let reasons = policy.map_or_else(String::new, |policy| explained(inventory, policy));
     let message = format!("{lead}{reasons}{}.", tense.since());
@@ -64,7 +64,7 @@ fn explained(inventory: &Inventory, policy: &PolicySnapshot) -> String {
 }
 
 /// The snapshot's own condition, and what it speaks of.
-pub fn scheduled_evidence<B: Compose>(policy: &PolicySnapshot, build: B) -> B {
+pub fn scheduled_evidence<B: ComposeText>(policy: &PolicySnapshot, build: B) -> B {
     let object = policy.object();
     let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) else {
         return build.evidence(&object, "status.conditions[type=Scheduled]", ABSENT);

@@ -6,7 +6,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::selector::LabelSelector;
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 use crate::rollout::overrides::{IdleOverride, origin, selected, selectors};
 use crate::words::enumerate;
 

@@ -1,11 +1,11 @@
 //! An override that matches the content cannot be used.
 
 use super::steps::see_override;
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::selector::LabelSelector;
-use crate::report::{ABSENT, Compose, Subject};
+use crate::report::{ABSENT, ComposeText, Subject};
 use crate::rollout::overrides::origin;
 
 /// Tells which override is at fault: a controller does not. `what` is the predicate of a sentence.
@@ -13,7 +13,7 @@ pub fn override_invalid(
     snapshot: &OverrideSnapshot,
     placement: &ObjectRef,
     what: &str,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let object = snapshot.object();
     let subject = Subject::new(
@@ -22,8 +22,8 @@ pub fn override_invalid(
         origin(snapshot),
     );
     let found = match tense {
-        Tense::Now => "This aborts the run.".to_owned(),
-        Tense::Past { when, .. } => format!("The controller found this {when}."),
+        RefusalTense::Now => "This aborts the run.".to_owned(),
+        RefusalTense::Past { when, .. } => format!("The controller found this {when}."),
     };
     let message = format!("{subject} applies to the content of {placement} and {what}. {found}");
     let problem = Problem::new(subject, message);

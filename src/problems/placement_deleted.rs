@@ -4,7 +4,7 @@ use super::Problem;
 use super::steps::of_placement;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 /// How many of its bindings are shown.
 const SHOWN: usize = 2;

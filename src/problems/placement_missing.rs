@@ -1,10 +1,10 @@
 //! The placement does not exist: perhaps it is elsewhere, or has another name.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::words::{CommandLine, closest, enumerate};
 
 pub const MAKE_PLACEMENT: &str =
@@ -15,7 +15,7 @@ pub fn placement_missing(
     inventory: &Inventory,
     object: &ObjectRef,
     strategy: &str,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let listed = &inventory.placements;
     let elsewhere: Vec<&Placement> = listed

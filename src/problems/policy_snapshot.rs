@@ -1,11 +1,11 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
 use super::steps::wait_until_scheduled;
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, ObjectRef, names};
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::words::enumerate;
 
 fn is_latest() -> String {
@@ -13,7 +13,7 @@ fn is_latest() -> String {
 }
 
 /// No snapshot is marked as the latest: the placement is too young, or on its way out.
-pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: Tense<'_>) -> Problem {
+pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: RefusalTense<'_>) -> Problem {
     let mut problem = Problem::new(
         object,
         format!(
@@ -25,7 +25,7 @@ pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: Tense<'_>) -
         let mark = policy.meta.label(names::IS_LATEST);
         problem = problem.evidence(policy.object(), is_latest(), mark);
     }
-    if let (Tense::Now, true) = (tense, problem.evidence.is_empty()) {
+    if let (RefusalTense::Now, true) = (tense, problem.evidence.is_empty()) {
         let kind = inventory.scope.kind(Concept::PolicySnapshot);
         problem = problem.computed(object, &["metadata.name"], format!("it has no {kind}"));
     }
@@ -41,15 +41,15 @@ pub fn several_latest(
     inventory: &Inventory,
     object: &ObjectRef,
     count: Option<usize>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let mut latest: Vec<&PolicySnapshot> = inventory.latest_policies().collect();
     latest.sort_by_key(|policy| policy.index().and_then(|index| index.parse::<u64>().ok()));
     let names = enumerate(latest.iter().map(|policy| policy.meta.name.as_str()));
     let still = match tense {
-        Tense::Now => format!(": {names}"),
-        Tense::Past { .. } if latest.len() > 1 => format!(" ({names} are now)"),
-        Tense::Past { .. } => String::new(),
+        RefusalTense::Now => format!(": {names}"),
+        RefusalTense::Past { .. } if latest.len() > 1 => format!(" ({names} are now)"),
+        RefusalTense::Past { .. } => String::new(),
     };
     let number = count.map_or_else(|| "Several".to_owned(), |count| count.to_string());
     let mut problem = Problem::new(
@@ -88,7 +88,7 @@ pub fn several_latest(
 pub fn without_index(
     object: &ObjectRef,
     policy: Option<&PolicySnapshot>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let index = object.name.rsplit_once('-');
     let index = index.map_or("INDEX", |(_, index)| index);
@@ -113,7 +113,7 @@ pub fn without_count(
     inventory: &Inventory,
     object: &ObjectRef,
     policy: Option<&PolicySnapshot>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let placement = inventory.placement.present();
     let count = placement

@@ -1,10 +1,10 @@
 //! The placement selects what it may not, so no snapshot of its content can be made.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::{ObjectRef, describe_object, reasons};
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors.
@@ -12,7 +12,7 @@ pub fn resource_selectors(
     inventory: &Inventory,
     object: &ObjectRef,
     problem: Option<&SelectorProblem>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let (what, repair) = describe(problem, tense);
     let mut problem = Problem::new(object, format!("{object} {what}{tense}."));
@@ -33,11 +33,11 @@ pub fn resource_selectors(
 
 /// Why KubeFleet would refuse what a placement selects, and what to do.
 pub fn refused_selector(object: &ObjectRef, problem: &SelectorProblem) -> (String, &'static str) {
-    let (what, repair) = describe(Some(problem), Tense::Now);
+    let (what, repair) = describe(Some(problem), RefusalTense::Now);
     (format!("{object} {what}"), repair)
 }
 
-fn describe(problem: Option<&SelectorProblem>, tense: Tense<'_>) -> (String, &'static str) {
+fn describe(problem: Option<&SelectorProblem>, tense: RefusalTense<'_>) -> (String, &'static str) {
     let Some(problem) = problem else {
         return (
             format!("{} resource selectors that are not valid", tense.has()),

@@ -1,6 +1,6 @@
 //! What the scheduler decided about clusters, in words.
 
-use crate::report::Compose;
+use crate::report::ComposeText;
 use std::collections::BTreeMap;
 
 use crate::inventory::Inventory;
@@ -256,7 +256,11 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
 }
 
 /// Adds the reasons as the snapshot has them.
-pub fn evidence<B: Compose>(policy: &PolicySnapshot, inventory: &Inventory, mut finding: B) -> B {
+pub fn evidence<B: ComposeText>(
+    policy: &PolicySnapshot,
+    inventory: &Inventory,
+    mut finding: B,
+) -> B {
     const SHOWN: usize = 8;
     let object = policy.object();
     for decision in left_out(policy).take(SHOWN) {
@@ -391,7 +395,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{MemberCluster, PolicySnapshot, by_policy, is_for_good};
-    use crate::kubefleet::object::{Body, Object};
+    use crate::kubefleet::object::{Object, ObjectBody};
 
     fn objects(policy: &Value, member: &Value) -> (Arc<PolicySnapshot>, Arc<MemberCluster>) {
         let policy = Object::of(&json!({
@@ -403,7 +407,7 @@ mod tests {
         member["apiVersion"] = "cluster.kubernetes-fleet.io/v1beta1".into();
         member["kind"] = "MemberCluster".into();
         match (policy.body, Object::of(&member).body) {
-            (Body::PolicySnapshot(policy), Body::Member(member)) => (policy, member),
+            (ObjectBody::PolicySnapshot(policy), ObjectBody::Member(member)) => (policy, member),
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@ use super::Problem;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{ObjectRef, names};
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::rollout::versions::Version;
 
 /// What to do where the controller does not find the parts of a snapshot in a namespace.
@@ -13,14 +13,14 @@ pub const ONE_OBJECT: &str = "Make the content small enough for one snapshot obj
     namespace and always fails.";
 
 /// Adds how many parts there should be, as one of them says.
-pub fn number_of_parts<B: Compose>(build: B, part: &ResourceSnapshot) -> B {
+pub fn number_of_parts<B: ComposeText>(build: B, part: &ResourceSnapshot) -> B {
     let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
     let value = part.meta.annotation(names::NUMBER_OF_SNAPSHOTS);
     build.evidence(part.object(), path, value)
 }
 
 /// Adds the step that shows which snapshots are whole.
-pub fn see_complete<B: Compose>(build: B, placement: &ObjectRef) -> B {
+pub fn see_complete<B: ComposeText>(build: B, placement: &ObjectRef) -> B {
     build.look_with(
         "Check which snapshots are complete.",
         placement.fleet("snapshots"),

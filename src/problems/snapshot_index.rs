@@ -1,20 +1,20 @@
 //! A run asks for a resource snapshot by something that is no index.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 
 /// A word such as `newest`, a snapshot's name or a negative number.
 pub fn snapshot_index(
     subject: impl Into<Subject>,
     placement: &ObjectRef,
     index: &str,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let subject = subject.into();
     let run = match tense {
-        Tense::Now => "The run".to_owned(),
-        Tense::Past { .. } => subject.to_string(),
+        RefusalTense::Now => "The run".to_owned(),
+        RefusalTense::Past { .. } => subject.to_string(),
     };
     Problem::new(
         subject,

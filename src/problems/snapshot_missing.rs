@@ -1,9 +1,9 @@
 //! The placement has no resource snapshot of the index that a run asks for.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::{ObjectRef, names};
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 use crate::words::existing_indexes;
 
 /// The lowest index that exists, when the one asked for is below it: then it was pruned. Indexes
@@ -18,7 +18,7 @@ pub fn pruned_below(inventory: &Inventory, index: &str) -> Option<u64> {
 }
 
 /// Adds the indexes that exist, the highest ones where there are many.
-pub fn existing_snapshots<B: Compose>(
+pub fn existing_snapshots<B: ComposeText>(
     inventory: &Inventory,
     object: &ObjectRef,
     mut build: B,
@@ -50,7 +50,7 @@ pub fn snapshot_missing(
     subject: impl Into<Subject>,
     object: &ObjectRef,
     index: &str,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let indexes = inventory.snapshot_indexes();
     let tail = if !tense.since().is_empty() {
@@ -84,12 +84,12 @@ pub fn snapshot_pruned(
     subject: impl Into<Subject>,
     object: &ObjectRef,
     (index, lowest): (&str, u64),
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let subject = subject.into();
     let run = match tense {
-        Tense::Now => "The run".to_owned(),
-        Tense::Past { .. } => subject.to_string(),
+        RefusalTense::Now => "The run".to_owned(),
+        RefusalTense::Past { .. } => subject.to_string(),
     };
     let placement = inventory.placement.present();
     let keeps = placement.map_or_else(String::new, |placement| {

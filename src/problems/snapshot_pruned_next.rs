@@ -5,7 +5,7 @@ use crate::kubefleet::names;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::words::count;
 
 /// `run` needs it already.

@@ -1,12 +1,12 @@
 //! A stage sorts its clusters by a label that is not a whole number on some of them.
 
 use super::steps::label;
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::rollout::placing::sorting_number;
 use crate::words::{closest, enumerate};
 
@@ -44,7 +44,7 @@ fn near<'i>(member: &'i MemberCluster, key: &str) -> Option<(&'i str, &'i str)> 
 pub fn sorting_label(
     inventory: &Inventory,
     unsorted_by: &SortingLabel<'_>,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let &SortingLabel {
         key,

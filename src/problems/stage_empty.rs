@@ -1,11 +1,11 @@
 //! A stage has no clusters.
 
 use super::steps::show_labels;
-use super::{Problem, StageMap, Tense, near_misses};
+use super::{Problem, RefusalTense, StageMap, near_misses};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::words::enumerate;
 
 /// A stage without clusters.
@@ -24,7 +24,7 @@ pub fn stage_empty(
     object: &ObjectRef,
     stage: &EmptyStage<'_>,
     members: &[&MemberCluster],
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let EmptyStage { name, tasks, spec } = stage;
     let own: Vec<_> = spec.iter().map(|(_, stage)| *stage).collect();

@@ -7,14 +7,14 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, StrategySpec};
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::rollout::near::near_miss;
-use crate::rollout::placing::Placing;
+use crate::rollout::placing::StagePlacing;
 
 /// The clusters of a placement in the stages of a strategy.
 #[derive(Debug)]
 pub struct StageMap<'i> {
-    placing: Placing<'i>,
+    placing: StagePlacing<'i>,
     inventory: &'i Inventory,
     pub strategy_object: ObjectRef,
     /// Where the stages stand.
@@ -22,7 +22,7 @@ pub struct StageMap<'i> {
 }
 
 impl<'i> Deref for StageMap<'i> {
-    type Target = Placing<'i>;
+    type Target = StagePlacing<'i>;
 
     fn deref(&self) -> &Self::Target {
         &self.placing
@@ -57,7 +57,7 @@ impl<'i> StageMap<'i> {
     /// With the stages that stand in a strategy.
     pub fn of(inventory: &'i Inventory, strategy: ObjectRef, spec: &'i StrategySpec) -> Self {
         Self {
-            placing: Placing::new(inventory, spec),
+            placing: StagePlacing::new(inventory, spec),
             inventory,
             source: (strategy.clone(), "spec"),
             strategy_object: strategy,
@@ -65,7 +65,7 @@ impl<'i> StageMap<'i> {
     }
 
     /// Adds what decides: the labels of clusters and the selectors of stages.
-    pub fn evidence<'s, B: Compose>(
+    pub fn evidence<'s, B: ComposeText>(
         &self,
         mut build: B,
         clusters: impl IntoIterator<Item = &'s str>,

@@ -1,11 +1,16 @@
 //! A stage selects clusters with a selector that is not valid.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 /// The schema does not check operators and values.
-pub fn stage_selector(strategy: &ObjectRef, stage: &str, error: &str, tense: Tense<'_>) -> Problem {
+pub fn stage_selector(
+    strategy: &ObjectRef,
+    stage: &str,
+    error: &str,
+    tense: RefusalTense<'_>,
+) -> Problem {
     Problem::new(
         strategy,
         format!(

@@ -1,9 +1,9 @@
 //! A stage has tasks that the controller refuses.
 
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::TaskProblem;
-use crate::report::Compose;
+use crate::report::ComposeText;
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait.
 pub fn stage_tasks(
@@ -11,7 +11,7 @@ pub fn stage_tasks(
     stage: &str,
     before: bool,
     problem: &TaskProblem,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let field = if before {
         "beforeStageTasks"

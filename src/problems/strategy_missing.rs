@@ -1,10 +1,10 @@
 //! The strategy does not exist in the run's scope.
 
 use super::steps::new_run;
-use super::{Problem, Tense};
+use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Compose;
+use crate::report::ComposeText;
 use crate::words::closest;
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.
@@ -12,7 +12,7 @@ pub fn strategy_missing(
     inventory: &Inventory,
     object: &ObjectRef,
     placement: &str,
-    tense: Tense<'_>,
+    tense: RefusalTense<'_>,
 ) -> Problem {
     let others = || {
         inventory
@@ -48,11 +48,11 @@ pub fn strategy_missing(
             command.flag("--strategy", similar)
         };
         problem = match tense {
-            Tense::Now => problem.look_with(
+            RefusalTense::Now => problem.look_with(
                 format!("If you mean {similar}, plan with it."),
                 of(fleet("plan")),
             ),
-            Tense::Past { .. } => problem.fix_with(
+            RefusalTense::Past { .. } => problem.fix_with(
                 format!(
                     "Start a new run that names {similar}, if you meant it: the field is immutable."
                 ),
@@ -62,7 +62,7 @@ pub fn strategy_missing(
                 },
             ),
         };
-    } else if let (Tense::Now, Some(_)) = (tense, others().next()) {
+    } else if let (RefusalTense::Now, Some(_)) = (tense, others().next()) {
         problem = problem.look_with("Choose an existing one.", fleet("strategies"));
     }
     problem.fix(format!(

@@ -1,9 +1,9 @@
 //! Stages select the same clusters.
 
-use super::{Problem, StageMap, Tense};
+use super::{Problem, RefusalTense, StageMap};
 use crate::kubefleet::Kind;
 use crate::kubefleet::strategy::Stage;
-use crate::report::{Compose, Subject};
+use crate::report::{ComposeText, Subject};
 use crate::words::enumerate;
 
 fn member(name: &str) -> Subject {
@@ -11,7 +11,7 @@ fn member(name: &str) -> Subject {
 }
 
 /// The clusters that are in several stages, by their labels.
-pub fn two_stages(map: &StageMap<'_>, tense: Tense<'_>) -> Problem {
+pub fn two_stages(map: &StageMap<'_>, tense: RefusalTense<'_>) -> Problem {
     let strategy = &map.strategy_object;
     let names = |stages: &[&Stage]| -> Vec<String> {
         stages.iter().map(|stage| stage.name.clone()).collect()
@@ -46,7 +46,11 @@ pub fn two_stages(map: &StageMap<'_>, tense: Tense<'_>) -> Problem {
 }
 
 /// A cluster that was in several stages, although its labels do not show it.
-pub fn was_in_two_stages(map: Option<&StageMap<'_>>, cluster: &str, tense: Tense<'_>) -> Problem {
+pub fn was_in_two_stages(
+    map: Option<&StageMap<'_>>,
+    cluster: &str,
+    tense: RefusalTense<'_>,
+) -> Problem {
     let message = format!("MemberCluster {cluster} was in more than one stage{tense}.");
     details(Problem::new(member(cluster), message), map, &[cluster])
 }

@@ -8,14 +8,16 @@ use std::fmt::Write as _;
 use super::escape;
 use super::invocation::Invocation;
 use super::wrap::list;
-use crate::report::{Detail, NotChecked, Outline, OutlinedFinding, Report, Severity, Verdict};
+use crate::report::{
+    NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, Severity, Verdict,
+};
 use crate::words::count;
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let title = format!("{}: {}", report.verdict.as_str(), report.about());
-    let outline = Outline::new(report, Detail::ANNOTATION);
+    let outline = ReportOutline::new(report, ReportDetail::ANNOTATION);
     let mut lines = vec![data(&outline.summary)];
     lines.extend(outline.left_out);
     command(&mut out, level_of(report.verdict), &title, &lines);
@@ -49,7 +51,7 @@ fn finding(
     let title = format!("{} {} ({name})", finding.code, finding.name);
     let mut lines = vec![data(&finding.message)];
     if finding.clusters.len() > 1 {
-        let clusters = list(finding.clusters, Detail::ANNOTATION.clusters);
+        let clusters = list(finding.clusters, ReportDetail::ANNOTATION.clusters);
         lines.push(data(&format!("clusters: {clusters}")));
     }
     if !finding.root_cause && !finding.role.is_empty() {
@@ -89,7 +91,7 @@ fn gap(gap: &NotChecked) -> String {
         format!(
             "{what}: {} ({})",
             gap.why,
-            list(&gap.clusters, Detail::ANNOTATION.clusters)
+            list(&gap.clusters, ReportDetail::ANNOTATION.clusters)
         )
     })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::words::{self, CommandLine, Spelling};
+use crate::words::{self, CommandLine, CommandSpelling};
 
 /// How commands begin in reports, and in our own texts.
 pub const CANONICAL: &str = "kubectl fleet-stage";
@@ -84,7 +84,7 @@ impl Invocation {
 
     fn words(&self, command: &CommandLine) -> Vec<String> {
         let context = command.cluster().and_then(|it| self.contexts.get(it));
-        command.spelled(&Spelling {
+        command.spelled(&CommandSpelling {
             program: self.program,
             flags: match context {
                 Some(_) => &self.file,

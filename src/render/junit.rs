@@ -13,7 +13,9 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
 use crate::diagnose::rules;
-use crate::report::{Detail, NotChecked, Outline, OutlinedFinding, Report, Severity, Verdict};
+use crate::report::{
+    NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, Severity, Verdict,
+};
 use crate::rollout::timeline::Timeline;
 
 /// Writes reports: findings of at least this severity are failures.
@@ -75,7 +77,7 @@ fn suite(report: &Report, least: Severity, invocation: &Invocation) -> TestSuite
     suite.timestamp = report
         .as_of
         .and_then(|as_of| as_of.to_string().parse().ok());
-    let outline = Outline::new(report, Detail::ISSUE);
+    let outline = ReportOutline::new(report, ReportDetail::ISSUE);
     suite.add_test_case(verdict(report.verdict, &outline, lasts));
     let known: BTreeSet<_> = rules::ALL.iter().map(|rule| rule.code).collect();
     let all = rules::ALL.iter().map(|rule| (rule.code, rule.name));
@@ -90,7 +92,7 @@ fn suite(report: &Report, least: Severity, invocation: &Invocation) -> TestSuite
 }
 
 /// The first case: where the rollout is.
-fn verdict(verdict: Verdict, outline: &Outline<'_>, lasts: Duration) -> TestCase {
+fn verdict(verdict: Verdict, outline: &ReportOutline<'_>, lasts: Duration) -> TestCase {
     let summary = escape::line(&outline.summary);
     let word = verdict.as_str();
     let text = format!("{word}\n{summary}");

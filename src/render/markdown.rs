@@ -6,7 +6,7 @@ use super::escape;
 use super::invocation::Invocation;
 use super::tree;
 use super::wrap::list;
-use crate::report::{Detail, Effect, NotChecked, Outline, OutlinedFinding, Report};
+use crate::report::{Effect, NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline};
 use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
 use crate::words::CommandLine;
 
@@ -15,7 +15,7 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let target = text(&report.about());
     let _ = writeln!(out, "## {}: {target}\n", report.verdict.as_str());
-    let outline = Outline::new(report, Detail::ISSUE);
+    let outline = ReportOutline::new(report, ReportDetail::ISSUE);
     let _ = writeln!(out, "{}", prose(&outline.summary));
     if let Some(progress) = &report.progress {
         table(&mut out, progress);
@@ -100,7 +100,10 @@ fn unfinished(stage: &StageProgress) -> String {
         match state {
             ClusterState::Done => None,
             ClusterState::Pending => Some(group),
-            _ => Some(format!("{group}: {}", list(&names, Detail::ISSUE.clusters))),
+            _ => Some(format!(
+                "{group}: {}",
+                list(&names, ReportDetail::ISSUE.clusters)
+            )),
         }
     });
     groups.collect::<Vec<_>>().join("; ")
@@ -126,7 +129,7 @@ fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocat
             Some(stage) => format!(" (stage {stage})"),
             None => String::new(),
         };
-        let clusters = list(finding.clusters, Detail::ISSUE.clusters);
+        let clusters = list(finding.clusters, ReportDetail::ISSUE.clusters);
         let _ = writeln!(out, "\nClusters{}: {}", text(&stage), text(&clusters));
     }
     for (at, remedy) in finding.remedies.iter().enumerate() {
@@ -169,7 +172,10 @@ fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocat
 fn gap(gap: &NotChecked) -> String {
     let mut line = format!("{}: {}", gap.name(), gap.why);
     if !gap.clusters.is_empty() {
-        line = format!("{line} ({})", list(&gap.clusters, Detail::ISSUE.clusters));
+        line = format!(
+            "{line} ({})",
+            list(&gap.clusters, ReportDetail::ISSUE.clusters)
+        );
     }
     text(&line)
 }

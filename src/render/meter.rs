@@ -1,10 +1,10 @@
 //! How far a stage has come, drawn in a few characters.
 
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::rollout::{ClusterState, StageProgress};
 
 /// How far a stage has come, in so many characters: done, in flight, stuck, and not reached.
-pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: Paint) -> String {
+pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: TextPaint) -> String {
     let total = stage.clusters.len().max(1);
     let of = |is_meant: fn(ClusterState) -> bool| {
         let clusters = stage.clusters.iter();

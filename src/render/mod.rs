@@ -18,4 +18,4 @@ mod tree;
 pub mod wrap;
 
 pub use crate::words::{json, yaml};
-pub use look::Look;
+pub use look::RenderLook;

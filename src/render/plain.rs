@@ -1,7 +1,7 @@
 //! Markdown of our own, shown on a terminal.
 
 use super::invocation::Invocation;
-use super::style::Paint;
+use super::style::TextPaint;
 use super::wrap::hanging;
 
 /// Lines of running text are not longer, however wide the terminal is.
@@ -9,7 +9,7 @@ const WIDEST: usize = 100;
 
 /// Shows an explanation: headings stand out, code is indented, text is wrapped, and links of the
 /// repository are the names that they stand for.
-pub fn markdown(source: &str, width: usize, paint: Paint, invocation: &Invocation) -> String {
+pub fn markdown(source: &str, width: usize, paint: TextPaint, invocation: &Invocation) -> String {
     let mut page = PlainPage {
         out: String::new(),
         block: String::new(),
@@ -59,7 +59,7 @@ struct PlainPage {
     /// A paragraph or an item of a list, on one line.
     block: String,
     width: usize,
-    paint: Paint,
+    paint: TextPaint,
 }
 
 impl PlainPage {
@@ -145,7 +145,7 @@ fn inline(text: &str) -> String {
 mod tests {
     use super::{inline, markdown};
     use crate::render::invocation::Invocation;
-    use crate::render::style::Paint;
+    use crate::render::style::TextPaint;
 
     #[test]
     fn an_explanation_reads_well() {
@@ -154,7 +154,7 @@ mod tests {
             1. run\n   ```sh\n   kubectl fleet-stage x\n   ```\n2. see [FS2](FS2.md)\n   or [more](FS3.md#a) and [docs](https://x.test/y)\n";
         let invocation = Invocation::new("kubectl-fleet-stage", "", &[]);
         assert_eq!(
-            markdown(source, 40, Paint::new(false), &invocation),
+            markdown(source, 40, TextPaint::new(false), &invocation),
             "FS1: x\n\nOne sentence that is long enough to be\nwrapped.\n\nHow\n\
              - first, with a second line of some\n  length\n  - inner one\n- `a[0]` of it\n\n\
              1. run\n       kubectl-fleet-stage x\n2. see FS2 or more (FS3) and docs\n   (https://x.test/y)\n"

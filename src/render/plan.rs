@@ -4,26 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::escape;
-use super::look::Look;
-use super::style::Paint;
+use super::look::RenderLook;
+use super::style::TextPaint;
 use super::text::{TextPage, not_checked};
 use super::wrap::{hanging, list};
 use crate::controller::StageEnd;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
-use crate::manifests::Counts;
+use crate::manifests::ChangeCounts;
 use crate::plan::{
-    ClusterChange, ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedSnapshot, PlannedStage,
-    PlannedTask, Point, RefusalKind,
+    ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,
+    PlannedStage, PlannedTask, RefusalKind,
 };
-use crate::report::{Subject, Witnesses, unnamed};
+use crate::report::{EvidenceValues, Subject, unnamed};
 use crate::words::{count, together};
 
 /// Clusters of a stage, before the rest is only counted.
 const NAMED: usize = 12;
 
 /// Writes a plan.
-pub fn plan(plan: &Plan, look: &Look) -> String {
+pub fn plan(plan: &Plan, look: &RenderLook) -> String {
     let mut page = TextPage::new(look);
     let paint = look.paint;
     let _ = writeln!(
@@ -65,7 +65,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
 
 /// Writes what a command is about to do: the stages, and of the warnings the sentence alone. Those
 /// about the `settled` objects are left out: the command deals with them itself.
-pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
+pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &RenderLook) -> String {
     let mut page = TextPage::new(look);
     tree(&mut page, plan);
     objects(&mut page, plan);
@@ -134,14 +134,19 @@ fn objects(page: &mut TextPage<'_>, plan: &Plan) {
 }
 
 /// What a run that exists changes in its clusters.
-pub fn objects_of(changes: &[ObjectChanges], look: &Look) -> String {
+pub fn objects_of(changes: &[ObjectChanges], look: &RenderLook) -> String {
     let mut out = String::new();
     objects_below(&mut out, "objects per cluster: ", changes, look);
     out
 }
 
 /// Writes what changes, and returns whether names were left out.
-fn objects_below(out: &mut String, lead: &str, changes: &[ObjectChanges], look: &Look) -> bool {
+fn objects_below(
+    out: &mut String,
+    lead: &str,
+    changes: &[ObjectChanges],
+    look: &RenderLook,
+) -> bool {
     let most = if look.verbose { usize::MAX } else { NAMED };
     if changes.is_empty() {
         return false;
@@ -170,7 +175,7 @@ fn objects_below(out: &mut String, lead: &str, changes: &[ObjectChanges], look: 
 }
 
 /// `2 created, 1 changed`.
-pub fn counts(counts: Counts) -> String {
+pub fn counts(counts: ChangeCounts) -> String {
     if counts.is_none() {
         return "nothing changes".to_owned();
     }
@@ -187,7 +192,7 @@ pub fn counts(counts: Counts) -> String {
     parts.join(", ")
 }
 
-fn outcome(outcome: PlanOutcome, paint: Paint) -> String {
+fn outcome(outcome: PlanOutcome, paint: TextPaint) -> String {
     let word = outcome.as_str();
     match outcome {
         PlanOutcome::Ready => paint.good(word),
@@ -352,7 +357,7 @@ fn change(cluster: &PlannedCluster) -> String {
     }
 }
 
-fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &Look) {
+fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &RenderLook) {
     let first = format!("{trunk}{when}: ");
     let text = match (&task.approval_request, &task.wait) {
         (Some(request), _) => format!("{} {request}", task.kind),
@@ -379,7 +384,7 @@ fn several(page: &mut TextPage<'_>, clusters: &[&PlannedCluster], trunk: &str) {
 }
 
 /// A refusal or a warning.
-fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &Point<K>) {
+fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &PlanPoint<K>) {
     let paint = page.look.paint;
     let code = point.code.as_deref().unwrap_or_default();
     let code = if code.is_empty() {
@@ -393,5 +398,5 @@ fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &Point<K>) 
     let clusters = unnamed(&point.clusters, &point.message);
     page.clusters(clusters, point.stage.as_deref());
     page.remedies(&point.remedies);
-    page.evidence(&Witnesses::new(&point.evidence, page.detail()));
+    page.evidence(&EvidenceValues::new(&point.evidence, page.detail()));
 }

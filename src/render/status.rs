@@ -6,11 +6,11 @@ mod changes;
 use std::fmt::Write as _;
 
 use super::escape;
-use super::look::Look;
+use super::look::RenderLook;
 use super::text::not_checked;
-use super::tree::{self, Live, TreePart};
+use super::tree::{self, LiveTree, TreePart};
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{PlacedCluster, RunOverview, Status, Truth};
+use crate::diagnose::status::{ConditionTruth, PlacedCluster, RunOverview, Status};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageProgress, StageState};
 use crate::words::{CommandLine, brief, count, together};
@@ -26,16 +26,16 @@ const ROOMY: usize = 60;
 const SENTENCE: usize = 480;
 
 /// Writes a state.
-pub fn status(status: &Status, look: &Look) -> String {
+pub fn status(status: &Status, look: &RenderLook) -> String {
     draw(status, 0, look)
 }
 
 /// The same while it is watched: with a meter for each stage where there is room for it.
-pub fn watched(status: &Status, look: &Look) -> String {
+pub fn watched(status: &Status, look: &RenderLook) -> String {
     draw(status, if look.width < ROOMY { 0 } else { METER }, look)
 }
 
-fn draw(status: &Status, meter: usize, look: &Look) -> String {
+fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
     let mut out = String::new();
     let paint = look.paint;
     let target = escape::line(&status.about());
@@ -60,7 +60,7 @@ fn draw(status: &Status, meter: usize, look: &Look) -> String {
         }
         (None, Some(progress)) => {
             out.push('\n');
-            let live = Live {
+            let live = LiveTree {
                 now: status.as_of,
                 gates: &status.gates,
                 ends: &status.stage_ends,
@@ -154,7 +154,7 @@ pub(super) fn alike(clusters: &[PlacedCluster]) -> Vec<(String, Vec<&str>)> {
 }
 
 /// What clusters have, those with the same in one group. Returns whether something was left out.
-fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
+fn placed(out: &mut String, clusters: &[PlacedCluster], look: &RenderLook) -> bool {
     let groups = alike(clusters);
     if groups.is_empty() {
         out.push_str("no cluster is selected\n");
@@ -192,13 +192,13 @@ fn describe(cluster: &PlacedCluster) -> String {
 /// How far the content of a cluster is. What is available is applied.
 const fn health(cluster: &PlacedCluster) -> &'static str {
     match (cluster.diff_reported, cluster.applied, cluster.available) {
-        (Some(Truth::True), _, _) => "differences reported",
-        (Some(Truth::False), _, _) => "differences not reported",
-        (_, _, Some(Truth::True)) => "available",
-        (_, Some(Truth::False), _) => "not applied",
-        (_, Some(Truth::True), Some(Truth::False)) => "applied, not available",
-        (_, _, Some(Truth::False)) => "not available",
-        (_, Some(Truth::True), _) => "applied, not available yet",
+        (Some(ConditionTruth::True), _, _) => "differences reported",
+        (Some(ConditionTruth::False), _, _) => "differences not reported",
+        (_, _, Some(ConditionTruth::True)) => "available",
+        (_, Some(ConditionTruth::False), _) => "not applied",
+        (_, Some(ConditionTruth::True), Some(ConditionTruth::False)) => "applied, not available",
+        (_, _, Some(ConditionTruth::False)) => "not available",
+        (_, Some(ConditionTruth::True), _) => "applied, not available yet",
         _ => "not reported yet",
     }
 }

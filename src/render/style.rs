@@ -17,12 +17,12 @@ const COMMAND: Style = Style::new().cyan();
 
 /// Paints text, or leaves it alone; draws lines, or only indents.
 #[derive(Debug, Clone, Copy)]
-pub struct Paint {
+pub struct TextPaint {
     colored: bool,
     plain: bool,
 }
 
-impl Paint {
+impl TextPaint {
     /// Paints when `colored`.
     pub const fn new(colored: bool) -> Self {
         Self {

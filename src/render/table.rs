@@ -10,7 +10,7 @@ use owo_colors::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::escape;
-use super::style::{Paint, STRONG};
+use super::style::{STRONG, TextPaint};
 use super::wrap::hanging;
 
 /// Between two columns.
@@ -22,7 +22,7 @@ const NOTHING: &str = "-";
 
 /// What becomes of a text that is too wide for its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fit {
+enum ColumnFit {
     /// It stays whole: whoever reads it types it.
     Whole,
     /// It is cut at its end, where nothing else helps.
@@ -39,7 +39,7 @@ enum Fit {
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     title: &'static str,
-    fit: Fit,
+    fit: ColumnFit,
     /// How narrow the column may become, where its texts can be made to fit.
     least: usize,
     /// Whether it is left out of a table that is too wide, the least number first.
@@ -52,7 +52,7 @@ impl Column {
     pub const fn new(title: &'static str) -> Self {
         Self {
             title,
-            fit: Fit::Rigid,
+            fit: ColumnFit::Rigid,
             least: 0,
             spare: None,
             right: false,
@@ -62,7 +62,7 @@ impl Column {
     /// A column with the name of what the row is about, which is never cut.
     pub const fn name(title: &'static str) -> Self {
         Self {
-            fit: Fit::Whole,
+            fit: ColumnFit::Whole,
             ..Self::new(title)
         }
     }
@@ -70,7 +70,7 @@ impl Column {
     /// A column whose texts may be shortened to this width.
     pub const fn shrinking(title: &'static str, least: usize) -> Self {
         Self {
-            fit: Fit::Middle,
+            fit: ColumnFit::Middle,
             least,
             ..Self::new(title)
         }
@@ -79,7 +79,7 @@ impl Column {
     /// A column whose texts may be cut at their end: lists.
     pub const fn ending(title: &'static str, least: usize) -> Self {
         Self {
-            fit: Fit::End,
+            fit: ColumnFit::End,
             ..Self::shrinking(title, least)
         }
     }
@@ -87,7 +87,7 @@ impl Column {
     /// A column whose texts wrap: sentences.
     pub const fn wrapping(title: &'static str, least: usize) -> Self {
         Self {
-            fit: Fit::Wrap,
+            fit: ColumnFit::Wrap,
             ..Self::shrinking(title, least)
         }
     }
@@ -111,18 +111,20 @@ impl Column {
     /// How narrow it may become.
     fn least(&self, natural: usize) -> usize {
         match self.fit {
-            Fit::Whole | Fit::Rigid => natural,
-            Fit::Middle | Fit::End | Fit::Wrap => natural.min(self.least.max(self.title.width())),
+            ColumnFit::Whole | ColumnFit::Rigid => natural,
+            ColumnFit::Middle | ColumnFit::End | ColumnFit::Wrap => {
+                natural.min(self.least.max(self.title.width()))
+            }
         }
     }
 
     /// The lines of a text in so many columns.
     fn lines(&self, text: &str, most: usize) -> Vec<String> {
         match self.fit {
-            Fit::Whole => vec![text.to_owned()],
-            Fit::Middle => vec![cut_middle(text, most)],
-            Fit::Rigid | Fit::End => vec![cut_end(text, most)],
-            Fit::Wrap => {
+            ColumnFit::Whole => vec![text.to_owned()],
+            ColumnFit::Middle => vec![cut_middle(text, most)],
+            ColumnFit::Rigid | ColumnFit::End => vec![cut_end(text, most)],
+            ColumnFit::Wrap => {
                 let mut lines = String::new();
                 hanging(&mut lines, "", "", text, most.max(1));
                 lines.lines().map(|line| cut_middle(line, most)).collect()
@@ -174,7 +176,7 @@ impl Cell {
         }
     }
 
-    fn drawn(&self, paint: Paint, most: usize, column: &Column) -> String {
+    fn drawn(&self, paint: TextPaint, most: usize, column: &Column) -> String {
         let lines = column.lines(self.shown(), most.saturating_sub(self.indent));
         let indent = " ".repeat(self.indent.min(most));
         let lines = lines.iter();
@@ -227,11 +229,11 @@ enum Row {
 
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct Sheet {
+pub struct TableStyle {
     /// The columns of the terminal; `None` where nothing may be cut.
     pub width: Option<usize>,
     /// Color or not.
-    pub paint: Paint,
+    pub paint: TextPaint,
     /// Whether the titles are shown.
     pub headers: bool,
 }
@@ -279,7 +281,7 @@ impl Table {
     }
 
     /// Draws it; nothing at all without a row.
-    pub fn draw(&self, sheet: &Sheet) -> String {
+    pub fn draw(&self, sheet: &TableStyle) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
@@ -304,7 +306,7 @@ impl Table {
 
     /// The columns for which there is room, each with its width and cells. What does not fit even
     /// then is cut at the end of the row.
-    fn shown(&self, sheet: &Sheet) -> Vec<ShownColumn<'_>> {
+    fn shown(&self, sheet: &TableStyle) -> Vec<ShownColumn<'_>> {
         let mut shown: Vec<_> = self
             .columns
             .iter()
@@ -345,7 +347,7 @@ impl Table {
         }
         let mut room = limit;
         for it in &mut shown {
-            if it.column.fit != Fit::Whole {
+            if it.column.fit != ColumnFit::Whole {
                 it.width = it.width.min(room);
             }
             it.width = it.width.min(WIDEST);
@@ -377,7 +379,7 @@ fn total(widths: impl Iterator<Item = usize>) -> usize {
 /// Leaves out columns that can be spared until the others fit, and as few as that takes.
 fn leave_out(shown: &mut Vec<ShownColumn<'_>>, limit: usize) {
     let needed = |it: &ShownColumn<'_>| match it.column.fit {
-        Fit::Wrap => it.column.least(it.width),
+        ColumnFit::Wrap => it.column.least(it.width),
         _ => it.width,
     };
     let spares = |it: &ShownColumn<'_>| it.column.spare;
@@ -407,7 +409,7 @@ fn leave_out(shown: &mut Vec<ShownColumn<'_>>, limit: usize) {
 
 /// The rows as the library arranges them, and how many lines each takes. Its own ways to fit a table
 /// into a width cut names too; texts that are made to fit beforehand leave it nothing to do.
-fn arranged(shown: &[ShownColumn<'_>], sheet: &Sheet) -> (comfy_table::Table, Vec<usize>) {
+fn arranged(shown: &[ShownColumn<'_>], sheet: &TableStyle) -> (comfy_table::Table, Vec<usize>) {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     if sheet.headers {

@@ -6,19 +6,20 @@ use std::fmt::Write as _;
 use textwrap::core::display_width;
 
 use super::escape;
-use super::look::Look;
+use super::look::RenderLook;
 use super::tree::{self, TreePart};
 use super::wrap::{hanging, list};
 use crate::report::{
-    Detail, NotChecked, Outline, OutlinedFinding, Remedy, Report, Verdict, Witness, Witnesses,
+    EvidenceValue, EvidenceValues, NotChecked, OutlinedFinding, Remedy, Report, ReportDetail,
+    ReportOutline, Verdict,
 };
 use crate::rollout::Progress;
 use crate::words::CommandLine;
 
 /// Writes a report: its state, what explains it with what to do, where the rollout is, and notes.
-pub fn report(report: &Report, look: &Look) -> String {
+pub fn report(report: &Report, look: &RenderLook) -> String {
     let mut page = TextPage::new(look);
-    let outline = Outline::by_cause(report, page.detail());
+    let outline = ReportOutline::by_cause(report, page.detail());
     page.head(report, &outline.summary);
     let is_note = |one: &&OutlinedFinding<'_>| one.is_short && one.role.is_empty();
     let (notes, open): (Vec<_>, Vec<_>) = outline.findings.iter().partition(is_note);
@@ -35,7 +36,7 @@ pub fn report(report: &Report, look: &Look) -> String {
 /// What is written so far.
 pub(super) struct TextPage<'l> {
     pub out: String,
-    pub look: &'l Look,
+    pub look: &'l RenderLook,
     /// Whether something was left out that `-v` shows.
     pub cut: bool,
     /// The moment for which the page is true, until it is written.
@@ -44,7 +45,7 @@ pub(super) struct TextPage<'l> {
 
 impl<'l> TextPage<'l> {
     /// An empty page.
-    pub fn new(look: &'l Look) -> Self {
+    pub fn new(look: &'l RenderLook) -> Self {
         Self {
             out: String::new(),
             look,
@@ -147,7 +148,7 @@ impl TextPage<'_> {
         let most = self.detail().clusters;
         self.cut |= clusters.len() > most;
         let mut text = list(clusters, most);
-        if clusters.len() > Detail::TERMINAL.clusters {
+        if clusters.len() > ReportDetail::TERMINAL.clusters {
             text = format!("{}: {text}", clusters.len());
         }
         if let Some(stage) = stage {
@@ -158,7 +159,7 @@ impl TextPage<'_> {
     }
 
     /// Values, below the object in which they stand.
-    pub fn evidence(&mut self, evidence: &Witnesses<'_>) {
+    pub fn evidence(&mut self, evidence: &EvidenceValues<'_>) {
         let (paint, width) = (self.look.paint, self.look.width);
         self.cut |= evidence.is_cut();
         let label = if evidence.left() > 0 {
@@ -173,7 +174,7 @@ impl TextPage<'_> {
                 reading => reading,
             });
             let values: Vec<_> = values.collect();
-            let Some(Witness { place, .. }) = same.first() else {
+            let Some(EvidenceValue { place, .. }) = same.first() else {
                 continue;
             };
             if let [value] = values.as_slice() {
@@ -201,7 +202,7 @@ impl TextPage<'_> {
         }
     }
 
-    fn foot(&mut self, outline: &Outline<'_>) {
+    fn foot(&mut self, outline: &ReportOutline<'_>) {
         let paint = self.look.paint;
         let mut notes: Vec<_> = outline.left_out.iter().cloned().collect();
         notes.extend(self.cut.then(|| "use -v to show everything".to_owned()));
@@ -231,17 +232,17 @@ impl TextPage<'_> {
     }
 
     /// How much is shown.
-    pub const fn detail(&self) -> Detail {
+    pub const fn detail(&self) -> ReportDetail {
         if self.look.verbose {
-            Detail::WHOLE
+            ReportDetail::WHOLE
         } else {
-            Detail::TERMINAL
+            ReportDetail::TERMINAL
         }
     }
 }
 
 /// Gaps; those with the same reason stand together. Returns whether something was left out.
-pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) -> bool {
+pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &RenderLook) -> bool {
     if gaps.is_empty() {
         return false;
     }
@@ -249,7 +250,7 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
     let most = if look.verbose {
         usize::MAX
     } else {
-        Detail::TERMINAL.clusters
+        ReportDetail::TERMINAL.clusters
     };
     let mut cut = false;
     let mut written: Vec<(&str, &[String])> = Vec::new();

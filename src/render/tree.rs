@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::look::Look;
+use super::look::RenderLook;
 use super::meter::meter;
-use super::style::Paint;
+use super::style::TextPaint;
 use super::wrap::{hanging, list};
 use crate::diagnose::status::{GateState, OpenGate, StageForecast};
 use crate::kubefleet::duration;
@@ -37,7 +37,7 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
 
 /// What a tree shows beyond a report's: how long everything takes at this moment, what each open
 /// gate waits for, how many slots are in use, and when stages end.
-pub(super) struct Live<'l> {
+pub(super) struct LiveTree<'l> {
     pub now: Timestamp,
     pub gates: &'l [OpenGate],
     pub ends: &'l [StageForecast],
@@ -49,7 +49,7 @@ pub(super) struct Live<'l> {
 #[derive(Clone, Copy)]
 pub(super) enum TreePart<'l> {
     /// Everything as it is at this moment.
-    Live(&'l Live<'l>),
+    Live(&'l LiveTree<'l>),
     /// Everything.
     Whole,
     /// A line for each stage; those that are alike on one.
@@ -63,7 +63,7 @@ pub(super) fn draw(
     out: &mut String,
     progress: &Progress,
     scope: TreePart<'_>,
-    look: &Look,
+    look: &RenderLook,
 ) -> bool {
     let live = match scope {
         TreePart::Live(live) => Some(live),
@@ -127,10 +127,10 @@ pub(super) fn draw(
 
 struct Tree<'t> {
     progress: &'t Progress,
-    live: Option<&'t Live<'t>>,
+    live: Option<&'t LiveTree<'t>>,
     /// Whether what comes next is told elsewhere.
     is_told: bool,
-    look: &'t Look,
+    look: &'t RenderLook,
 }
 
 impl Tree<'_> {
@@ -395,7 +395,7 @@ fn gate_words(task: &TaskProgress, stage: &StageProgress, waits: Option<&str>) -
 }
 
 /// A cluster, and what is odd about it.
-fn name(cluster: &ClusterProgress, progress: &Progress, live: Option<&Live<'_>>) -> String {
+fn name(cluster: &ClusterProgress, progress: &Progress, live: Option<&LiveTree<'_>>) -> String {
     let mut notes = Vec::new();
     if let Some(index) = &cluster.snapshot
         // Before its turn a cluster has what it had: that is nothing to tell.
@@ -459,7 +459,7 @@ pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
     }
 }
 
-impl Paint {
+impl TextPaint {
     /// A number of clusters in a state.
     fn cluster_state(self, state: ClusterState, text: &str) -> String {
         match state {

@@ -1,14 +1,14 @@
 //! How everything that is told is put together: findings, points of a plan, and problems of both.
 
 use super::finding::{Effect, Evidence, Finding, Remedy};
-use super::shown::{ABSENT, Shown};
+use super::shown::{ABSENT, ShownValue};
 use super::subject::Subject;
 use crate::kubefleet::{Condition, ObjectRef};
-use crate::words::{Class, CommandLine};
+use crate::words::{CommandClass, CommandLine};
 
 /// What is added to one by one.
 #[derive(Debug)]
-pub struct Parts<'p> {
+pub struct ReportParts<'p> {
     pub stage: &'p mut Option<String>,
     pub clusters: &'p mut Vec<String>,
     pub evidence: &'p mut Vec<Evidence>,
@@ -16,8 +16,8 @@ pub struct Parts<'p> {
 }
 
 /// Something that is told with evidence and remedies.
-pub trait Compose: Sized {
-    fn parts(&mut self) -> Parts<'_>;
+pub trait ComposeText: Sized {
+    fn parts(&mut self) -> ReportParts<'_>;
 
     #[must_use]
     fn stage(mut self, stage: impl Into<String>) -> Self {
@@ -39,7 +39,7 @@ pub trait Compose: Sized {
         self,
         object: impl Into<Subject>,
         path: impl Into<String>,
-        value: impl Shown,
+        value: impl ShownValue,
     ) -> Self {
         self.witness(read(object.into(), path.into(), &value))
     }
@@ -51,7 +51,7 @@ pub trait Compose: Sized {
         cluster: &str,
         object: impl Into<Subject>,
         path: impl Into<String>,
-        value: impl Shown,
+        value: impl ShownValue,
     ) -> Self {
         self.witness(Evidence {
             cluster: Some(cluster.to_owned()),
@@ -97,7 +97,7 @@ pub trait Compose: Sized {
         self,
         object: impl Into<Subject>,
         path: impl Into<String>,
-        value: Option<impl Shown>,
+        value: Option<impl ShownValue>,
     ) -> Self {
         match value {
             Some(value) => self.evidence(object, path, value),
@@ -184,9 +184,9 @@ pub trait Compose: Sized {
         let command = command.into();
         // A step is as harmful as its command, whatever the rule takes it for.
         let effect = match (command.as_ref().map(CommandLine::class), effect) {
-            (Some(Class::Destroys), _) => Effect::Disruptive,
-            (Some(Class::Changes), Effect::ReadOnly) => Effect::Changes,
-            (Some(Class::Looks), _) => Effect::ReadOnly,
+            (Some(CommandClass::Destroys), _) => Effect::Disruptive,
+            (Some(CommandClass::Changes), Effect::ReadOnly) => Effect::Changes,
+            (Some(CommandClass::Looks), _) => Effect::ReadOnly,
             (_, effect) => effect,
         };
         let remedy = Remedy {
@@ -202,7 +202,7 @@ pub trait Compose: Sized {
     }
 }
 
-fn read(object: Subject, path: String, value: &dyn Shown) -> Evidence {
+fn read(object: Subject, path: String, value: &dyn ShownValue) -> Evidence {
     let value = value.shown();
     Evidence {
         object,
@@ -230,9 +230,9 @@ fn worked_out(object: Subject, paths: &[&str], value: String) -> Evidence {
 /// Has something with fields of these names be put together.
 macro_rules! composed {
     ($name:ident $(<$of:ident>)?) => {
-        impl $(<$of>)? $crate::report::Compose for $name $(<$of>)? {
-            fn parts(&mut self) -> $crate::report::Parts<'_> {
-                $crate::report::Parts {
+        impl $(<$of>)? $crate::report::ComposeText for $name $(<$of>)? {
+            fn parts(&mut self) -> $crate::report::ReportParts<'_> {
+                $crate::report::ReportParts {
                     stage: &mut self.stage,
                     clusters: &mut self.clusters,
                     evidence: &mut self.evidence,

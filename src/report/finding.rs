@@ -25,7 +25,7 @@ worded! {
     /// Whose fault it is that a cluster or a run does not continue.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
     #[schemars(rename = "Fault")]
-    pub enum Blame {
+    pub enum FaultOrigin {
         /// What is rolled out: the content, or an override of it. A rollback helps.
         Content = "content",
         /// The hub, a member cluster, or what else runs there.
@@ -59,7 +59,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Whose fault it is; absent where it is unknown, or where the finding holds no cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Blame>,
+    pub fault: Option<FaultOrigin>,
     /// Whether it explains the verdict; otherwise it is a consequence or a note.
     pub root_cause: bool,
     /// The findings that explain this one.
@@ -178,7 +178,7 @@ impl Finding {
 
     /// Names whose fault it is, where that is not the rule's.
     #[must_use]
-    pub fn fault(mut self, fault: Blame) -> Self {
+    pub fn fault(mut self, fault: FaultOrigin) -> Self {
         self.fault = Some(fault);
         self
     }

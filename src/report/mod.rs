@@ -17,10 +17,12 @@ use crate::rollout::Progress;
 use crate::words::worded;
 
 pub(crate) use compose::composed;
-pub use compose::{Compose, Parts};
-pub use finding::{Blame, CausedBy, Effect, Evidence, Finding, Remedy, Severity};
-pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses, unnamed};
-pub use shown::{ABSENT, HubAndMember, Shown, with_condition};
+pub use compose::{ComposeText, ReportParts};
+pub use finding::{CausedBy, Effect, Evidence, FaultOrigin, Finding, Remedy, Severity};
+pub use outline::{
+    EvidenceValue, EvidenceValues, OutlinedFinding, ReportDetail, ReportOutline, unnamed,
+};
+pub use shown::{ABSENT, HubAndMember, ShownValue, with_condition};
 pub use subject::Subject;
 
 /// The state of a rollout, its cause, and what to do next.
@@ -42,7 +44,7 @@ pub struct Report {
     pub summary: String,
     /// Whose fault it is, where all root causes name the same.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Blame>,
+    pub fault: Option<FaultOrigin>,
     /// Root causes first, then by severity, code and subject.
     pub findings: Vec<Finding>,
     /// What could not be checked, and why.

@@ -9,7 +9,7 @@ use crate::words::{brief, count};
 
 /// How much is told, before the rest is only counted.
 #[derive(Debug, Clone, Copy)]
-pub struct Detail {
+pub struct ReportDetail {
     /// Characters of a sentence, which may quote a controller.
     pub sentence: usize,
     /// Clusters of a finding.
@@ -27,7 +27,7 @@ pub struct Detail {
 /// No limit.
 const ALL: usize = usize::MAX;
 
-impl Detail {
+impl ReportDetail {
     pub const WHOLE: Self = Self::of(ALL, ALL, ALL, ALL);
     pub const TERMINAL: Self = Self {
         steps: 3,
@@ -73,7 +73,7 @@ const TELLING: usize = 100;
 
 /// A report as it is told.
 #[derive(Debug)]
-pub struct Outline<'r> {
+pub struct ReportOutline<'r> {
     pub summary: Cow<'r, str>,
     pub findings: Vec<OutlinedFinding<'r>>,
     /// What filters left out.
@@ -89,7 +89,7 @@ pub struct OutlinedFinding<'r> {
     pub role: String,
     /// The clusters that its sentence does not name.
     pub clusters: &'r [String],
-    pub evidence: Witnesses<'r>,
+    pub evidence: EvidenceValues<'r>,
     pub steps: Vec<&'r Remedy>,
     /// Its sentence tells it: whoever fixes its cause fixes it too, or it is a note.
     pub is_short: bool,
@@ -105,14 +105,14 @@ impl Deref for OutlinedFinding<'_> {
     }
 }
 
-impl<'r> Outline<'r> {
+impl<'r> ReportOutline<'r> {
     /// With the findings in the report's order.
-    pub fn new(report: &'r Report, detail: Detail) -> Self {
+    pub fn new(report: &'r Report, detail: ReportDetail) -> Self {
         Self::of(report, detail, report.findings.iter())
     }
 
     /// With each finding below the one that explains it.
-    pub fn by_cause(report: &'r Report, detail: Detail) -> Self {
+    pub fn by_cause(report: &'r Report, detail: ReportDetail) -> Self {
         let findings = &report.findings;
         let is_explained = |one: &&Finding| findings.iter().any(|other| other.explains(one));
         // Findings that explain each other have no beginning; none of them may get lost.
@@ -131,14 +131,14 @@ impl<'r> Outline<'r> {
 
     fn of(
         report: &'r Report,
-        detail: Detail,
+        detail: ReportDetail,
         order: impl IntoIterator<Item = &'r Finding>,
     ) -> Self {
         let left_out = report.left_out.map(|number| {
             let findings = count(number, "finding");
             format!("{findings} left out by --min-severity or --suppress")
         });
-        let mut page = Page {
+        let mut page = OutlinePage {
             report,
             detail,
             summary: headline(report, detail),
@@ -155,7 +155,7 @@ impl<'r> Outline<'r> {
 
 /// The summary without what the first finding says better, which follows it: its own name, the
 /// controller's words for a failure, and how long an expected state lasts.
-fn headline(report: &Report, detail: Detail) -> Cow<'_, str> {
+fn headline(report: &Report, detail: ReportDetail) -> Cow<'_, str> {
     let first = report.findings.first().filter(|_| detail.concise);
     match first.and_then(|first| state(report, first)) {
         Some(state) => Cow::Owned(brief(&format!("{state}."), detail.sentence).into_owned()),
@@ -200,19 +200,19 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What is told so far.
-struct Page<'r> {
+struct OutlinePage<'r> {
     report: &'r Report,
-    detail: Detail,
+    detail: ReportDetail,
     summary: Cow<'r, str>,
     shown: Vec<&'r Evidence>,
 }
 
-impl<'r> Page<'r> {
+impl<'r> OutlinePage<'r> {
     fn finding(&mut self, finding: &'r Finding) -> OutlinedFinding<'r> {
         let detail = self.detail;
         let message = brief(&finding.message, detail.sentence);
         let is_short = self.is_short(finding);
-        let evidence = Witnesses::new(self.evidence(finding), detail);
+        let evidence = EvidenceValues::new(self.evidence(finding), detail);
         let steps = choice(&finding.remedies, detail.steps);
         let cut = if is_short {
             !finding.evidence.is_empty() || !finding.remedies.is_empty()
@@ -351,26 +351,26 @@ fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
 
 /// Values that were read, each with its place.
 #[derive(Debug)]
-pub struct Witnesses<'r> {
-    pub shown: Vec<Witness<'r>>,
+pub struct EvidenceValues<'r> {
+    pub shown: Vec<EvidenceValue<'r>>,
     /// How many there are.
     pub all: usize,
 }
 
 /// A value that was read, and the object in which it stands.
 #[derive(Debug)]
-pub struct Witness<'r> {
+pub struct EvidenceValue<'r> {
     pub place: String,
     pub evidence: &'r Evidence,
     pub value: Cow<'r, str>,
 }
 
-impl<'r> Witnesses<'r> {
-    pub fn new(evidence: impl IntoIterator<Item = &'r Evidence>, detail: Detail) -> Self {
+impl<'r> EvidenceValues<'r> {
+    pub fn new(evidence: impl IntoIterator<Item = &'r Evidence>, detail: ReportDetail) -> Self {
         let mut shown: Vec<_> = evidence.into_iter().collect();
         let all = shown.len();
         shown.truncate(detail.evidence);
-        let witness = |evidence: &'r Evidence| Witness {
+        let witness = |evidence: &'r Evidence| EvidenceValue {
             place: match &evidence.cluster {
                 Some(cluster) => format!("{} on {cluster}", evidence.object),
                 None => evidence.object.to_string(),
@@ -390,17 +390,17 @@ impl<'r> Witnesses<'r> {
     }
 
     pub fn is_cut(&self) -> bool {
-        let is_cut = |one: &Witness<'_>| one.value != one.evidence.value;
+        let is_cut = |one: &EvidenceValue<'_>| one.value != one.evidence.value;
         self.left() > 0 || self.shown.iter().any(is_cut)
     }
 
     /// The values below the objects in which they stand.
-    pub fn by_place(&self) -> impl Iterator<Item = &[Witness<'r>]> {
+    pub fn by_place(&self) -> impl Iterator<Item = &[EvidenceValue<'r>]> {
         self.shown.chunk_by(|a, b| a.place == b.place)
     }
 }
 
-impl Witness<'_> {
+impl EvidenceValue<'_> {
     /// The value as people read it below its object.
     pub fn reading(&self) -> String {
         format!("{} {}", self.evidence.label(), self.value)

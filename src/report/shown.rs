@@ -14,20 +14,20 @@ use crate::kubefleet::run::{ClusterStatus, NamespacedName};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Task;
 use crate::mask;
-use crate::member::pods::{ContainerWaiting, Terminated};
+use crate::member::pods::{ContainerTerminated, ContainerWaiting};
 use crate::rollout::ManifestTrouble;
 
 /// What is given where a field is absent, or empty: Kubernetes does not tell the two apart.
 pub const ABSENT: &str = "absent";
 
 /// A value with a form. The empty text stands for a value that is absent or empty.
-pub trait Shown {
+pub trait ShownValue {
     fn shown(&self) -> String;
 }
 
 macro_rules! as_they_are {
     ($($scalar:ty),*) => {
-        $( impl Shown for $scalar {
+        $( impl ShownValue for $scalar {
             fn shown(&self) -> String {
                 self.to_string()
             }
@@ -36,34 +36,34 @@ macro_rules! as_they_are {
 }
 as_they_are!(str, String, Cow<'_, str>, bool, i64, u64, usize, Timestamp);
 
-impl<T: Shown + ?Sized> Shown for &T {
+impl<T: ShownValue + ?Sized> ShownValue for &T {
     fn shown(&self) -> String {
         (**self).shown()
     }
 }
 
-impl<T: Shown> Shown for Option<T> {
+impl<T: ShownValue> ShownValue for Option<T> {
     fn shown(&self) -> String {
-        self.as_ref().map(Shown::shown).unwrap_or_default()
+        self.as_ref().map(ShownValue::shown).unwrap_or_default()
     }
 }
 
 /// `a, b, c`.
-impl<T: Shown> Shown for [T] {
+impl<T: ShownValue> ShownValue for [T] {
     fn shown(&self) -> String {
-        let items: Vec<_> = self.iter().map(Shown::shown).collect();
+        let items: Vec<_> = self.iter().map(ShownValue::shown).collect();
         items.join(", ")
     }
 }
 
-impl<T: Shown> Shown for Vec<T> {
+impl<T: ShownValue> ShownValue for Vec<T> {
     fn shown(&self) -> String {
         self.as_slice().shown()
     }
 }
 
 /// `environment=canary,order=1`, as kubectl writes labels.
-impl Shown for BTreeMap<String, String> {
+impl ShownValue for BTreeMap<String, String> {
     fn shown(&self) -> String {
         let pairs: Vec<_> = self
             .iter()
@@ -74,7 +74,7 @@ impl Shown for BTreeMap<String, String> {
 }
 
 /// `STATUS REASON: MESSAGE`.
-impl Shown for Condition {
+impl ShownValue for Condition {
     fn shown(&self) -> String {
         let status = self.status.as_str();
         match (self.reason.as_str(), self.message.as_str()) {
@@ -87,7 +87,7 @@ impl Shown for Condition {
 }
 
 /// As kubectl writes it; `{}` selects everything, and what is absent nothing.
-impl Shown for LabelSelector {
+impl ShownValue for LabelSelector {
     fn shown(&self) -> String {
         if self.is_empty() {
             "{}".to_owned()
@@ -98,28 +98,28 @@ impl Shown for LabelSelector {
 }
 
 /// `TimedWait 1h`.
-impl Shown for Task {
+impl ShownValue for Task {
     fn shown(&self) -> String {
         format!("{} {}", self.kind, self.wait).trim().to_owned()
     }
 }
 
 /// Its name, of all that is recorded about it.
-impl Shown for ClusterStatus {
+impl ShownValue for ClusterStatus {
     fn shown(&self) -> String {
         self.name.clone()
     }
 }
 
 /// `NAMESPACE/NAME`.
-impl Shown for NamespacedName {
+impl ShownValue for NamespacedName {
     fn shown(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }
 }
 
 /// `apps/v1 Deployment web`.
-impl Shown for ResourceSelector {
+impl ShownValue for ResourceSelector {
     fn shown(&self) -> String {
         let group = match self.group.as_str() {
             "" => String::new(),
@@ -136,13 +136,13 @@ pub fn with_condition(object: &str, condition: &Condition) -> String {
     format!("{object} {}={}", condition.kind, condition.shown())
 }
 
-impl Shown for ManifestTrouble<'_> {
+impl ShownValue for ManifestTrouble<'_> {
     fn shown(&self) -> String {
         with_condition(&self.describe(), self.condition)
     }
 }
 
-impl Shown for FailedPlacement {
+impl ShownValue for FailedPlacement {
     fn shown(&self) -> String {
         let object = describe_object(&self.kind, &self.namespace, &self.name);
         with_condition(&object, &self.condition)
@@ -157,7 +157,7 @@ pub struct HubAndMember<'d> {
     pub field: &'d FieldDifference,
 }
 
-impl Shown for HubAndMember<'_> {
+impl ShownValue for HubAndMember<'_> {
     fn shown(&self) -> String {
         let value = |value: &Option<String>| match value {
             None => ABSENT.to_owned(),
@@ -174,7 +174,7 @@ impl Shown for HubAndMember<'_> {
 }
 
 /// `REASON: MESSAGE`.
-impl Shown for ContainerWaiting {
+impl ShownValue for ContainerWaiting {
     fn shown(&self) -> String {
         match self.message.trim() {
             "" => self.reason.clone(),
@@ -184,7 +184,7 @@ impl Shown for ContainerWaiting {
 }
 
 /// `Error, exit code 1, at 2026-01-09T02:00:00Z: MESSAGE`.
-impl Shown for Terminated {
+impl ShownValue for ContainerTerminated {
     fn shown(&self) -> String {
         let code = self.code.map(|code| format!("exit code {code}"));
         let at = self.finished.map(|at| format!("at {at}"));

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kubefleet::{ObjectRef, describe_object};
-use crate::member::model::Meta;
+use crate::member::model::MemberMeta;
 use crate::member::{MemberKind, PodTrouble, WantedWorkload};
 use crate::rollout::ManifestTrouble;
 
@@ -66,8 +66,8 @@ impl From<&ManifestTrouble<'_>> for Subject {
     }
 }
 
-impl From<(MemberKind, &Meta)> for Subject {
-    fn from((kind, meta): (MemberKind, &Meta)) -> Self {
+impl From<(MemberKind, &MemberMeta)> for Subject {
+    fn from((kind, meta): (MemberKind, &MemberMeta)) -> Self {
         Self::new(kind.name(), &meta.namespace, &meta.name)
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::approvals::{ApprovalState, answered};
-use super::cluster::{ClusterView, Turn};
+use super::cluster::{ClusterTurn, ClusterView};
 use super::progress::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
@@ -239,7 +239,12 @@ fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
 /// The turn of a stage's cluster: the clusters before it that are not done leave it a slot, which
 /// became free when enough of them were.
 /// Source: updaterun/execution.go:executeUpdatingStage.
-fn turn(stage: &StageStatus, at: usize, slots: usize, reached: Option<Timestamp>) -> Option<Turn> {
+fn turn(
+    stage: &StageStatus,
+    at: usize,
+    slots: usize,
+    reached: Option<Timestamp>,
+) -> Option<ClusterTurn> {
     let earlier = stage.clusters.get(..at)?;
     let mut ended: Vec<_> = earlier
         .iter()
@@ -253,7 +258,7 @@ fn turn(stage: &StageStatus, at: usize, slots: usize, reached: Option<Timestamp>
     let freed = at
         .checked_sub(slots)
         .and_then(|nth| ended.get(nth).copied().flatten());
-    Some(Turn {
+    Some(ClusterTurn {
         since: reached.max(freed),
     })
 }

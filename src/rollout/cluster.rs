@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::progress::ClusterState;
 use super::stuck_after;
-use super::trouble::{Trouble, binding_trouble};
+use super::trouble::{BindingTrouble, binding_trouble};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -51,7 +51,7 @@ pub enum Health<'i> {
     /// Nothing failed so far, and nothing is available yet.
     Underway,
     /// A condition is `False`.
-    Failing(Trouble<'i>),
+    Failing(BindingTrouble<'i>),
 }
 
 impl<'i> ClusterView<'i> {
@@ -61,7 +61,7 @@ impl<'i> ClusterView<'i> {
         run: &UpdateRun,
         stage: &'i StageStatus,
         status: &'i ClusterStatus,
-        turn: Option<Turn>,
+        turn: Option<ClusterTurn>,
     ) -> Self {
         let binding = inventory.binding(&status.name);
         let started = status
@@ -111,7 +111,7 @@ impl<'i> ClusterView<'i> {
     }
 
     /// What is wrong with the cluster, when its binding says so.
-    pub const fn trouble(&self) -> Option<&Trouble<'i>> {
+    pub const fn trouble(&self) -> Option<&BindingTrouble<'i>> {
         match &self.health {
             Health::Failing(trouble) => Some(trouble),
             Health::Unseen | Health::Fine(_) | Health::Underway => None,
@@ -131,7 +131,7 @@ impl<'i> ClusterView<'i> {
 
 /// That it is a cluster's turn: the run has reached its stage, and a slot is free for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turn {
+pub(super) struct ClusterTurn {
     /// Since when, as far as the run tells.
     pub since: Option<Timestamp>,
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::life::{self, Match};
+use super::life::{self, SnapshotMatch};
 use super::{ClusterState, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -45,7 +45,7 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
         .filter(|c| c.is_true())?
         .since?;
     let snapshot = inventory.snapshot(used)?;
-    if life::used(inventory, run, snapshot) == Match::Another {
+    if life::used(inventory, run, snapshot) == SnapshotMatch::Another {
         return None;
     }
     let detected = snapshot.change_detected()?;
@@ -129,7 +129,7 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
 
 /// A cluster with which a run is done, and that has another snapshot than the run's.
 #[derive(Debug, Clone, Copy)]
-pub struct Overtaken<'i> {
+pub struct OvertakenCluster<'i> {
     /// The member cluster.
     pub cluster: &'i str,
     /// The index of the snapshot that it has.
@@ -139,7 +139,7 @@ pub struct Overtaken<'i> {
 }
 
 /// The clusters that a live run counts as done while another run's snapshot is there.
-pub fn overtaken<'i>(rollout: &Rollout<'i>) -> Vec<Overtaken<'i>> {
+pub fn overtaken<'i>(rollout: &Rollout<'i>) -> Vec<OvertakenCluster<'i>> {
     let own = rollout.run.status.snapshot_index.as_str();
     if !rollout.is_live() || own.is_empty() {
         return Vec::new();
@@ -150,7 +150,7 @@ pub fn overtaken<'i>(rollout: &Rollout<'i>) -> Vec<Overtaken<'i>> {
         .filter_map(|cluster| {
             let binding = cluster.binding.filter(|it| !it.meta.is_deleting())?;
             let index = binding.snapshot_index()?;
-            (index != own).then_some(Overtaken {
+            (index != own).then_some(OvertakenCluster {
                 cluster: cluster.name,
                 index,
                 binding,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::content::{GoesBack, OldContent, old_content, would_go_back};
-use super::life::{self, Life};
+use super::life::{self, PlacementLife};
 use super::{Phase, Rollout, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -19,14 +19,14 @@ use crate::kubefleet::{Condition, Conditions, reasons};
 #[derive(Debug)]
 pub struct History<'i> {
     /// The runs, oldest first.
-    pub runs: Vec<Episode<'i>>,
+    pub runs: Vec<RunEpisode<'i>>,
     /// The clusters as they are now, by version, then writer.
-    pub now: Vec<Holding<'i>>,
+    pub now: Vec<VersionHolding<'i>>,
 }
 
 /// One run.
 #[derive(Debug)]
-pub struct Episode<'i> {
+pub struct RunEpisode<'i> {
     /// The run, understood.
     pub rollout: Rollout<'i>,
     /// Whether it ran on an earlier placement of the same name: then nothing is said of what the
@@ -35,7 +35,7 @@ pub struct Episode<'i> {
     /// The clusters that it completed and that still have its version.
     pub holds: Vec<&'i str>,
     /// The clusters that it completed and that have another version now.
-    pub replaced: Vec<Replaced<'i>>,
+    pub replaced: Vec<ReplacedVersion<'i>>,
     /// Where it put an older version in the place of a later one.
     pub steps_back: Vec<StepBack<'i>>,
     /// Whether it asked for the current content and got the previous one.
@@ -46,7 +46,7 @@ pub struct Episode<'i> {
 
 /// A cluster that has another version than the one with which a run was done there.
 #[derive(Debug, Clone)]
-pub struct Replaced<'i> {
+pub struct ReplacedVersion<'i> {
     pub cluster: &'i str,
     /// The index of the version that it has; `None` where the binding names none.
     pub index: Option<&'i str>,
@@ -75,7 +75,7 @@ pub struct StepBack<'i> {
 
 /// Clusters that have the same version from the same run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holding<'i> {
+pub struct VersionHolding<'i> {
     /// The index of the version; `None` where the binding names none.
     pub index: Option<&'i str>,
     /// The run that wrote it last, where the binding says so.
@@ -102,8 +102,8 @@ pub fn history(inventory: &Inventory) -> History<'_> {
     let runs = rollouts
         .into_iter()
         .zip(kept)
-        .map(|(rollout, (holds, replaced))| Episode {
-            earlier: life::of_run(inventory, rollout.run) == Life::Earlier,
+        .map(|(rollout, (holds, replaced))| RunEpisode {
+            earlier: life::of_run(inventory, rollout.run) == PlacementLife::Earlier,
             holds,
             replaced,
             steps_back: steps
@@ -132,7 +132,7 @@ impl<'i> History<'i> {
     }
 
     /// Runs that say they succeeded while clusters have a version that no later run rolled out.
-    pub fn contradicted(&self) -> impl Iterator<Item = &Episode<'i>> {
+    pub fn contradicted(&self) -> impl Iterator<Item = &RunEpisode<'i>> {
         self.runs.iter().filter(|episode| {
             episode.rollout.phase == Phase::Succeeded
                 && episode.replaced.iter().any(|replaced| !replaced.usual)
@@ -145,7 +145,7 @@ fn kept<'i>(
     inventory: &Inventory,
     rollout: &Rollout<'i>,
     all: &[Rollout<'i>],
-) -> (Vec<&'i str>, Vec<Replaced<'i>>) {
+) -> (Vec<&'i str>, Vec<ReplacedVersion<'i>>) {
     let (mut holds, mut replaced) = (Vec::new(), Vec::new());
     let own = rollout.run.status.snapshot_index.as_str();
     if life::is_foreign(inventory, rollout.run) {
@@ -182,7 +182,7 @@ fn kept<'i>(
             }
             (_, None) => true,
         };
-        replaced.push(Replaced {
+        replaced.push(ReplacedVersion {
             cluster: cluster.name,
             index,
             writer,
@@ -193,7 +193,7 @@ fn kept<'i>(
 }
 
 /// One write: a run started with a cluster.
-struct Write<'i> {
+struct HistoryWrite<'i> {
     at: Timestamp,
     run: usize,
     index: u64,
@@ -205,7 +205,7 @@ fn steps_back<'i>(
     inventory: &Inventory,
     rollouts: &[Rollout<'i>],
 ) -> BTreeMap<&'i str, Vec<StepBack<'i>>> {
-    let mut writes: BTreeMap<&str, Vec<Write<'i>>> = BTreeMap::new();
+    let mut writes: BTreeMap<&str, Vec<HistoryWrite<'i>>> = BTreeMap::new();
     for (run, rollout) in rollouts.iter().enumerate() {
         let Ok(index) = rollout.run.status.snapshot_index.parse() else {
             continue;
@@ -217,7 +217,7 @@ fn steps_back<'i>(
         for cluster in rollout.updated_clusters() {
             if let Some(at) = cluster.started {
                 let cluster = cluster.name;
-                writes.entry(cluster).or_default().push(Write {
+                writes.entry(cluster).or_default().push(HistoryWrite {
                     at,
                     run,
                     index,
@@ -274,8 +274,8 @@ fn initialized<'i>(rollout: &Rollout<'i>) -> Option<&'i Condition> {
 }
 
 /// What the bindings say.
-fn now(inventory: &Inventory) -> Vec<Holding<'_>> {
-    let mut holdings: BTreeMap<_, Holding<'_>> = BTreeMap::new();
+fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
+    let mut holdings: BTreeMap<_, VersionHolding<'_>> = BTreeMap::new();
     let mut bindings: Vec<&Binding> = inventory
         .bindings
         .iter()
@@ -293,7 +293,7 @@ fn now(inventory: &Inventory) -> Vec<Holding<'_>> {
         let number: Option<u64> = index.and_then(|index| index.parse().ok());
         let holding = holdings
             .entry((number, index, writer.clone()))
-            .or_insert_with(|| Holding {
+            .or_insert_with(|| VersionHolding {
                 index,
                 writer,
                 since,

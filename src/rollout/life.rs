@@ -21,7 +21,7 @@ const CLOCKS: Duration = Duration::from_secs(5);
 
 /// To which life of its placement something belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum PlacementLife {
     /// To the placement that exists now.
     Present,
     /// To an earlier placement of the same name.
@@ -32,7 +32,7 @@ pub enum Life {
 
 /// Whether the snapshot that has an index now is the one that a run was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
+pub enum SnapshotMatch {
     Same,
     /// The run was given another one, which had the same index or name before.
     Another,
@@ -47,10 +47,10 @@ fn taken_up(run: &UpdateRun) -> Option<Timestamp> {
 }
 
 /// The life of the placement that a run was computed from.
-pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> Life {
+pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> PlacementLife {
     let placement = inventory.placement.present();
     let since = placement.and_then(|placement| placement.meta.created);
-    since.map_or(Life::Unknown, |since| {
+    since.map_or(PlacementLife::Unknown, |since| {
         run_life(since, run.meta.created, taken_up(run), has_updated(run))
     })
 }
@@ -68,28 +68,28 @@ fn run_life(
     created: Option<Timestamp>,
     taken_up: Option<Timestamp>,
     has_updated: bool,
-) -> Life {
+) -> PlacementLife {
     use Ordering::{Equal, Greater, Less};
     let created = created.map(|created| created.cmp(&since));
     let taken_up = taken_up.map(|taken_up| taken_up.cmp(&since));
     match (created, taken_up) {
-        (Some(Less) | None, Some(Less)) => Life::Earlier,
+        (Some(Less) | None, Some(Less)) => PlacementLife::Earlier,
         // A run may be created first, and taken up when its placement is there.
-        (_, Some(Greater)) | (Some(Greater), Some(Equal) | None) => Life::Present,
+        (_, Some(Greater)) | (Some(Greater), Some(Equal) | None) => PlacementLife::Present,
         // Between the creation of a run and its first cluster no placement is deleted and created
         // again within one second. And what it did after that, it did with the snapshots of today:
         // KubeFleet finds them by name.
-        (Some(Equal), _) if has_updated => Life::Present,
+        (Some(Equal), _) if has_updated => PlacementLife::Present,
         // The seconds do not decide. Or it was taken up before it was created: by another clock, or
         // restored from a backup.
-        _ => Life::Unknown,
+        _ => PlacementLife::Unknown,
     }
 }
 
 /// The life of the placement that a snapshot belongs to.
-pub fn of_snapshot(inventory: &Inventory, snapshot: &ResourceSnapshot) -> Life {
+pub fn of_snapshot(inventory: &Inventory, snapshot: &ResourceSnapshot) -> PlacementLife {
     let Some(placement) = inventory.placement.present() else {
-        return Life::Unknown;
+        return PlacementLife::Unknown;
     };
     // Source: utils/controller/resource_snapshot_resolver.go sets the placement as its controller.
     let kind = inventory.scope.kind(Concept::Placement).name();
@@ -100,54 +100,56 @@ pub fn of_snapshot(inventory: &Inventory, snapshot: &ResourceSnapshot) -> Life {
         && !placement.meta.uid.is_empty()
     {
         return if *uid == placement.meta.uid {
-            Life::Present
+            PlacementLife::Present
         } else {
-            Life::Earlier
+            PlacementLife::Earlier
         };
     }
     match (snapshot.meta.created, placement.meta.created) {
-        (Some(created), Some(since)) if created < since => Life::Earlier,
-        (Some(created), Some(since)) if created > since => Life::Present,
-        _ => Life::Unknown,
+        (Some(created), Some(since)) if created < since => PlacementLife::Earlier,
+        (Some(created), Some(since)) if created > since => PlacementLife::Present,
+        _ => PlacementLife::Unknown,
     }
 }
 
 /// Whether the snapshot that the run's index names now is the one that the run was given: the index
 /// named it when the run was taken up, if it existed then.
-pub fn used(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot) -> Match {
+pub fn used(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot) -> SnapshotMatch {
     let index = run.status.snapshot_index.as_str();
     if index.is_empty() || snapshot.index() != Some(index) {
-        return Match::Another;
+        return SnapshotMatch::Another;
     }
     let run_life = of_run(inventory, run);
-    if run_life == Life::Earlier && of_snapshot(inventory, snapshot) == Life::Present {
-        return Match::Another;
+    if run_life == PlacementLife::Earlier
+        && of_snapshot(inventory, snapshot) == PlacementLife::Present
+    {
+        return SnapshotMatch::Another;
     }
     match (snapshot.meta.created, taken_up(run)) {
         (Some(created), Some(taken_up)) => existed(created, taken_up, run_life),
-        _ => Match::Unknown,
+        _ => SnapshotMatch::Unknown,
     }
 }
 
 /// Whether a snapshot that was created then is the one that had its index when a run was taken up.
 /// Within one life an index is given once, unless someone deletes the latest snapshot by hand.
-fn existed(created: Timestamp, taken_up: Timestamp, run: Life) -> Match {
+fn existed(created: Timestamp, taken_up: Timestamp, run: PlacementLife) -> SnapshotMatch {
     let before = taken_up.duration_since(created);
     let clear = before.unsigned_abs() > CLOCKS;
     match before.is_negative() {
-        true if clear => Match::Another,
-        false if clear || run == Life::Present => Match::Same,
-        _ => Match::Unknown,
+        true if clear => SnapshotMatch::Another,
+        false if clear || run == PlacementLife::Present => SnapshotMatch::Same,
+        _ => SnapshotMatch::Unknown,
     }
 }
 
 /// Whether a run's index is known to mean nothing among the snapshots of today: the run was computed
 /// from an earlier placement, or the snapshot that has its index now is another.
 pub fn is_foreign(inventory: &Inventory, run: &UpdateRun) -> bool {
-    of_run(inventory, run) == Life::Earlier
+    of_run(inventory, run) == PlacementLife::Earlier
         || inventory
             .snapshot(&run.status.snapshot_index)
-            .is_some_and(|snapshot| used(inventory, run, snapshot) == Match::Another)
+            .is_some_and(|snapshot| used(inventory, run, snapshot) == SnapshotMatch::Another)
 }
 
 #[cfg(test)]

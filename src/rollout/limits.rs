@@ -81,7 +81,7 @@ mod tests {
         PLACEMENT_CLUSTER, RUN_CLUSTER, RUN_PENDING, describe, is_near, placement_size,
         recorded_run_size, run_size,
     };
-    use crate::kubefleet::object::{Body, Object};
+    use crate::kubefleet::object::{Object, ObjectBody};
 
     fn condition(kind: &str, reason: &str, message: &str) -> Value {
         json!({"type": kind, "status": "True", "reason": reason, "message": message,
@@ -140,7 +140,7 @@ mod tests {
             "status": {"stagesStatus": [{"stageName": "all", "clusters": clusters}]}});
         let said = run_size(names.iter().map(String::as_str));
         assert!(off(said, run.to_string().len()) <= 3, "{said}");
-        let Body::Run(read) = &Object::of(&run).body else {
+        let ObjectBody::Run(read) = &Object::of(&run).body else {
             panic!();
         };
         assert!(off(recorded_run_size(read), said) == 0);

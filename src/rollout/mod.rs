@@ -32,7 +32,7 @@ pub use progress::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
-pub use trouble::{ManifestTrouble, Trouble, binding_trouble};
+pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};
 
 /// How long a cluster may take before the controller calls the run stuck.
 /// Source: updaterun/execution.go:updateRunStuckThreshold.

@@ -11,18 +11,18 @@ use crate::kubefleet::strategy::{Stage, StrategySpec};
 /// The clusters of a placement and the stages that select them.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
 #[derive(Debug)]
-pub struct Placing<'i> {
+pub struct StagePlacing<'i> {
     /// The stages.
     pub strategy: &'i StrategySpec,
     /// The clusters, sorted by name.
-    pub clusters: Vec<Placed<'i>>,
+    pub clusters: Vec<ClusterStages<'i>>,
     /// Whether bindings and member clusters are all known.
     pub complete: bool,
 }
 
 /// One cluster and the stages that select it.
 #[derive(Debug)]
-pub struct Placed<'i> {
+pub struct ClusterStages<'i> {
     /// The member cluster's name.
     pub name: &'i str,
     /// The MemberCluster, when it was seen.
@@ -33,7 +33,7 @@ pub struct Placed<'i> {
     pub is_unclear: bool,
 }
 
-impl<'i> Placing<'i> {
+impl<'i> StagePlacing<'i> {
     /// Puts the clusters of the inventory's placement into the stages of a strategy.
     pub fn new(inventory: &'i Inventory, strategy: &'i StrategySpec) -> Self {
         let selected = selected_clusters(inventory).into_iter();
@@ -66,7 +66,7 @@ impl<'i> Placing<'i> {
         let complete = members.is_complete();
         let place = |name| {
             let member = member(name);
-            let mut placed = Placed {
+            let mut placed = ClusterStages {
                 name,
                 member,
                 stages: Vec::new(),
@@ -89,37 +89,37 @@ impl<'i> Placing<'i> {
         }
     }
 
-    pub fn cluster(&self, name: &str) -> Option<&Placed<'i>> {
+    pub fn cluster(&self, name: &str) -> Option<&ClusterStages<'i>> {
         self.clusters.iter().find(|placed| placed.name == name)
     }
 
     /// Whether every cluster is in exactly one stage, as far as can be told with certainty.
     pub fn is_sound(&self) -> bool {
-        let is_sound = |placed: &Placed<'_>| !placed.is_unclear && placed.stages.len() == 1;
+        let is_sound = |placed: &ClusterStages<'_>| !placed.is_unclear && placed.stages.len() == 1;
         self.complete && !self.clusters.is_empty() && self.clusters.iter().all(is_sound)
     }
 
     /// Clusters that no stage selects.
-    pub fn nowhere(&self) -> impl Iterator<Item = &Placed<'i>> {
+    pub fn nowhere(&self) -> impl Iterator<Item = &ClusterStages<'i>> {
         let clusters = self.clusters.iter();
         clusters.filter(|placed| placed.stages.is_empty() && !placed.is_unclear)
     }
 
     /// Clusters that several stages select, with those stages.
-    pub fn twice(&self) -> impl Iterator<Item = (&Placed<'i>, &[&'i Stage])> {
+    pub fn twice(&self) -> impl Iterator<Item = (&ClusterStages<'i>, &[&'i Stage])> {
         let twice = self.clusters.iter().filter(|it| it.stages.len() > 1);
         twice.map(|placed| (placed, placed.stages.as_slice()))
     }
 
     /// Clusters of which it is unknown what selects them.
-    pub fn unclear(&self) -> impl Iterator<Item = &Placed<'i>> {
+    pub fn unclear(&self) -> impl Iterator<Item = &ClusterStages<'i>> {
         let clusters = self.clusters.iter();
         clusters.filter(|placed| placed.stages.is_empty() && placed.is_unclear)
     }
 
     /// The clusters that a stage selects. Two stages may have one name.
-    pub fn of_stage(&self, stage: &Stage) -> impl Iterator<Item = &Placed<'i>> {
-        let selects = move |placed: &&Placed<'_>| {
+    pub fn of_stage(&self, stage: &Stage) -> impl Iterator<Item = &ClusterStages<'i>> {
+        let selects = move |placed: &&ClusterStages<'_>| {
             let mut stages = placed.stages.iter();
             stages.any(|other| std::ptr::eq(*other, stage))
         };
@@ -128,7 +128,7 @@ impl<'i> Placing<'i> {
 
     /// The same in the order of their update: by the number in the sorting label, then by name.
     /// Those that cannot be sorted come last.
-    pub fn in_order(&self, stage: &Stage) -> Vec<&Placed<'i>> {
+    pub fn in_order(&self, stage: &Stage) -> Vec<&ClusterStages<'i>> {
         let mut clusters: Vec<_> = self.of_stage(stage).collect();
         clusters.sort_by_key(|placed| {
             let number = placed

@@ -1,6 +1,6 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
-use super::life::{self, Life, Match};
+use super::life::{self, PlacementLife, SnapshotMatch};
 use super::versions::{Version, versions};
 use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
@@ -24,7 +24,7 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
     inventory
         .runs
         .iter()
-        .filter(|run| life::of_run(inventory, run) != Life::Earlier)
+        .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             Some((rollout.started()?, run))
@@ -44,7 +44,7 @@ pub fn not_begun_after<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Opt
         run.meta.created.is_some_and(|created| created >= ended)
             && !run.meta.is_deleting()
             && Rollout::of(inventory, run).started().is_none()
-            && life::of_run(inventory, run) != Life::Earlier
+            && life::of_run(inventory, run) != PlacementLife::Earlier
     });
     later.max_by_key(|run| run.meta.created)
 }
@@ -56,7 +56,7 @@ pub fn last_good<'i>(
     inventory: &'i Inventory,
     current: &'i UpdateRun,
 ) -> Result<LastGood<'i>, Vec<String>> {
-    if life::of_run(inventory, current) == Life::Earlier {
+    if life::of_run(inventory, current) == PlacementLife::Earlier {
         return Err(vec![of_an_earlier_life(&[&current.meta.name])]);
     }
     let versions = versions(inventory);
@@ -76,7 +76,7 @@ pub fn last_good<'i>(
     let mut passed_over: Vec<String> = Vec::new();
     let mut earlier: Vec<&str> = Vec::new();
     for (_, run) in completed.into_iter().rev() {
-        if life::of_run(inventory, run) == Life::Earlier {
+        if life::of_run(inventory, run) == PlacementLife::Earlier {
             earlier.push(&run.meta.name);
             continue;
         }
@@ -86,20 +86,20 @@ pub fn last_good<'i>(
         }
         let version = versions.iter().find(|version| version.index == index);
         match usable(inventory, run, version) {
-            Use::Fine => {
+            SnapshotUse::Fine => {
                 return Ok(LastGood {
                     index,
                     run,
                     passed_over,
                 });
             }
-            Use::Not(why) => {
+            SnapshotUse::Not(why) => {
                 passed_over.push(format!(
                     "snapshot {index}, which {} completed, {why}",
                     run.meta.name
                 ));
             }
-            Use::Unknown => {
+            SnapshotUse::Unknown => {
                 passed_over.push(format!(
                     "whether the current snapshot {index} is the one that {} completed is unknown",
                     run.meta.name
@@ -123,7 +123,7 @@ fn of_an_earlier_life(runs: &[&str]) -> String {
 
 /// Whether a placement can go back to the snapshot that a run completed.
 #[derive(Debug, PartialEq, Eq)]
-enum Use {
+enum SnapshotUse {
     Fine,
     /// Why not, as the end of a sentence.
     Not(String),
@@ -131,25 +131,25 @@ enum Use {
     Unknown,
 }
 
-fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>) -> Use {
+fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>) -> SnapshotUse {
     let Some((version, first)) = version.and_then(|it| Some((it, it.parts.first()?))) else {
-        return Use::Not("no longer exists".to_owned());
+        return SnapshotUse::Not("no longer exists".to_owned());
     };
     match life::used(inventory, run, first) {
-        Match::Same => {}
-        Match::Unknown => return Use::Unknown,
-        Match::Another => {
-            return Use::Not(
+        SnapshotMatch::Same => {}
+        SnapshotMatch::Unknown => return SnapshotUse::Unknown,
+        SnapshotMatch::Another => {
+            return SnapshotUse::Not(
                 "no longer exists: the one with its index was created later".to_owned(),
             );
         }
     }
-    if life::of_snapshot(inventory, first) == Life::Earlier {
-        return Use::Not("belongs to an earlier placement of the same name".to_owned());
+    if life::of_snapshot(inventory, first) == PlacementLife::Earlier {
+        return SnapshotUse::Not("belongs to an earlier placement of the same name".to_owned());
     }
     match version.flaw() {
-        Some(flaw) => Use::Not(format!("is incomplete: {flaw}")),
-        None => Use::Fine,
+        Some(flaw) => SnapshotUse::Not(format!("is incomplete: {flaw}")),
+        None => SnapshotUse::Fine,
     }
 }
 
@@ -163,16 +163,16 @@ pub fn made<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i UpdateRun> {
     let completed = inventory.runs.iter().any(|run| {
         run.meta.name != name
             && Rollout::of(inventory, run).phase == Phase::Succeeded
-            && life::used(inventory, run, snapshot) == Match::Same
+            && life::used(inventory, run, snapshot) == SnapshotMatch::Same
     });
-    (completed && life::of_run(inventory, made) == Life::Present).then_some(made)
+    (completed && life::of_run(inventory, made) == PlacementLife::Present).then_some(made)
 }
 
 /// The indexes of the snapshots that the present placement can go back to, oldest first.
 pub fn destinations(inventory: &Inventory) -> Vec<String> {
     let own = |version: &Version<'_>| {
         let first = version.parts.first();
-        first.is_some_and(|first| life::of_snapshot(inventory, first) != Life::Earlier)
+        first.is_some_and(|first| life::of_snapshot(inventory, first) != PlacementLife::Earlier)
     };
     let versions = versions(inventory).into_iter().filter(own);
     versions.map(|version| version.index).collect()

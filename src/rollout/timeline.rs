@@ -21,7 +21,7 @@ pub struct Timeline<'p> {
     /// Its stages, in order.
     pub stages: Vec<StageLine<'p>>,
     /// Who waits for whom: first what is waited for now, then what was.
-    pub waits: Vec<Wait<'p>>,
+    pub waits: Vec<TimelineWait<'p>>,
 }
 
 /// A stage in time.
@@ -29,26 +29,26 @@ pub struct Timeline<'p> {
 pub struct StageLine<'p> {
     pub stage: &'p StageProgress,
     /// From its first gate or cluster to its end; `None` where it was not reached.
-    pub span: Option<Span>,
+    pub span: Option<TimeSpan>,
     /// Its gates and clusters, in the order in which they come.
-    pub steps: Vec<Step<'p>>,
+    pub steps: Vec<TimelineStep<'p>>,
 }
 
 /// A gate or a cluster in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step<'p> {
-    pub what: What<'p>,
+pub struct TimelineStep<'p> {
+    pub what: StagePart<'p>,
     /// How long the cluster waited for a slot of its stage before it was started.
-    pub slot: Option<Span>,
+    pub slot: Option<TimeSpan>,
     /// The cluster that left it the slot.
     pub slot_of: Option<&'p str>,
     /// The wait, or the update.
-    pub span: Option<Span>,
+    pub span: Option<TimeSpan>,
 }
 
 /// A part of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What<'p> {
+pub enum StagePart<'p> {
     /// A stage task.
     Gate(&'p TaskProgress),
     /// A member cluster.
@@ -57,7 +57,7 @@ pub enum What<'p> {
 
 /// A stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     /// Its beginning.
     pub from: Timestamp,
     /// Its end; the end of the timeline for what is under way.
@@ -66,7 +66,7 @@ pub struct Span {
     pub open: bool,
 }
 
-impl Span {
+impl TimeSpan {
     /// How long it is.
     pub fn lasts(&self) -> SignedDuration {
         self.until.duration_since(self.from)
@@ -75,26 +75,26 @@ impl Span {
 
 /// Someone waits for something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wait<'p> {
+pub struct TimelineWait<'p> {
     /// Who waits.
-    pub who: Waiter<'p>,
-    pub on: On<'p>,
+    pub who: TimelineWaiter<'p>,
+    pub on: AwaitedTask<'p>,
     /// How long; `None` where the run notes no beginning.
-    pub span: Option<Span>,
+    pub span: Option<TimeSpan>,
     /// Whether it is waited for now.
     pub open: bool,
 }
 
 /// Who waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Waiter<'p> {
+pub enum TimelineWaiter<'p> {
     Stage(&'p StageProgress),
     Clusters(&'p StageProgress, Vec<&'p str>),
 }
 
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum On<'p> {
+pub enum AwaitedTask<'p> {
     /// An approval or a timed wait.
     Gate(&'p TaskProgress),
     /// Clusters in one state that are being updated since one moment.
@@ -129,7 +129,7 @@ impl<'p> Timeline<'p> {
             None if is_over => last,
             None => now.max(last),
         };
-        let axis = Axis { until, is_over };
+        let axis = TimelineEnd { until, is_over };
         let stages: Vec<_> = progress
             .stages
             .iter()
@@ -170,16 +170,16 @@ fn moments(progress: &Progress) -> Vec<Timestamp> {
 
 /// The end of the timeline.
 #[derive(Clone, Copy)]
-struct Axis {
+struct TimelineEnd {
     until: Timestamp,
     is_over: bool,
 }
 
-impl Axis {
+impl TimelineEnd {
     /// From a moment to another, or to the end of the timeline.
-    fn span(self, from: Timestamp, until: Option<Timestamp>) -> Span {
+    fn span(self, from: Timestamp, until: Option<Timestamp>) -> TimeSpan {
         let end = until.unwrap_or(self.until);
-        Span {
+        TimeSpan {
             from,
             until: end.max(from),
             open: until.is_none() && !self.is_over,
@@ -209,7 +209,7 @@ impl Axis {
         }
     }
 
-    fn gate<'p>(self, stage: &'p StageProgress, task: &'p TaskProgress) -> Step<'p> {
+    fn gate<'p>(self, stage: &'p StageProgress, task: &'p TaskProgress) -> TimelineStep<'p> {
         // A wait begins when the controller sees the last cluster done.
         // Source: updaterun/execution.go:checkAfterStageTasksStatus.
         let past = || {
@@ -219,8 +219,8 @@ impl Axis {
         };
         let from = task.since.or_else(past);
         let from = from.filter(|_| task.state != TaskState::Pending);
-        Step {
-            what: What::Gate(task),
+        TimelineStep {
+            what: StagePart::Gate(task),
             slot: None,
             slot_of: None,
             span: from.map(|from| self.span(from, task.ended)),
@@ -228,7 +228,7 @@ impl Axis {
     }
 
     /// The clusters of a stage. Those behind the first slots wait until one before them is done.
-    fn clusters(self, stage: &StageProgress) -> Vec<Step<'_>> {
+    fn clusters(self, stage: &StageProgress) -> Vec<TimelineStep<'_>> {
         let first = stage.clusters.iter().filter_map(|one| one.started).min();
         let mut ends: Vec<(Timestamp, &str)> = Vec::new();
         let mut steps = Vec::new();
@@ -252,8 +252,8 @@ impl Axis {
                 let place = ends.partition_point(|(end, _)| *end <= ended);
                 ends.insert(place, (ended, &cluster.name));
             }
-            steps.push(Step {
-                what: What::Cluster(cluster),
+            steps.push(TimelineStep {
+                what: StagePart::Cluster(cluster),
                 slot,
                 slot_of,
                 span: cluster.started.map(|from| self.span(from, cluster.ended)),
@@ -262,23 +262,23 @@ impl Axis {
         steps
     }
 
-    fn waits<'p>(self, stages: &[StageLine<'p>]) -> Vec<Wait<'p>> {
+    fn waits<'p>(self, stages: &[StageLine<'p>]) -> Vec<TimelineWait<'p>> {
         let mut waits = Vec::new();
         let mut before: Option<&StageProgress> = None;
         for line in stages {
             let stage = line.stage;
             for step in &line.steps {
                 match step.what {
-                    What::Gate(task) => waits.extend(self.gate_wait(stage, task, step.span)),
-                    What::Cluster(cluster) => in_flight(&mut waits, stage, cluster, step.span),
+                    StagePart::Gate(task) => waits.extend(self.gate_wait(stage, task, step.span)),
+                    StagePart::Cluster(cluster) => in_flight(&mut waits, stage, cluster, step.span),
                 }
             }
             waits.extend(slots(line));
             if !self.is_over {
                 if let (Some(unfinished), StageState::Pending) = (before, stage.state) {
-                    waits.push(Wait {
-                        who: Waiter::Stage(stage),
-                        on: On::Stage(unfinished),
+                    waits.push(TimelineWait {
+                        who: TimelineWaiter::Stage(stage),
+                        on: AwaitedTask::Stage(unfinished),
                         span: None,
                         open: true,
                     });
@@ -297,11 +297,11 @@ impl Axis {
         self,
         stage: &'p StageProgress,
         task: &'p TaskProgress,
-        span: Option<Span>,
-    ) -> Option<Wait<'p>> {
-        (task.state != TaskState::Pending).then(|| Wait {
-            who: Waiter::Stage(stage),
-            on: On::Gate(task),
+        span: Option<TimeSpan>,
+    ) -> Option<TimelineWait<'p>> {
+        (task.state != TaskState::Pending).then(|| TimelineWait {
+            who: TimelineWaiter::Stage(stage),
+            on: AwaitedTask::Gate(task),
             span,
             open: task.state != TaskState::Done && !self.is_over,
         })
@@ -309,12 +309,12 @@ impl Axis {
 }
 
 /// The clusters that wait for a slot now.
-fn slots<'p>(line: &StageLine<'p>) -> Option<Wait<'p>> {
+fn slots<'p>(line: &StageLine<'p>) -> Option<TimelineWait<'p>> {
     let mut span = None;
     let mut waiting = Vec::new();
     let mut holding = Vec::new();
     for step in &line.steps {
-        let What::Cluster(cluster) = step.what else {
+        let StagePart::Cluster(cluster) = step.what else {
             continue;
         };
         if cluster.state.is_in_flight() {
@@ -324,9 +324,9 @@ fn slots<'p>(line: &StageLine<'p>) -> Option<Wait<'p>> {
             span = Some(slot);
         }
     }
-    (!waiting.is_empty() && !holding.is_empty()).then_some(Wait {
-        who: Waiter::Clusters(line.stage, waiting),
-        on: On::Slot(holding),
+    (!waiting.is_empty() && !holding.is_empty()).then_some(TimelineWait {
+        who: TimelineWaiter::Clusters(line.stage, waiting),
+        on: AwaitedTask::Slot(holding),
         span,
         open: true,
     })
@@ -334,26 +334,26 @@ fn slots<'p>(line: &StageLine<'p>) -> Option<Wait<'p>> {
 
 /// Adds a cluster that a stage waits for to those that are like it.
 fn in_flight<'p>(
-    waits: &mut Vec<Wait<'p>>,
+    waits: &mut Vec<TimelineWait<'p>>,
     stage: &'p StageProgress,
     cluster: &'p ClusterProgress,
-    span: Option<Span>,
+    span: Option<TimeSpan>,
 ) {
     if !cluster.state.is_in_flight() {
         return;
     }
-    let who = Waiter::Stage(stage);
+    let who = TimelineWaiter::Stage(stage);
     for wait in waits.iter_mut() {
-        if let On::Clusters(state, names) = &mut wait.on
+        if let AwaitedTask::Clusters(state, names) = &mut wait.on
             && (*state, wait.span, &wait.who) == (cluster.state, span, &who)
         {
             names.push(&cluster.name);
             return;
         }
     }
-    waits.push(Wait {
+    waits.push(TimelineWait {
         who,
-        on: On::Clusters(cluster.state, vec![&cluster.name]),
+        on: AwaitedTask::Clusters(cluster.state, vec![&cluster.name]),
         span,
         open: true,
     });

@@ -13,7 +13,7 @@ use crate::kubefleet::{Condition, ObjectRef, describe_object, reasons};
 
 /// The first condition of a binding that is `False`, understood.
 #[derive(Debug)]
-pub struct Trouble<'i> {
+pub struct BindingTrouble<'i> {
     pub condition: &'i Condition,
     /// What the text of Overridden or WorkSynchronized says.
     pub problem: Option<BindingProblem>,
@@ -56,7 +56,10 @@ const OF_WORKS: [&str; 3] = [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF
 const FAILED_LIMIT: usize = 100;
 
 /// The first condition of a binding that is `False` at its current generation, understood.
-pub fn binding_trouble<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Option<Trouble<'i>> {
+pub fn binding_trouble<'i>(
+    inventory: &'i Inventory,
+    binding: &'i Binding,
+) -> Option<BindingTrouble<'i>> {
     let condition = BLOCKING.iter().find_map(|kind| {
         binding
             .current(kind)
@@ -73,7 +76,7 @@ pub fn binding_trouble<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Op
             add_from_works(inventory, binding, &mut manifests);
         }
     }
-    Some(Trouble {
+    Some(BindingTrouble {
         condition,
         problem,
         work,

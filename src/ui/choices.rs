@@ -5,7 +5,7 @@ use std::io;
 
 use console::{Key, Term};
 
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::table::cut_middle;
 
 /// How many lines are seen at once.
@@ -37,7 +37,7 @@ struct OpenList {
 
 impl ChoiceList {
     /// Reads keys until something is chosen, or Escape. Nothing stays on the terminal.
-    pub(super) fn ask(self, paint: Paint) -> io::Result<Vec<usize>> {
+    pub(super) fn ask(self, paint: TextPaint) -> io::Result<Vec<usize>> {
         let term = Term::stderr();
         let mut open = OpenList::new(self);
         let mut drawn = 0;
@@ -117,7 +117,7 @@ impl OpenList {
     }
 
     /// What is drawn, on so many rows.
-    fn drawn(&self, rows: usize, columns: usize, paint: Paint) -> Vec<String> {
+    fn drawn(&self, rows: usize, columns: usize, paint: TextPaint) -> Vec<String> {
         let width = columns.saturating_sub(1);
         let prompt = cut_middle(&self.list.prompt, width);
         let mut drawn = vec![format!("{} {}|", paint.bold(&prompt), self.filter)];
@@ -146,7 +146,7 @@ impl OpenList {
 #[cfg(test)]
 mod tests {
     use super::{ChoiceList, Key, OpenList};
-    use crate::render::style::Paint;
+    use crate::render::style::TextPaint;
 
     fn open(takes_several: bool) -> OpenList {
         OpenList::new(ChoiceList {
@@ -210,7 +210,7 @@ mod tests {
         let mut list = open(true);
         chosen(&mut list, &[Key::ArrowDown, Key::Char(' ')]);
         assert_eq!(
-            list.drawn(24, 80, Paint::new(false)),
+            list.drawn(24, 80, TextPaint::new(false)),
             [
                 "Choose: |",
                 "      NAME     VERDICT",
@@ -219,7 +219,7 @@ mod tests {
                 "  [ ] pay-1    Stuck",
             ]
         );
-        let narrow = list.drawn(4, 16, Paint::new(false));
+        let narrow = list.drawn(4, 16, TextPaint::new(false));
         assert_eq!(narrow, ["Choose: |", "      NAME …ICT", "> [x] web-2…ped"]);
     }
 }

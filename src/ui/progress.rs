@@ -25,9 +25,9 @@ const NARROWEST: usize = 12;
 
 /// Lines at the end of a terminal, drawn in place. Nothing happens where they cannot be taken away.
 #[derive(Clone)]
-pub struct ProgressBars(Option<Arc<Drawn>>);
+pub struct ProgressBars(Option<Arc<DrawnProgress>>);
 
-struct Drawn {
+struct DrawnProgress {
     bar: ProgressBar,
     size: fn() -> Option<TerminalSize>,
     /// Whether lines are drawn, here or on the other stream: what is being read does not replace them.
@@ -54,7 +54,7 @@ impl ProgressBars {
         };
         let target = ProgressDrawTarget::term_like(Box::new(sheet));
         let bar = ProgressBar::with_draw_target(None, target).with_finish(ProgressFinish::AndClear);
-        Self(Some(Arc::new(Drawn {
+        Self(Some(Arc::new(DrawnProgress {
             bar,
             size,
             lines: Arc::clone(lines),

@@ -25,7 +25,7 @@ const LONGEST: usize = 8;
 const CHOICE: &str = " [y/N] ";
 
 /// Who minds the signals while a question is open.
-pub trait Attendant: Sized {
+pub trait QuestionSignals: Sized {
     type Error;
 
     /// Runs something that blocks; a signal ends the waiting.
@@ -65,7 +65,7 @@ impl Ui {
 
     /// Asks for yes or no; the answer is no unless it is yes. Keys that were typed before are no
     /// answer.
-    pub fn confirm<A: Attendant>(
+    pub fn confirm<A: QuestionSignals>(
         &mut self,
         question: &str,
         attendant: A,
@@ -100,7 +100,7 @@ impl Ui {
     }
 
     /// Lets someone choose of a list; nothing where nothing is chosen.
-    pub fn choose<A: Attendant>(
+    pub fn choose<A: QuestionSignals>(
         &self,
         list: ChoiceList,
         attendant: A,
@@ -121,12 +121,12 @@ impl Ui {
 
 /// Puts a question, in a thread of its own, and leaves the terminal as it was; `draws` says whether
 /// the question is drawn, without a cursor.
-fn while_open<T: Send + 'static, A: Attendant>(
+fn while_open<T: Send + 'static, A: QuestionSignals>(
     attendant: A,
     draws: bool,
     ask: impl FnOnce() -> io::Result<Option<T>> + Send + 'static,
 ) -> Result<Option<T>, A::Error> {
-    let before = Before::of_terminal();
+    let before = TerminalState::of_terminal();
     forget_typed();
     let answer = attendant.unless_interrupted(ask);
     before.restore();
@@ -151,8 +151,8 @@ fn ask_yes(question: &str) -> io::Result<bool> {
     let answer = loop {
         let shown = typed.len();
         match after(typed, &term.read_key()?) {
-            Typing::Goes(on) => typed = on,
-            Typing::Ends(typed) => break typed.is_some_and(|typed| says_yes(&typed)),
+            TypedKey::Goes(on) => typed = on,
+            TypedKey::Ends(typed) => break typed.is_some_and(|typed| says_yes(&typed)),
         }
         let more = typed.get(shown..).unwrap_or_default();
         let less = shown.saturating_sub(typed.len());
@@ -165,26 +165,26 @@ fn ask_yes(question: &str) -> io::Result<bool> {
 
 /// What a key makes of what was typed.
 #[derive(Debug, PartialEq, Eq)]
-enum Typing {
+enum TypedKey {
     Goes(String),
     Ends(Option<String>),
 }
 
 /// Only letters are added, and only Backspace takes one back: whoever presses anything else has to
 /// say it anew.
-fn after(mut typed: String, key: &Key) -> Typing {
+fn after(mut typed: String, key: &Key) -> TypedKey {
     match key {
-        Key::Enter => Typing::Ends(Some(typed)),
-        Key::Escape => Typing::Ends(None),
+        Key::Enter => TypedKey::Ends(Some(typed)),
+        Key::Escape => TypedKey::Ends(None),
         Key::Backspace => {
             typed.pop();
-            Typing::Goes(typed)
+            TypedKey::Goes(typed)
         }
         Key::Char(c) if c.is_ascii_graphic() && typed.len() < LONGEST => {
             typed.push(*c);
-            Typing::Goes(typed)
+            TypedKey::Goes(typed)
         }
-        _ => Typing::Goes(String::new()),
+        _ => TypedKey::Goes(String::new()),
     }
 }
 
@@ -211,12 +211,12 @@ fn forget_typed() {
 
 /// A terminal as it was before a question. A signal may come while a key is waited for: the terminal
 /// gives single keys then, and shows neither them nor the cursor.
-struct Before {
+struct TerminalState {
     #[cfg(unix)]
     modes: Option<rustix::termios::Termios>,
 }
 
-impl Before {
+impl TerminalState {
     fn of_terminal() -> Self {
         Self {
             #[cfg(unix)]
@@ -238,7 +238,7 @@ impl Before {
 mod tests {
     use console::Key;
 
-    use super::{Typing, after, says_yes};
+    use super::{TypedKey, after, says_yes};
 
     #[test]
     fn only_yes_is_yes() {
@@ -259,8 +259,8 @@ mod tests {
             let mut typed = String::new();
             for key in keys.iter().chain([&Key::Enter]) {
                 match after(typed, key) {
-                    Typing::Goes(on) => typed = on,
-                    Typing::Ends(end) => return end.is_some_and(|typed| says_yes(&typed)),
+                    TypedKey::Goes(on) => typed = on,
+                    TypedKey::Ends(end) => return end.is_some_and(|typed| says_yes(&typed)),
                 }
             }
             false

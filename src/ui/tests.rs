@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::{Color, Environment, Ui, who_ran};
+use super::{Color, Ui, UiEnvironment, who_ran};
 use crate::error::Error;
 use crate::words::{CommandLine, Hint};
 
@@ -29,9 +29,9 @@ impl SharedBuffer {
 }
 
 /// A stream that fails in a certain way.
-struct Broken(io::ErrorKind);
+struct FailingStream(io::ErrorKind);
 
-impl Write for Broken {
+impl Write for FailingStream {
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         Err(self.0.into())
     }
@@ -60,7 +60,7 @@ fn colour_is_decided_by_flag_then_environment_then_terminal() {
                     "PLAIN CLICOLOR_FORCE",
                 ),
             ] {
-                let environment = Environment::of_variables(|variable| {
+                let environment = UiEnvironment::of_variables(|variable| {
                     variables.contains(&variable).then(|| match variable {
                         "TERM" => "dumb".into(),
                         "CLICOLOR" => "0".into(),
@@ -91,9 +91,9 @@ fn plain_is_what_is_asked_for_and_what_a_poor_terminal_gets() {
         ("TERM", "dumb", false, false),
         ("TERM", "xterm", true, false),
     ] {
-        let environment = Environment {
+        let environment = UiEnvironment {
             out_is_terminal: terminal,
-            ..Environment::of_variables(|name| (name == variable).then(|| value.into()))
+            ..UiEnvironment::of_variables(|name| (name == variable).then(|| value.into()))
         };
         assert_eq!(environment.is_plain(), plain, "{variable}={value}");
     }
@@ -138,9 +138,9 @@ fn kubectl_is_known_by_the_path_that_it_passes() {
 
 #[test]
 fn empty_variables_count_as_unset() {
-    let environment = Environment::of_variables(|_| Some("".into()));
+    let environment = UiEnvironment::of_variables(|_| Some("".into()));
     assert!(!environment.no_color && !environment.force_color && !environment.dumb);
-    let zero = Environment::of_variables(|_| Some("0".into()));
+    let zero = UiEnvironment::of_variables(|_| Some("0".into()));
     assert!(zero.no_color && !zero.force_color);
     assert_eq!(zero.columns, None);
 }
@@ -148,10 +148,10 @@ fn empty_variables_count_as_unset() {
 #[test]
 fn width_is_that_of_columns_then_of_the_terminal_then_80() {
     let width = |columns, terminal_width| {
-        let environment = Environment {
+        let environment = UiEnvironment {
             columns,
             terminal_width,
-            ..Environment::default()
+            ..UiEnvironment::default()
         };
         environment.width()
     };
@@ -165,9 +165,9 @@ fn width_is_that_of_columns_then_of_the_terminal_then_80() {
 #[test]
 fn streams_have_their_purpose() {
     let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
-    let environment = Environment {
+    let environment = UiEnvironment {
         called_as: "kubectl-fleet-stage".to_owned(),
-        ..Environment::default()
+        ..UiEnvironment::default()
     };
     let mut ui = Ui::new(
         Box::new(out.clone()),
@@ -196,7 +196,7 @@ fn streams_have_their_purpose() {
 
 #[test]
 fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
-    let written = |environment: Environment| {
+    let written = |environment: UiEnvironment| {
         let err = SharedBuffer::default();
         let out = Box::new(SharedBuffer::default());
         let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
@@ -209,10 +209,10 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
         ui.hint(hint);
         err.text()
     };
-    let folded = written(Environment {
+    let folded = written(UiEnvironment {
         err_is_terminal: true,
         err_width: Some(48),
-        ..Environment::default()
+        ..UiEnvironment::default()
     });
     let name = "a-name-that-is-long-".repeat(3);
     let hint = format!(
@@ -222,15 +222,15 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
     let error = "error: there is no ClusterStagedUpdateRun of\n  that name\n";
     assert_eq!(folded, format!("{error}{hint}{hint}"));
     // COLUMNS says a width wherever it is set.
-    let asked = written(Environment {
+    let asked = written(UiEnvironment {
         columns: Some(48),
-        ..Environment::default()
+        ..UiEnvironment::default()
     });
     assert_eq!(asked, folded);
     // The other stream's terminal is none of theirs.
-    let whole = written(Environment {
+    let whole = written(UiEnvironment {
         terminal_width: Some(48),
-        ..Environment::default()
+        ..UiEnvironment::default()
     });
     assert_eq!(
         whole,
@@ -244,11 +244,11 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
 fn only_commands_begin_lines_of_hints() {
     for width in [None, Some(40)] {
         let err = SharedBuffer::default();
-        let environment = Environment {
+        let environment = UiEnvironment {
             called_as: "kubectl-fleet-stage".to_owned(),
             err_is_terminal: width.is_some(),
             err_width: width,
-            ..Environment::default()
+            ..UiEnvironment::default()
         };
         let out = Box::new(SharedBuffer::default());
         let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
@@ -287,10 +287,10 @@ fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
     ] {
         let err = SharedBuffer::default();
         let mut ui = Ui::new(
-            Box::new(Broken(kind)),
+            Box::new(FailingStream(kind)),
             Box::new(err.clone()),
             None,
-            Environment::default(),
+            UiEnvironment::default(),
         );
         ui.answer("text");
         ui.answer("more");
@@ -310,10 +310,10 @@ fn one_screen_shows_a_sentence_once() {
         (true, true, true, true),
     ] {
         let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
-        let environment = Environment {
+        let environment = UiEnvironment {
             out_is_terminal,
             err_is_terminal,
-            ..Environment::default()
+            ..UiEnvironment::default()
         };
         let mut ui = Ui::new(Box::new(out.clone()), Box::new(err), None, environment);
         ui.configure(Color::Never, quiet, &[]);
@@ -340,10 +340,10 @@ fn an_answer_of_one_line_is_folded_on_a_terminal() {
         ),
     ] {
         let out = SharedBuffer::default();
-        let environment = Environment {
+        let environment = UiEnvironment {
             out_is_terminal,
             terminal_width: out_is_terminal.then_some(40),
-            ..Environment::default()
+            ..UiEnvironment::default()
         };
         let mut ui = Ui::new(
             Box::new(out.clone()),
@@ -362,9 +362,9 @@ fn a_closed_standard_error_ends_nothing() {
     let out = SharedBuffer::default();
     let mut ui = Ui::new(
         Box::new(out.clone()),
-        Box::new(Broken(io::ErrorKind::BrokenPipe)),
+        Box::new(FailingStream(io::ErrorKind::BrokenPipe)),
         None,
-        Environment::default(),
+        UiEnvironment::default(),
     );
     ui.warning("nobody reads this");
     ui.answer("but this");

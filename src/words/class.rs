@@ -4,7 +4,7 @@ use super::CommandLine;
 
 /// What a command does to a fleet, at most. The order is from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub enum CommandClass {
     /// It reads, or only rehearses.
     Looks,
     /// It changes something that another command changes again.
@@ -87,7 +87,7 @@ const HARMFUL: [&str; 6] = [
 
 /// What a command of these words does; one that is not known destroys. `ours` are the words after
 /// `fleet-stage`, else those after `kubectl`.
-pub(super) fn class(words: &[&str], ours: bool) -> Class {
+pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
     let verb = words.first().copied().unwrap_or_default();
     let two = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let is_in = |list: &[&str]| list.contains(&verb) || list.contains(&two.as_str());
@@ -101,7 +101,7 @@ pub(super) fn class(words: &[&str], ours: bool) -> Class {
         .iter()
         .any(|word| flag(word) == "--dry-run" && *word != "--dry-run=none");
     if rehearses || is_in(looks) {
-        return Class::Looks;
+        return CommandClass::Looks;
     }
     let harmful = words.iter().any(|word| {
         HARMFUL.contains(&flag(word).as_str()) && *word != "--active=keep"
@@ -109,15 +109,15 @@ pub(super) fn class(words: &[&str], ours: bool) -> Class {
             || word.contains("finalizers")
     });
     if is_in(changes) && !harmful {
-        Class::Changes
+        CommandClass::Changes
     } else {
-        Class::Destroys
+        CommandClass::Destroys
     }
 }
 
 impl CommandLine {
     /// What it does, at most.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> CommandClass {
         let words: Vec<_> = self.own_words().collect();
         class(&words, self.is_ours())
     }
@@ -125,7 +125,7 @@ impl CommandLine {
 
 #[cfg(test)]
 mod tests {
-    use super::Class;
+    use super::CommandClass;
     use crate::words::CommandLine;
 
     #[test]
@@ -134,68 +134,74 @@ mod tests {
         let kubectl = CommandLine::kubectl;
         let patch = |body: &str| kubectl("patch").args(["work", "w"]).flag("-p", body);
         for (command, class) in [
-            (fleet("diagnose").arg("web"), Class::Looks),
-            (fleet("history").arg("delete"), Class::Looks),
-            (fleet("wait").joined("--for", "succeeded"), Class::Looks),
-            (fleet("snapshots diff").arg("web"), Class::Looks),
+            (fleet("diagnose").arg("web"), CommandClass::Looks),
+            (fleet("history").arg("delete"), CommandClass::Looks),
+            (
+                fleet("wait").joined("--for", "succeeded"),
+                CommandClass::Looks,
+            ),
+            (fleet("snapshots diff").arg("web"), CommandClass::Looks),
             (
                 fleet("delete").arg("web").joined("--dry-run", "server"),
-                Class::Looks,
+                CommandClass::Looks,
             ),
-            (fleet("approve").arg("web-after-staging"), Class::Changes),
-            (fleet("stop").arg("web"), Class::Changes),
+            (
+                fleet("approve").arg("web-after-staging"),
+                CommandClass::Changes,
+            ),
+            (fleet("stop").arg("web"), CommandClass::Changes),
             (
                 fleet("run").arg("NEW").flag("--from", "web"),
-                Class::Changes,
+                CommandClass::Changes,
             ),
             (
                 fleet("run")
                     .arg("NEW")
                     .flag("--from", "web")
                     .switch("--replace"),
-                Class::Destroys,
+                CommandClass::Destroys,
             ),
             (
                 fleet("approve").arg("web").switch("--allow-older"),
-                Class::Destroys,
+                CommandClass::Destroys,
             ),
-            (fleet("rollback").arg("web"), Class::Destroys),
-            (fleet("delete").arg("web"), Class::Destroys),
-            (kubectl("get").args(["pods", "delete"]), Class::Looks),
+            (fleet("rollback").arg("web"), CommandClass::Destroys),
+            (fleet("delete").arg("web"), CommandClass::Destroys),
+            (kubectl("get").args(["pods", "delete"]), CommandClass::Looks),
             (
                 kubectl("rollout status").arg("deployment/web"),
-                Class::Looks,
+                CommandClass::Looks,
             ),
             (
                 kubectl("rollout resume").arg("deployment/web"),
-                Class::Changes,
+                CommandClass::Changes,
             ),
             (
                 kubectl("rollout restart").arg("deployment/web"),
-                Class::Destroys,
+                CommandClass::Destroys,
             ),
             (
                 kubectl("label").args(["memberclusters", "a", "b=c"]),
-                Class::Changes,
+                CommandClass::Changes,
             ),
-            (patch(r#"{"spec":{"replicas":1}}"#), Class::Changes),
+            (patch(r#"{"spec":{"replicas":1}}"#), CommandClass::Changes),
             (
                 patch(r#"{"metadata":{"finalizers":null}}"#),
-                Class::Destroys,
+                CommandClass::Destroys,
             ),
             (
                 kubectl("delete").args(["namespace", "web"]),
-                Class::Destroys,
+                CommandClass::Destroys,
             ),
-            (kubectl("drain").arg("node-1"), Class::Destroys),
-            (kubectl("frobnicate").arg("x"), Class::Destroys),
+            (kubectl("drain").arg("node-1"), CommandClass::Destroys),
+            (kubectl("frobnicate").arg("x"), CommandClass::Destroys),
             (
                 CommandLine::member("a", "delete").args(["pod", "x"]),
-                Class::Destroys,
+                CommandClass::Destroys,
             ),
             (
                 CommandLine::member("a", "describe").args(["pod", "x"]),
-                Class::Looks,
+                CommandClass::Looks,
             ),
         ] {
             assert_eq!(command.class(), class, "{command}");

@@ -15,15 +15,15 @@ use super::quote;
 /// whatever is in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandLine {
-    program: Program,
-    words: Vec<Word>,
+    program: CommandProgram,
+    words: Vec<CommandWord>,
     namespace: String,
     /// The context of the hub, where that is not the one that was asked alone; empty otherwise.
     hub: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Program {
+enum CommandProgram {
     /// One of ours.
     Fleet,
     /// kubectl, on the hub.
@@ -33,7 +33,7 @@ enum Program {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Word {
+enum CommandWord {
     /// It stands as it is: a verb, or a flag, with its value behind it as another word.
     Fixed(String),
     /// It is no flag, whatever it begins with.
@@ -43,25 +43,27 @@ enum Word {
 impl CommandLine {
     /// One of ours: `kubectl fleet-stage VERB`. A verb may be several words.
     pub fn fleet(verb: &'static str) -> Self {
-        Self::new(Program::Fleet, verb)
+        Self::new(CommandProgram::Fleet, verb)
     }
 
     /// kubectl on the hub: `kubectl VERB`.
     pub fn kubectl(verb: &'static str) -> Self {
-        Self::new(Program::Hub, verb)
+        Self::new(CommandProgram::Hub, verb)
     }
 
     /// kubectl in a member cluster: `kubectl --context CONTEXT_OF_CLUSTER VERB`. Who knows the
     /// context puts it in.
     pub fn member(cluster: impl Into<String>, verb: &'static str) -> Self {
-        Self::new(Program::Member(clean(cluster.into())), verb)
+        Self::new(CommandProgram::Member(clean(cluster.into())), verb)
     }
 
-    fn new(program: Program, verb: &str) -> Self {
+    fn new(program: CommandProgram, verb: &str) -> Self {
         let verbs = verb.split_whitespace();
         Self {
             program,
-            words: verbs.map(|verb| Word::Fixed(verb.to_owned())).collect(),
+            words: verbs
+                .map(|verb| CommandWord::Fixed(verb.to_owned()))
+                .collect(),
             namespace: String::new(),
             hub: String::new(),
         }
@@ -70,7 +72,7 @@ impl CommandLine {
     /// Adds a name, or whatever else is no flag.
     #[must_use]
     pub fn arg(mut self, operand: impl Into<String>) -> Self {
-        self.words.push(Word::Operand(clean(operand.into())));
+        self.words.push(CommandWord::Operand(clean(operand.into())));
         self
     }
 
@@ -83,7 +85,7 @@ impl CommandLine {
     /// Adds a flag without a value.
     #[must_use]
     pub fn switch(mut self, flag: &str) -> Self {
-        self.words.push(Word::Fixed(flag.to_owned()));
+        self.words.push(CommandWord::Fixed(flag.to_owned()));
         self
     }
 
@@ -94,8 +96,8 @@ impl CommandLine {
         if value.starts_with('-') {
             return self.joined(flag, value);
         }
-        self.words.push(Word::Fixed(flag.to_owned()));
-        self.words.push(Word::Fixed(value));
+        self.words.push(CommandWord::Fixed(flag.to_owned()));
+        self.words.push(CommandWord::Fixed(value));
         self
     }
 
@@ -103,7 +105,8 @@ impl CommandLine {
     #[must_use]
     pub fn joined(mut self, flag: &str, value: impl Into<String>) -> Self {
         let value = clean(value.into());
-        self.words.push(Word::Fixed(format!("{flag}={value}")));
+        self.words
+            .push(CommandWord::Fixed(format!("{flag}={value}")));
         self
     }
 
@@ -132,25 +135,25 @@ impl CommandLine {
     }
 
     pub fn is_ours(&self) -> bool {
-        self.program == Program::Fleet
+        self.program == CommandProgram::Fleet
     }
 
     /// Whether it is about a hub: some of ours only tell of the program.
     pub fn asks_a_hub(&self) -> bool {
         match self.program {
-            Program::Fleet => !matches!(
+            CommandProgram::Fleet => !matches!(
                 self.verb(),
                 "" | "explain" | "schema" | "version" | "completion" | "options"
             ),
-            Program::Hub => true,
-            Program::Member(_) => false,
+            CommandProgram::Hub => true,
+            CommandProgram::Member(_) => false,
         }
     }
 
     /// The first of its verbs.
     pub fn verb(&self) -> &str {
         match self.words.first() {
-            Some(Word::Fixed(word)) => word,
+            Some(CommandWord::Fixed(word)) => word,
             _ => "",
         }
     }
@@ -158,20 +161,20 @@ impl CommandLine {
     /// The words after the program's, as they are: flags, values and operands.
     pub(super) fn own_words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|word| match word {
-            Word::Fixed(word) | Word::Operand(word) => word.as_str(),
+            CommandWord::Fixed(word) | CommandWord::Operand(word) => word.as_str(),
         })
     }
 
     pub fn operand(&self, number: usize) -> Option<&str> {
         let operands = self.words.iter().filter_map(|word| match word {
-            Word::Operand(word) => Some(word.as_str()),
-            Word::Fixed(_) => None,
+            CommandWord::Operand(word) => Some(word.as_str()),
+            CommandWord::Fixed(_) => None,
         });
         operands.into_iter().nth(number)
     }
 
     pub fn has_flag(&self, flag: &str) -> bool {
-        let is_flag = |word: &Word| matches!(word, Word::Fixed(word) if word == flag);
+        let is_flag = |word: &CommandWord| matches!(word, CommandWord::Fixed(word) if word == flag);
         self.words.iter().any(is_flag)
     }
 
@@ -185,27 +188,27 @@ impl CommandLine {
     /// The member cluster in which it is to be run.
     pub fn cluster(&self) -> Option<&str> {
         match &self.program {
-            Program::Member(cluster) => Some(cluster),
-            Program::Fleet | Program::Hub => None,
+            CommandProgram::Member(cluster) => Some(cluster),
+            CommandProgram::Fleet | CommandProgram::Hub => None,
         }
     }
 
     /// The words, for a program: no shell needs to read them.
     pub fn argv(&self) -> Vec<String> {
-        self.spelled(&Spelling::default())
+        self.spelled(&CommandSpelling::default())
     }
 
     /// The words where it is called otherwise, leads elsewhere, or a member's context is known.
-    pub fn spelled(&self, spelling: &Spelling<'_>) -> Vec<String> {
+    pub fn spelled(&self, spelling: &CommandSpelling<'_>) -> Vec<String> {
         let mut words: Vec<String> = match &self.program {
-            Program::Fleet if !spelling.program.is_empty() => spelling
+            CommandProgram::Fleet if !spelling.program.is_empty() => spelling
                 .program
                 .iter()
                 .map(|&word| word.to_owned())
                 .collect(),
-            Program::Fleet => vec!["kubectl".to_owned(), "fleet-stage".to_owned()],
-            Program::Hub => vec!["kubectl".to_owned()],
-            Program::Member(cluster) => {
+            CommandProgram::Fleet => vec!["kubectl".to_owned(), "fleet-stage".to_owned()],
+            CommandProgram::Hub => vec!["kubectl".to_owned()],
+            CommandProgram::Member(cluster) => {
                 let context = spelling
                     .context
                     .map_or_else(|| format!("CONTEXT_OF_{cluster}"), str::to_owned);
@@ -218,17 +221,16 @@ impl CommandLine {
                 words
             }
         };
-        let looks_like_a_flag =
-            |word: &Word| matches!(word, Word::Operand(word) if word.starts_with('-'));
+        let looks_like_a_flag = |word: &CommandWord| matches!(word, CommandWord::Operand(word) if word.starts_with('-'));
         let hidden = self.words.iter().any(looks_like_a_flag);
         let mut last = Vec::new();
         for word in &self.words {
             match word {
-                Word::Operand(word) if hidden => last.push(word.clone()),
-                Word::Fixed(word) | Word::Operand(word) => words.push(word.clone()),
+                CommandWord::Operand(word) if hidden => last.push(word.clone()),
+                CommandWord::Fixed(word) | CommandWord::Operand(word) => words.push(word.clone()),
             }
         }
-        if !matches!(self.program, Program::Member(_)) {
+        if !matches!(self.program, CommandProgram::Member(_)) {
             if !self.namespace.is_empty() {
                 push_flag(&mut words, "-n", &self.namespace);
             }
@@ -247,7 +249,7 @@ impl CommandLine {
 
 /// How commands are written for somebody: by default as reports do.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Spelling<'a> {
+pub struct CommandSpelling<'a> {
     /// The words that call the plugin.
     pub program: &'a [&'a str],
     /// The words that lead to the hub, or of a member's command to the file with its context.
@@ -321,9 +323,9 @@ impl CommandLine {
             } else {
                 &[]
             };
-            self.spelled(&Spelling {
+            self.spelled(&CommandSpelling {
                 flags,
-                ..Spelling::default()
+                ..CommandSpelling::default()
             })
         })
     }

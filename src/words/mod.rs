@@ -12,9 +12,9 @@ mod shown;
 mod worded;
 
 pub use brief::{brief, without_place};
-pub use class::Class;
+pub use class::CommandClass;
 pub use closest::closest;
-pub use command::{CommandLine, Spelling, as_next, leading, line};
+pub use command::{CommandLine, CommandSpelling, as_next, leading, line};
 pub use hint::{Hint, HintLine};
 pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
 use std::path::Path;
 use std::process::Command;
 
-use kubectl_fleet_stage::commands::show::saving::{self, Destination};
+use kubectl_fleet_stage::commands::show::saving::{self, FileDestination};
 use kubectl_fleet_stage::ui::Ui;
 
 use super::ends;
@@ -84,10 +84,10 @@ fn what_a_shell_opened_is_written_to() {
         "/proc/thread-self/fd/1",
     ];
     for name in standard {
-        let found = Destination::find(Path::new(name)).unwrap();
+        let found = FileDestination::find(Path::new(name)).unwrap();
         let expected = match name {
-            "/proc/thread-self/fd/1" => matches!(found, Destination::Stream(_)),
-            _ => found == Destination::StandardOutput,
+            "/proc/thread-self/fd/1" => matches!(found, FileDestination::Stream(_)),
+            _ => found == FileDestination::StandardOutput,
         };
         assert!(expected, "{name}: {found:?}");
     }

@@ -10,9 +10,9 @@ use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::render;
-use kubectl_fleet_stage::render::Look;
+use kubectl_fleet_stage::render::RenderLook;
 use kubectl_fleet_stage::render::invocation::Invocation;
-use kubectl_fleet_stage::render::style::Paint;
+use kubectl_fleet_stage::render::style::TextPaint;
 use kubectl_fleet_stage::report::{Report, Severity};
 use kubectl_fleet_stage::words;
 use serde_json::Value;
@@ -253,9 +253,9 @@ impl Seen {
     /// In every format that people read, the commands are those of the document and no others.
     fn formats(&mut self, report: &Report, status: &Status, lines: &BTreeSet<String>, what: &str) {
         let invocation = Invocation::default();
-        let look = Look {
+        let look = RenderLook {
             width: 100,
-            paint: Paint::new(false),
+            paint: TextPaint::new(false),
             invocation: invocation.clone(),
             verbose: true,
         };

@@ -4,7 +4,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kubectl_fleet_stage::bundle::{self, Input};
-use kubectl_fleet_stage::kubefleet::object::Body;
+use kubectl_fleet_stage::kubefleet::object::ObjectBody;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
 use super::{MEMBER, RUN, good, names, read, stdin};
@@ -189,7 +189,7 @@ fn plain_scalars_keep_their_characters_where_text_is_wanted() {
         ("many", None),
     ] {
         let bundle = good(text.replace("12", count));
-        let Body::Run(run) = &bundle.objects()[0].body else {
+        let ObjectBody::Run(run) = &bundle.objects()[0].body else {
             panic!()
         };
         assert_eq!(run.status.policy_cluster_count, want, "{count}");
@@ -200,7 +200,7 @@ fn plain_scalars_keep_their_characters_where_text_is_wanted() {
 fn null_is_nothing_and_quoted_null_is_text() {
     let state = |value: &str| {
         let bundle = good(format!("{RUN}  state: {value}\n"));
-        let Body::Run(run) = &bundle.objects()[0].body else {
+        let ObjectBody::Run(run) = &bundle.objects()[0].body else {
             panic!()
         };
         run.spec.state.clone()
@@ -232,7 +232,7 @@ spec:
   again: {<<: *other}
 ",
     );
-    let Body::Run(run) = &bundle.objects()[0].body else {
+    let ObjectBody::Run(run) = &bundle.objects()[0].body else {
         panic!()
     };
     assert_eq!(run.spec.placement, "release");

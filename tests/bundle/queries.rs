@@ -1,6 +1,6 @@
 use kubectl_fleet_stage::bundle::{self, Bundle};
-use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source};
-use kubectl_fleet_stage::inventory::{Inventory, Shared, Surroundings, Walk};
+use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer, Source};
+use kubectl_fleet_stage::inventory::{Inventory, PlacementSurroundings, SharedSurroundings, Walk};
 use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
 use super::{MEMBER, RUN, good, names, stdin};
@@ -166,11 +166,11 @@ struct Handing<'b> {
 }
 
 impl Source for Handing<'_> {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.answer_around(queries, None)
     }
 
-    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<QueryAnswer> {
         let answers = self.bundle.answer_around(queries, placement);
         self.objects += answers.iter().map(|it| it.objects.len()).sum::<usize>();
         answers
@@ -222,7 +222,7 @@ fn all_runs_together_are_told_in_proportion() {
     assert_eq!(work(30), 10 * few);
 }
 
-fn around(hub: &mut Bundle, run: &str, shared: &mut Shared) -> Inventory {
+fn around(hub: &mut Bundle, run: &str, shared: &mut SharedSurroundings) -> Inventory {
     let run = hub.find(Concept::UpdateRun, run)[0].reference();
     let mut walk = Walk::new(run);
     walk.drive(hub);
@@ -231,7 +231,7 @@ fn around(hub: &mut Bundle, run: &str, shared: &mut Shared) -> Inventory {
 }
 
 fn is_shared(a: &Inventory, b: &Inventory) -> bool {
-    let (a, b): (&Surroundings, &Surroundings) = (a, b);
+    let (a, b): (&PlacementSurroundings, &PlacementSurroundings) = (a, b);
     std::ptr::eq(a, b)
 }
 
@@ -245,7 +245,7 @@ fn runs(names: &[&str]) -> Bundle {
 #[test]
 fn the_runs_on_a_placement_share_what_is_around_it() {
     let mut hub = runs(&["a", "b"]);
-    let mut shared = Shared::default();
+    let mut shared = SharedSurroundings::default();
     let [a, b, other] = ["a", "b", "elsewhere"].map(|run| around(&mut hub, run, &mut shared));
     assert!(is_shared(&a, &b));
     assert!(!is_shared(&a, &other));
@@ -264,7 +264,7 @@ fn the_runs_on_a_placement_share_what_is_around_it() {
 
 #[test]
 fn who_is_answered_something_else_does_not_share() {
-    let mut shared = Shared::default();
+    let mut shared = SharedSurroundings::default();
     let before = around(&mut runs(&["a", "b"]), "a", &mut shared);
     let after = around(&mut runs(&["a", "b", "c"]), "b", &mut shared);
     assert!(!is_shared(&before, &after));

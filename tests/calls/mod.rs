@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use jiff::Timestamp;
-use kubectl_fleet_stage::ui::{Environment, Ui};
+use kubectl_fleet_stage::ui::{Ui, UiEnvironment};
 
 #[derive(Clone, Default)]
 struct Stream(Rc<RefCell<Vec<u8>>>);
@@ -31,7 +31,7 @@ impl Stream {
 pub fn call(
     words: impl IntoIterator<Item = OsString>,
     input: Option<&str>,
-    environment: Environment,
+    environment: UiEnvironment,
     clock: fn() -> Timestamp,
 ) -> (u8, String, String) {
     let (out, err) = (Stream::default(), Stream::default());

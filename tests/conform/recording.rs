@@ -11,9 +11,9 @@ use anyhow::{Context as _, Result};
 use flate2::read::GzDecoder;
 use jiff::{SignedDuration, Timestamp};
 use kubectl_fleet_stage::controller::{self, ExpectedCondition, Prediction};
-use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Source};
+use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, QueryAnswer, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
-use kubectl_fleet_stage::kubefleet::object::{Body, Object, Parsed};
+use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody, ParsedDocument};
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
 use kubectl_fleet_stage::kubefleet::{Conditions as _, Kind, ObjectRef};
 use kubectl_fleet_stage::query::Outcome;
@@ -82,8 +82,8 @@ impl History {
 struct Recorded<'h>(&'h History);
 
 impl Source for Recorded<'_> {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
-        let answer = |query: &HubQuery| Answer {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
+        let answer = |query: &HubQuery| QueryAnswer {
             objects: self
                 .0
                 .of(query.kind)
@@ -106,7 +106,7 @@ fn read(path: &Path) -> Result<Vec<Event>> {
         let version = version.and_then(|it| it.parse().ok()).unwrap_or(0);
         let kind = line["type"].as_str().unwrap_or_default();
         let at = line["at"].as_str().unwrap_or_default().parse()?;
-        let mut parsed = Parsed::default();
+        let mut parsed = ParsedDocument::default();
         parsed.document(object)?;
         let Some(object) = parsed.objects.pop() else {
             continue;
@@ -125,7 +125,7 @@ fn read(path: &Path) -> Result<Vec<Event>> {
 
 fn run_of(object: &Object) -> Option<&UpdateRun> {
     match &object.body {
-        Body::Run(run) => Some(run),
+        ObjectBody::Run(run) => Some(run),
         _ => None,
     }
 }
@@ -233,12 +233,12 @@ fn around(history: &History, since: u64, until: u64) -> impl Iterator<Item = u64
 fn look_begins(history: &History, event: &Event, since: u64) -> Option<u64> {
     let name = &event.reference.name;
     let own = |object: &Object| match &object.body {
-        Body::Binding(binding) => binding
+        ObjectBody::Binding(binding) => binding
             .status
             .conditions
             .condition("RolloutStarted")
             .is_some_and(|it| it.message.ends_with(&format!("updateRun: {name}"))),
-        Body::Approval(request) => {
+        ObjectBody::Approval(request) => {
             request.spec.run == *name && (request.is_accepted() || !request.counts())
         }
         _ => false,

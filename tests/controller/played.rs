@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use kubectl_fleet_stage::controller::{
-    self, Intervention, Obstacle, PlayEnd, PlayLimits, State, after, changes, play,
+    self, Intervention, PlayEnd, PlayLimits, PlayObstacle, State, after, changes, play,
 };
-use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Source};
+use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, QueryAnswer, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
-use kubectl_fleet_stage::kubefleet::object::{Body, Object, Parsed};
+use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody, ParsedDocument};
 use kubectl_fleet_stage::kubefleet::run::{RunState, UpdateRun};
 use kubectl_fleet_stage::kubefleet::{Kind as OurKind, ObjectRef};
 use kubectl_fleet_stage::query::Outcome;
@@ -28,8 +28,8 @@ const PLAYED: i64 = 600;
 struct Objects<'o>(&'o [Object]);
 
 impl Source for Objects<'_> {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
-        let answer = |query: &HubQuery| Answer {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
+        let answer = |query: &HubQuery| QueryAnswer {
             objects: self
                 .0
                 .iter()
@@ -43,7 +43,7 @@ impl Source for Objects<'_> {
 }
 
 fn parse(object: &Value) -> Object {
-    let mut parsed = Parsed::default();
+    let mut parsed = ParsedDocument::default();
     parsed.document(object).unwrap();
     parsed.objects.pop().unwrap()
 }
@@ -186,7 +186,7 @@ fn intervene(
     dice: &mut Dice,
     paper: &mut Paper,
     state: &State,
-) -> Option<(bool, Result<State, Obstacle>)> {
+) -> Option<(bool, Result<State, PlayObstacle>)> {
     let put = |paper: &Paper, kind: Kind, name: &str| {
         let object = paper.all(kind).find(|it| it["metadata"]["name"] == name)?;
         Some((
@@ -259,7 +259,7 @@ fn intervene(
 
 fn run_on(paper: &Paper) -> UpdateRun {
     let run = paper.all(Kind::ClusterStagedUpdateRun).next().unwrap();
-    let Body::Run(run) = parse(run).body else {
+    let ObjectBody::Run(run) = parse(run).body else {
         panic!("no run");
     };
     UpdateRun::clone(&run)
@@ -288,7 +288,7 @@ fn difference(paper: &Paper, state: &State) -> Option<String> {
     let bindings = paper.all(Kind::ClusterResourceBinding);
     let theirs: BTreeMap<_, _> = bindings
         .map(|binding| {
-            let Body::Binding(binding) = parse(binding).body else {
+            let ObjectBody::Binding(binding) = parse(binding).body else {
                 panic!("no binding");
             };
             let spec = binding.spec.clone();

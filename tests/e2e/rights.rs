@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kubectl_fleet_stage::commands::about::permissions::{self, Need, Permission};
+use kubectl_fleet_stage::commands::about::permissions::{self, Permission, PermissionNeed};
 use kubectl_fleet_stage::kubefleet::Scope;
 use serde_json::{Value, json};
 use test_hub::waiting;
@@ -268,12 +268,12 @@ impl Calls<'_> {
             let ran = self.ran(&self.scene.hub.kubeconfig_of(user), command);
             let said = format!("{}{}", ran.out, ran.err);
             let fine = match missing.need {
-                Need::Required => {
+                PermissionNeed::Required => {
                     ran.code == 7
                         && said.contains("forbidden")
                         && (said.contains(kind.plural()) || said.contains(kind.name()))
                 }
-                Need::Useful => {
+                PermissionNeed::Useful => {
                     let told = said.contains("forbidden") && said.contains(kind.name());
                     ran.code == admin.code || (ran.code == 7 && told)
                 }

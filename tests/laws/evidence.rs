@@ -9,11 +9,13 @@ use kubectl_fleet_stage::kubefleet::placement::ResourceSelector;
 use kubectl_fleet_stage::kubefleet::run::{ClusterStatus, NamespacedName};
 use kubectl_fleet_stage::kubefleet::selector::LabelSelector;
 use kubectl_fleet_stage::kubefleet::strategy::Task;
-use kubectl_fleet_stage::kubefleet::tolerant::{Lenient, Seed};
+use kubectl_fleet_stage::kubefleet::tolerant::{LenientRead, LenientSeed};
 use kubectl_fleet_stage::kubefleet::work::ManifestStatus;
 use kubectl_fleet_stage::mask;
-use kubectl_fleet_stage::member::pods::{ContainerWaiting, Terminated};
-use kubectl_fleet_stage::report::{ABSENT, Evidence, HubAndMember, Shown, Subject, with_condition};
+use kubectl_fleet_stage::member::pods::{ContainerTerminated, ContainerWaiting};
+use kubectl_fleet_stage::report::{
+    ABSENT, Evidence, HubAndMember, ShownValue, Subject, with_condition,
+};
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
@@ -177,8 +179,8 @@ fn resolve<'v>(object: &'v Value, path: &str) -> Result<Vec<&'v Value>, String> 
     Ok(found)
 }
 
-fn read_as<T: Lenient>(value: &Value) -> T {
-    Seed::default().deserialize(value).unwrap()
+fn read_as<T: LenientRead>(value: &Value) -> T {
+    LenientSeed::default().deserialize(value).unwrap()
 }
 
 /// The forms in which a value may be given.
@@ -198,7 +200,7 @@ fn forms(value: &Value) -> Vec<String> {
             read_as::<Condition>(value).shown(),
             read_as::<FailedPlacement>(value).shown(),
             read_as::<ResourceSelector>(value).shown(),
-            read_as::<Terminated>(value).shown(),
+            read_as::<ContainerTerminated>(value).shown(),
             read_as::<ContainerWaiting>(value).shown(),
         ],
     };

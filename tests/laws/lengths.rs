@@ -4,8 +4,8 @@ use std::path::Path;
 
 use kubectl_fleet_stage::exit::Exit;
 use kubectl_fleet_stage::render::invocation::Invocation;
-use kubectl_fleet_stage::render::style::Paint;
-use kubectl_fleet_stage::render::{self, Look};
+use kubectl_fleet_stage::render::style::TextPaint;
+use kubectl_fleet_stage::render::{self, RenderLook};
 use kubectl_fleet_stage::report::{Report, Verdict};
 
 use super::situations::{expectations, report};
@@ -21,9 +21,9 @@ pub struct Length {
 
 impl Length {
     pub fn of(report: &Report) -> Self {
-        let look = Look {
+        let look = RenderLook {
             width: 80,
-            paint: Paint::new(false),
+            paint: TextPaint::new(false),
             invocation: Invocation::new("kubectl fleet-stage", "", &[]),
             verbose: false,
         };

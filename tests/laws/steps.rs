@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kubectl_fleet_stage::diagnose::rules;
 use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Severity, Verdict};
-use kubectl_fleet_stage::words::{Class, CommandLine};
+use kubectl_fleet_stage::words::{CommandClass, CommandLine};
 
 use super::fixtures::documents;
 use super::{fixtures, reports};
@@ -34,8 +34,8 @@ fn wrong(verdict: Verdict, finding: &Finding) -> Option<String> {
     for remedy in &finding.remedies {
         let class = remedy.command.as_ref().map(CommandLine::class);
         let least = match class {
-            Some(Class::Destroys) => Effect::Disruptive,
-            Some(Class::Changes) => Effect::Changes,
+            Some(CommandClass::Destroys) => Effect::Disruptive,
+            Some(CommandClass::Changes) => Effect::Changes,
             _ => Effect::ReadOnly,
         };
         let rank = |effect| match effect {
@@ -136,7 +136,7 @@ fn misled(finding: &Finding) -> Option<String> {
         let Some(command) = &remedy.command else {
             continue;
         };
-        if command.class() == Class::Looks && remedy.effect != Effect::ReadOnly {
+        if command.class() == CommandClass::Looks && remedy.effect != Effect::ReadOnly {
             return Some(format!("{command} is called {:?}", remedy.effect));
         }
         let words = command.argv();

@@ -6,16 +6,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kubectl_fleet_stage::controller::State;
-use kubectl_fleet_stage::controller::{AwaitedEvent, Intervention, Obstacle, PlayEnd, PlayedRun};
+use kubectl_fleet_stage::controller::{
+    AwaitedEvent, Intervention, PlayEnd, PlayObstacle, PlayedRun,
+};
 use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::tried::{interventions, tried};
-use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source};
+use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::kubefleet::binding::Binding;
-use kubectl_fleet_stage::kubefleet::object::{Body, Object};
+use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody};
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
-use kubectl_fleet_stage::query::Which;
+use kubectl_fleet_stage::query::QuerySelection;
 use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Report, Severity};
 use kubectl_fleet_stage::words::CommandLine;
 
@@ -32,13 +34,13 @@ fn wrong(
     inventory: &Inventory,
     (codes, earlier): (&BTreeSet<&str>, &[Remedy]),
     command: &CommandLine,
-    result: Result<PlayedRun, Obstacle>,
+    result: Result<PlayedRun, PlayObstacle>,
 ) -> Option<String> {
     let played = match result {
         Ok(played) => played,
         // What could not be read decides nothing.
-        Err(Obstacle::Unknown(_)) => return None,
-        Err(Obstacle::Refused(why)) => return Some(format!("is refused: {why}")),
+        Err(PlayObstacle::Unknown(_)) => return None,
+        Err(PlayObstacle::Refused(why)) => return Some(format!("is refused: {why}")),
     };
     let (run, acts) = interventions(inventory, command)?;
     let end = &played.end;
@@ -119,32 +121,34 @@ struct Played<'p> {
 
 impl Played<'_> {
     /// What the step, or the controller, may have made.
-    fn made(&self, concept: Concept) -> Vec<Body> {
+    fn made(&self, concept: Concept) -> Vec<ObjectBody> {
         let state = self.state;
         match concept {
-            Concept::UpdateRun => vec![Body::Run(Arc::new(state.run.clone()))],
+            Concept::UpdateRun => vec![ObjectBody::Run(Arc::new(state.run.clone()))],
             Concept::ApprovalRequest => {
                 let requests = state.approvals.items.iter();
-                requests.cloned().map(Body::Approval).collect()
+                requests.cloned().map(ObjectBody::Approval).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    fn body(&self, object: &Object) -> Option<Body> {
+    fn body(&self, object: &Object) -> Option<ObjectBody> {
         let state = self.state;
         let name = &object.body.meta().name;
         Some(match &object.body {
-            Body::Run(_) if self.deleted == Some(name) => return None,
-            Body::Run(_) if *name == state.run.meta.name => Body::Run(Arc::new(state.run.clone())),
-            Body::Binding(_) => {
-                let mut bindings = state.bindings.items.iter();
-                Body::Binding(Arc::clone(bindings.find(|it| it.meta.name == *name)?))
+            ObjectBody::Run(_) if self.deleted == Some(name) => return None,
+            ObjectBody::Run(_) if *name == state.run.meta.name => {
+                ObjectBody::Run(Arc::new(state.run.clone()))
             }
-            Body::Approval(it) => {
+            ObjectBody::Binding(_) => {
+                let mut bindings = state.bindings.items.iter();
+                ObjectBody::Binding(Arc::clone(bindings.find(|it| it.meta.name == *name)?))
+            }
+            ObjectBody::Approval(it) => {
                 let mut requests = state.approvals.items.iter();
                 let now = requests.find(|it| it.meta.name == *name);
-                Body::Approval(Arc::clone(now.unwrap_or(it)))
+                ObjectBody::Approval(Arc::clone(now.unwrap_or(it)))
             }
             other => other.clone(),
         })
@@ -152,7 +156,7 @@ impl Played<'_> {
 }
 
 impl Source for Played<'_> {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         let answers = self.before.answer(queries);
         let answers = queries.iter().zip(answers).map(|(query, answer)| {
             let played = answer.objects.iter().filter_map(|object| {
@@ -167,8 +171,8 @@ impl Source for Played<'_> {
             let made = made.into_iter().filter(|body| {
                 let name = &body.meta().name;
                 let is_meant = match &query.which {
-                    Which::Named { name: asked, .. } => asked == name,
-                    Which::All { .. } => true,
+                    QuerySelection::Named { name: asked, .. } => asked == name,
+                    QuerySelection::All { .. } => true,
                 };
                 is_meant && !objects.iter().any(|it| it.body.meta().name == *name)
             });
@@ -180,7 +184,7 @@ impl Source for Played<'_> {
             };
             let kind = query.kind;
             objects.extend(made.into_iter().map(|body| Object { kind, body }));
-            Answer {
+            QueryAnswer {
                 objects: objects.into(),
                 outcome,
             }
@@ -272,7 +276,7 @@ fn every_step_leads_on() {
                         continue;
                     };
                     count += 1;
-                    decided += usize::from(!matches!(result, Err(Obstacle::Unknown(_))));
+                    decided += usize::from(!matches!(result, Err(PlayObstacle::Unknown(_))));
                     let ends_well = |played: &&PlayedRun| {
                         !matches!(played.end, PlayEnd::Deleted | PlayEnd::Failed(_))
                     };

@@ -11,7 +11,7 @@ use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::report::{Finding, Report, Verdict};
 use kubectl_fleet_stage::rollout::ClusterState;
-use kubectl_fleet_stage::words::{Class, CommandLine, enumerate};
+use kubectl_fleet_stage::words::{CommandClass, CommandLine, enumerate};
 use serde_json::Value;
 
 use super::{fixtures, one_of_each_folder, read_with_reports, reports};
@@ -77,7 +77,7 @@ fn other(status: &Status, report: &Report) -> Option<String> {
     }
     let steps = &first(report)?.remedies;
     let step = steps.iter().find_map(|step| step.command.as_ref());
-    if next.class() != Class::Changes || step != Some(next) {
+    if next.class() != CommandClass::Changes || step != Some(next) {
         return Some(format!("next is {next}, and diagnose begins with {step:?}"));
     }
     // The controller checks a run that waits each minute; it checks no run that rests.

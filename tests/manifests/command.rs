@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use kubectl_fleet_stage::ui::Environment;
+use kubectl_fleet_stage::ui::UiEnvironment;
 use serde_json::Value;
 
 use crate::calls;
@@ -17,7 +17,7 @@ fn call_on(file: &str, args: &[&str]) -> (u8, String, String) {
     let words = ["kubectl-fleet-stage"].iter().chain(args);
     let words = words.map(OsString::from).chain(["-f".into(), file.into()]);
     let clock = || "2026-11-21T06:00:00Z".parse().unwrap();
-    calls::call(words, None, Environment::of_variables(|_| None), clock)
+    calls::call(words, None, UiEnvironment::of_variables(|_| None), clock)
 }
 
 fn call(args: &[&str]) -> (u8, String, String) {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use kubectl_fleet_stage::bundle::{self, Input, Limits};
 use kubectl_fleet_stage::contents::Manifest;
 use kubectl_fleet_stage::inventory::source::{HubQuery, Source};
-use kubectl_fleet_stage::kubefleet::object::Body;
+use kubectl_fleet_stage::kubefleet::object::ObjectBody;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef};
 use kubectl_fleet_stage::manifests::{
-    Content, FaultCause, Generator, Override, PlacedOverrides, Rendering,
+    FaultCause, Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator,
 };
 use serde_json::{Value, json};
 
@@ -39,17 +39,17 @@ fn compare(case: &Value) -> (usize, usize) {
     let (mut overrides, mut members) = (Vec::new(), Vec::new());
     for object in &objects {
         match &object.body {
-            Body::Override(snapshot) => {
+            ObjectBody::Override(snapshot) => {
                 let text = bundle.text(&snapshot.object()).unwrap();
                 overrides.push(Override::new(Arc::clone(snapshot), text));
             }
-            Body::Member(member) => members.push(Arc::clone(member)),
+            ObjectBody::Member(member) => members.push(Arc::clone(member)),
             _ => {}
         }
     }
     let manifests = case["objects"].as_array().unwrap().iter();
     let manifests: Vec<_> = manifests.map(|it| Manifest::of(it.clone(), 0)).collect();
-    let content = Content::of_parts([manifests], Generator::Newest);
+    let content = SnapshotContent::of_parts([manifests], WorkGenerator::Newest);
     let placement = ObjectRef {
         kind: Kind::ClusterResourcePlacement,
         namespace: String::new(),
@@ -60,7 +60,7 @@ fn compare(case: &Value) -> (usize, usize) {
         .iter()
         .map(|member| PlacedOverrides::anew(member, &applicable, &overrides))
         .collect();
-    let rendering = Rendering::new(&content, &overrides, &placed);
+    let rendering = RenderedClusters::new(&content, &overrides, &placed);
     let (mut right, mut refused) = (0, 0);
     for (at, member) in members.iter().enumerate() {
         let name = &member.meta.name;

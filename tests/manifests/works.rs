@@ -9,12 +9,12 @@ use kubectl_fleet_stage::contents;
 use kubectl_fleet_stage::inventory::source::{HubQuery, Source};
 use kubectl_fleet_stage::kubefleet::binding::Binding;
 use kubectl_fleet_stage::kubefleet::member::MemberCluster;
-use kubectl_fleet_stage::kubefleet::object::{Body, Object};
+use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody};
 use kubectl_fleet_stage::kubefleet::snapshot::ResourceSnapshot;
 use kubectl_fleet_stage::kubefleet::work::Work;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, names};
 use kubectl_fleet_stage::manifests::{
-    Content, Fault, Generator, Override, PlacedOverrides, Rendering,
+    Override, PlacedOverrides, RenderFault, RenderedClusters, SnapshotContent, WorkGenerator,
 };
 use serde_json::Value;
 
@@ -152,9 +152,9 @@ impl Recording {
         let texts = parts
             .iter()
             .filter_map(|part| self.bundle.text(&part.object()));
-        let content = Content::new(texts, Generator::of_works([work]));
+        let content = SnapshotContent::new(texts, WorkGenerator::of_works([work]));
         let placed = [placed];
-        let rendering = Rendering::new(&content, overrides, &placed);
+        let rendering = RenderedClusters::new(&content, overrides, &placed);
         let part = part_of(work);
         let rendered: Vec<_> = rendering
             .manifests(0)
@@ -175,7 +175,7 @@ impl Recording {
             .sum::<usize>();
         tally.enveloped += usize::from(work.envelope().is_some());
         if rendered != held {
-            let faults: Vec<_> = rendering.faults.iter().map(Fault::describe).collect();
+            let faults: Vec<_> = rendering.faults.iter().map(RenderFault::describe).collect();
             tally.different.push(format!(
                 "{name}: {}: rendered {} of {}: {faults:?}\n  {}\n  {}",
                 work.object(),
@@ -200,7 +200,7 @@ macro_rules! picks {
     ($( $name:ident: $variant:ident -> $ty:ty; )*) => {$(
         fn $name(object: &Object) -> Option<&Arc<$ty>> {
             match &object.body {
-                Body::$variant(item) => Some(item),
+                ObjectBody::$variant(item) => Some(item),
                 _ => None,
             }
         }

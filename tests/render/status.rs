@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use kubectl_fleet_stage::controller::StageEnd;
 use kubectl_fleet_stage::diagnose::status::{
-    GateState, OpenGate, PlacedCluster, RunOverview, StageForecast, Status, Truth,
+    ConditionTruth, GateState, OpenGate, PlacedCluster, RunOverview, StageForecast, Status,
 };
 use kubectl_fleet_stage::render::status::{line, status, verdict};
 use kubectl_fleet_stage::report::{NotChecked, Subject, Verdict};
@@ -210,7 +210,7 @@ fn placement() -> Status {
         written_by: snapshot.map(|_| run.to_owned()),
         removing: false,
     };
-    let yes = Some(Truth::True);
+    let yes = Some(ConditionTruth::True);
     let mut clusters: Vec<_> = (0..40)
         .map(|at| has(format!("east-{at:03}"), Some("7"), yes, "example-run"))
         .collect();
@@ -220,7 +220,7 @@ fn placement() -> Status {
         ..has(
             "west-001".to_owned(),
             Some("7"),
-            Some(Truth::False),
+            Some(ConditionTruth::False),
             "example-run",
         )
     });

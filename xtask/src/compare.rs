@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context as _, Result, bail};
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::kubefleet::ObjectRef;
-use kubectl_fleet_stage::kubefleet::object::Body;
+use kubectl_fleet_stage::kubefleet::object::ObjectBody;
 use kubectl_fleet_stage::words::brief;
 use serde_json::Value;
 
@@ -134,7 +134,7 @@ fn questions(bundle: &Bundle, formats: bool) -> Vec<Vec<String>> {
     for object in bundle.objects() {
         let target = object.reference();
         let verbs = match &object.body {
-            Body::Run(run) => {
+            ObjectBody::Run(run) => {
                 let (placement, strategy) = (&run.spec.placement, &run.spec.strategy);
                 plans.insert((
                     target.namespace.clone(),
@@ -143,7 +143,7 @@ fn questions(bundle: &Bundle, formats: bool) -> Vec<Vec<String>> {
                 ));
                 &["diagnose", "status", "render", "approvals"][..]
             }
-            Body::Placement(_) => {
+            ObjectBody::Placement(_) => {
                 placements.push(target.clone());
                 &[
                     "diagnose",
@@ -154,7 +154,7 @@ fn questions(bundle: &Bundle, formats: bool) -> Vec<Vec<String>> {
                     "clusters",
                 ]
             }
-            Body::Strategy(_) => {
+            ObjectBody::Strategy(_) => {
                 strategies.push(target);
                 continue;
             }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
-use kubectl_fleet_stage::commands::about::permissions::{ALL, Need, Role, kind, manifest};
-use kubectl_fleet_stage::commands::about::schema::{Described, schema};
+use kubectl_fleet_stage::commands::about::permissions::{
+    ALL, PermissionNeed, Role, kind, manifest,
+};
+use kubectl_fleet_stage::commands::about::schema::{DescribedOutput, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
 use kubectl_fleet_stage::kubefleet::Scope;
@@ -75,7 +77,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     }
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
-    for of in Described::value_variants() {
+    for of in DescribedOutput::value_variants() {
         let path = format!("{SCHEMAS}/{}.schema.json", of.name());
         let schema = serde_json::to_string_pretty(&schema(*of))?;
         text(&path, schema + "\n");
@@ -273,7 +275,7 @@ fn permissions() -> String {
         | command | required | useful |\n|---|---|---|\n"
         .to_owned();
     for needs in ALL {
-        let of = |need: Need| {
+        let of = |need: PermissionNeed| {
             let permissions = needs.permissions().filter(|one| one.need == need);
             let names: Vec<_> = permissions
                 .map(|one| {
@@ -286,8 +288,8 @@ fn permissions() -> String {
         let line = format!(
             "| `{}` | {} | {} |\n",
             needs.command,
-            of(Need::Required),
-            of(Need::Useful)
+            of(PermissionNeed::Required),
+            of(PermissionNeed::Useful)
         );
         text.push_str(&line);
     }

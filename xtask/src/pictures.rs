@@ -9,11 +9,11 @@ use kubectl_fleet_stage::bundle::{self, Input};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::{Kind, ObjectRef};
-use kubectl_fleet_stage::render::Look;
+use kubectl_fleet_stage::render::RenderLook;
 use kubectl_fleet_stage::render::invocation::Invocation;
 use kubectl_fleet_stage::render::status::watched;
-use kubectl_fleet_stage::render::style::Paint;
-use kubectl_fleet_stage::ui::Environment;
+use kubectl_fleet_stage::render::style::TextPaint;
+use kubectl_fleet_stage::ui::UiEnvironment;
 
 #[allow(clippy::unwrap_used)] // tests use the same
 #[path = "../../tests/calls/mod.rs"]
@@ -57,7 +57,7 @@ const BRIGHTER: [(&str, &str); 3] = [
 fn terminal(command: &str, answer: &str) -> String {
     let (verb, flags) = command.split_once(' ').unwrap_or((command, ""));
     let call = format!("$ kubectl fleet-stage {verb} {RUN} {flags}");
-    let call = Paint::new(true).bold(call.trim_end());
+    let call = TextPaint::new(true).bold(call.trim_end());
     let term = Term::new().palette(WIN10_CONSOLE);
     let mut svg = term.render_svg(&format!("{call}\n{}", answer.trim_end()));
     for (dark, bright) in BRIGHTER {
@@ -77,9 +77,9 @@ fn status(root: &Path) -> Result<String> {
         name: RUN.to_owned(),
     });
     walk.drive(&mut bundle);
-    let look = Look {
+    let look = RenderLook {
         width: COLUMNS,
-        paint: Paint::new(true),
+        paint: TextPaint::new(true),
         invocation: Invocation::default(),
         verbose: false,
     };
@@ -104,10 +104,10 @@ fn diagnose(root: &Path, flags: &[&str]) -> Result<String> {
         ],
         flags,
     ];
-    let environment = Environment {
+    let environment = UiEnvironment {
         columns: Some(COLUMNS),
         called_as: "kubectl-fleet_stage".to_owned(),
-        ..Environment::default()
+        ..UiEnvironment::default()
     };
     let words = words.concat().into_iter().map(Into::into);
     let (exit, answer, said) = calls::call(words, None, environment, || Timestamp::UNIX_EPOCH);

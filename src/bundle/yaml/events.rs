@@ -65,7 +65,7 @@ pub(super) enum YamlEvent<'t> {
 }
 
 /// Events that are read once more.
-struct Replay<'t> {
+struct EventReplay<'t> {
     events: Rc<[YamlEvent<'t>]>,
     next: usize,
     /// Whether they stand in place of an alias, so that an anchor around it covers them.
@@ -73,18 +73,18 @@ struct Replay<'t> {
 }
 
 /// What an anchor covers, while it is being read.
-struct Recording<'t> {
+struct AnchorRecording<'t> {
     anchor: usize,
     depth: usize,
     events: Vec<YamlEvent<'t>>,
 }
 
 /// The events of one document.
-pub(super) struct Events<'t> {
+pub(super) struct YamlEvents<'t> {
     parser: Parser<'t, StrInput<'t>>,
     peeked: Option<YamlEvent<'t>>,
-    replays: Vec<Replay<'t>>,
-    recordings: Vec<Recording<'t>>,
+    replays: Vec<EventReplay<'t>>,
+    recordings: Vec<AnchorRecording<'t>>,
     anchors: HashMap<usize, Rc<[YamlEvent<'t>]>>,
     /// How many mappings and lists are open.
     depth: usize,
@@ -97,7 +97,7 @@ pub(super) struct Events<'t> {
     meter: Meter,
 }
 
-impl<'t> Events<'t> {
+impl<'t> YamlEvents<'t> {
     pub(super) fn new(text: &'t str, meter: &Meter) -> Self {
         let options = granit_parser::options! {
             emit_comments: false,
@@ -187,7 +187,7 @@ impl<'t> Events<'t> {
     }
 }
 
-impl<'t> Events<'t> {
+impl<'t> YamlEvents<'t> {
     fn pull(&mut self) -> Result<YamlEvent<'t>, YamlFault> {
         loop {
             if let Some(replay) = self.replays.last_mut() {
@@ -216,7 +216,7 @@ impl<'t> Events<'t> {
                     let Some(events) = self.anchors.get(&anchor) else {
                         return Self::fault("an alias refers to itself");
                     };
-                    self.replays.push(Replay {
+                    self.replays.push(EventReplay {
                         events: Rc::clone(events),
                         next: 0,
                         alias: true,
@@ -229,7 +229,7 @@ impl<'t> Events<'t> {
                 _ => continue,
             };
             if anchor != 0 {
-                self.recordings.push(Recording {
+                self.recordings.push(AnchorRecording {
                     anchor,
                     depth: 0,
                     events: Vec::new(),
@@ -327,7 +327,7 @@ impl<'t> Events<'t> {
 
     /// Lets the events of a node that was taken out come next.
     pub(super) fn put_back(&mut self, events: Vec<YamlEvent<'t>>) {
-        self.replays.push(Replay {
+        self.replays.push(EventReplay {
             events: events.into(),
             next: 0,
             alias: false,

@@ -15,16 +15,20 @@ use serde::de::value::StringDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::kubefleet::meter::Meter;
-use crate::kubefleet::object::{Keep, Parsed};
+use crate::kubefleet::object::{KeptObjects, ParsedDocument};
 use crate::kubefleet::tolerant::TEXT;
 use events::YamlEvent;
 pub(super) use events::YamlFault;
 
 /// Reads one document; what is to be kept is.
-pub(super) fn parse(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, YamlFault> {
-    let mut parsed = Parsed::keeping(keep, meter);
+pub(super) fn parse(
+    text: &str,
+    keep: KeptObjects,
+    meter: &Meter,
+) -> Result<ParsedDocument, YamlFault> {
+    let mut parsed = ParsedDocument::keeping(keep, meter);
     let mut yaml = Yaml {
-        events: events::Events::new(text, meter),
+        events: events::YamlEvents::new(text, meter),
         merges: text.contains("<<"),
     };
     yaml.document(&mut parsed)
@@ -33,13 +37,13 @@ pub(super) fn parse(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, Yam
 }
 
 struct Yaml<'t> {
-    events: events::Events<'t>,
+    events: events::YamlEvents<'t>,
     /// Whether there may be merge keys, so that mappings must remember their keys.
     merges: bool,
 }
 
 impl Yaml<'_> {
-    fn document(&mut self, parsed: &mut Parsed) -> Result<(), YamlFault> {
+    fn document(&mut self, parsed: &mut ParsedDocument) -> Result<(), YamlFault> {
         if self.events.start()? {
             parsed.document(&mut *self)?;
             self.events.finish()?;
@@ -287,7 +291,7 @@ mod tests {
 
     fn value(text: &str) -> Result<Value, String> {
         let mut yaml = Yaml {
-            events: events::Events::new(text, &Meter::default()),
+            events: events::YamlEvents::new(text, &Meter::default()),
             merges: text.contains("<<"),
         };
         let read = |yaml: &mut Yaml<'_>| {

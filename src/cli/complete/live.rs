@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::diagnose::rules;
 use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::Body;
 use crate::kubefleet::object::InBody;
+use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
@@ -26,7 +26,7 @@ use crate::settings;
 
 /// What an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Argument {
+pub(super) enum ArgumentKind {
     /// Update runs.
     Runs(CandidateRuns),
     Placements,
@@ -69,26 +69,26 @@ pub(super) enum CandidateRuns {
 
 /// What was typed before the cursor, and after it.
 #[derive(Debug, Clone)]
-pub(super) struct Words {
+pub(super) struct TypedWords {
     /// When the candidates are to be there at the latest.
     pub until: Instant,
     /// How long one request may take.
     pub limit: Duration,
     /// The flags that lead to a hub.
-    pub global: Global,
+    pub global: GlobalFlags,
     /// The run, request or placement that the command is about.
     pub target: Option<String>,
     pub placement: Option<String>,
 }
 
-impl Words {
+impl TypedWords {
     /// Nothing is typed yet; the time runs from now on.
     pub fn begin() -> Self {
         let patience = patience(std::env::var(TIMEOUT).ok().as_deref());
         Self {
             until: Instant::now() + patience,
             limit: patience.saturating_sub(AROUND),
-            global: Global::default(),
+            global: GlobalFlags::default(),
             target: None,
             placement: None,
         }
@@ -96,33 +96,33 @@ impl Words {
 }
 
 /// What an argument of a command names; `None` where it names nothing that exists.
-pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
+pub(super) fn hint(path: &str, id: &str) -> Option<ArgumentKind> {
     Some(match (path, id) {
-        (_, "namespace") => Argument::Namespaces,
-        (_, "context") | ("trace", "member_context") => Argument::Contexts,
-        (_, "hub_contexts") => Argument::Hubs,
-        (_, "placement") => Argument::Placements,
-        (_, "strategy") | ("clusters", "strategies") => Argument::Strategies,
-        ("render", "snapshot") => Argument::Contents,
+        (_, "namespace") => ArgumentKind::Namespaces,
+        (_, "context") | ("trace", "member_context") => ArgumentKind::Contexts,
+        (_, "hub_contexts") => ArgumentKind::Hubs,
+        (_, "placement") => ArgumentKind::Placements,
+        (_, "strategy") | ("clusters", "strategies") => ArgumentKind::Strategies,
+        ("render", "snapshot") => ArgumentKind::Contents,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
-        | ("snapshots diff", "from" | "to") => Argument::Snapshots,
-        ("approve", "targets") => Argument::Requests,
-        ("approve", "stage") => Argument::Stages,
-        ("run", "run") => Argument::Runs(CandidateRuns::Idle),
-        ("stop", "runs") => Argument::Runs(CandidateRuns::Active),
-        ("resume", "runs") => Argument::Runs(CandidateRuns::Stopped),
+        | ("snapshots diff", "from" | "to") => ArgumentKind::Snapshots,
+        ("approve", "targets") => ArgumentKind::Requests,
+        ("approve", "stage") => ArgumentKind::Stages,
+        ("run", "run") => ArgumentKind::Runs(CandidateRuns::Idle),
+        ("stop", "runs") => ArgumentKind::Runs(CandidateRuns::Active),
+        ("resume", "runs") => ArgumentKind::Runs(CandidateRuns::Stopped),
         ("run", "from") | ("delete" | "list" | "approvals" | "wait", "runs") | ("retry", "run") => {
-            Argument::Runs(CandidateRuns::All)
+            ArgumentKind::Runs(CandidateRuns::All)
         }
         ("status" | "diagnose", "targets") | ("collect" | "render" | "rollback", "target") => {
-            Argument::Targets
+            ArgumentKind::Targets
         }
-        ("render", "clusters" | "between") | ("trace", "member") => Argument::Clusters,
-        ("trace", "object") => Argument::Objects,
-        ("wait", "conditions") => Argument::Conditions,
-        ("explain", "finding") | (_, "suppress") => Argument::Codes,
+        ("render", "clusters" | "between") | ("trace", "member") => ArgumentKind::Clusters,
+        ("trace", "object") => ArgumentKind::Objects,
+        ("wait", "conditions") => ArgumentKind::Conditions,
+        ("explain", "finding") | (_, "suppress") => ArgumentKind::Codes,
         _ => return None,
     })
 }
@@ -143,7 +143,11 @@ fn patience(said: Option<&str>) -> Duration {
 }
 
 /// The candidates that begin with what is typed. A hub that is slow or away has none.
-pub(super) fn candidates(hint: Argument, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
+pub(super) fn candidates(
+    hint: ArgumentKind,
+    typed: &TypedWords,
+    current: &str,
+) -> Vec<CompletionCandidate> {
     let (tell, told) = channel();
     let until = typed.until;
     let (typed, word) = (typed.clone(), current.to_owned());
@@ -167,21 +171,21 @@ pub(super) fn candidates(hint: Argument, typed: &Words, current: &str) -> Vec<Co
 }
 
 /// Values, and what each is.
-type Completions = Vec<(String, String)>;
+type CompletionValues = Vec<(String, String)>;
 
-fn found(hint: Argument, typed: &Words, current: &str) -> Completions {
+fn found(hint: ArgumentKind, typed: &TypedWords, current: &str) -> CompletionValues {
     match hint {
-        Argument::Codes => codes(current),
-        Argument::Contexts => known_contexts(&typed.global),
-        Argument::Hubs => hubs(typed, current),
-        Argument::Conditions => conditions(typed, current),
-        _ => Asked::connect(typed)
+        ArgumentKind::Codes => codes(current),
+        ArgumentKind::Contexts => known_contexts(&typed.global),
+        ArgumentKind::Hubs => hubs(typed, current),
+        ArgumentKind::Conditions => conditions(typed, current),
+        _ => CompletionHub::connect(typed)
             .and_then(|mut asked| asked.find(hint, current))
             .unwrap_or_default(),
     }
 }
 
-fn codes(current: &str) -> Completions {
+fn codes(current: &str) -> CompletionValues {
     let by_name = current.starts_with(|c: char| c.is_ascii_lowercase());
     rules::ALL
         .iter()
@@ -195,7 +199,7 @@ fn codes(current: &str) -> Completions {
         .collect()
 }
 
-fn known_contexts(global: &Global) -> Completions {
+fn known_contexts(global: &GlobalFlags) -> CompletionValues {
     let variable = |name: &str| std::env::var_os(name);
     let known = contexts(&global.connection(false), &variable).unwrap_or_default();
     known
@@ -206,11 +210,11 @@ fn known_contexts(global: &Global) -> Completions {
 
 /// The groups of the settings file and the contexts; of several with commas between, the last is
 /// completed.
-fn hubs(typed: &Words, current: &str) -> Completions {
+fn hubs(typed: &TypedWords, current: &str) -> CompletionValues {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
     let own = settings::read(&|name| std::env::var_os(name)).unwrap_or_default();
     let groups = own.settings.hub_groups.into_iter();
-    let mut words: Completions = groups.map(|(name, hubs)| (name, hubs.join(", "))).collect();
+    let mut words: CompletionValues = groups.map(|(name, hubs)| (name, hubs.join(", "))).collect();
     words.extend(known_contexts(&typed.global));
     let named_before: Vec<_> = before.split(',').collect();
     words.retain(|(name, _)| !named_before.contains(&name.as_str()));
@@ -218,9 +222,9 @@ fn hubs(typed: &Words, current: &str) -> Completions {
 }
 
 /// What can be waited for; of several with commas between, the last is completed.
-fn conditions(typed: &Words, current: &str) -> Completions {
+fn conditions(typed: &TypedWords, current: &str) -> CompletionValues {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
-    let mut words: Completions = [
+    let mut words: CompletionValues = [
         ("succeeded", "the run has succeeded"),
         ("initialized", "the stages are computed"),
         ("started", "the run has started its first stage"),
@@ -229,7 +233,7 @@ fn conditions(typed: &Words, current: &str) -> Completions {
     ]
     .map(|(word, help)| (word.to_owned(), help.to_owned()))
     .into();
-    let run = Asked::connect(typed).and_then(|mut asked| asked.run());
+    let run = CompletionHub::connect(typed).and_then(|mut asked| asked.run());
     for stage in run.iter().flat_map(|run| &run.status.stages) {
         let name = &stage.name;
         words.push((format!("stage={name}"), "the stage is completed".to_owned()));
@@ -242,14 +246,14 @@ fn conditions(typed: &Words, current: &str) -> Completions {
 }
 
 /// A hub that is asked.
-struct Asked<'t> {
+struct CompletionHub<'t> {
     hub: Hub,
     scope: Scope,
-    typed: &'t Words,
+    typed: &'t TypedWords,
 }
 
-impl<'t> Asked<'t> {
-    fn connect(typed: &'t Words) -> Option<Self> {
+impl<'t> CompletionHub<'t> {
+    fn connect(typed: &'t TypedWords) -> Option<Self> {
         let flags = Flags {
             quiet: true,
             plugin_limit: Some(typed.limit),
@@ -262,21 +266,21 @@ impl<'t> Asked<'t> {
         Some(Self { hub, scope, typed })
     }
 
-    fn find(&mut self, hint: Argument, current: &str) -> Option<Completions> {
+    fn find(&mut self, hint: ArgumentKind, current: &str) -> Option<CompletionValues> {
         Some(match hint {
-            Argument::Runs(which) => {
+            ArgumentKind::Runs(which) => {
                 let typed_as = prefix(current, self.scope.kind(Concept::UpdateRun));
                 named(self.runs(which), typed_as)
             }
-            Argument::Placements => {
+            ArgumentKind::Placements => {
                 let typed_as = prefix(current, self.scope.kind(Concept::Placement));
                 named(self.placements(), typed_as)
             }
-            Argument::Targets => self.targets(current),
-            Argument::Requests => self.requests(current),
-            Argument::Strategies => self.strategies(),
-            Argument::Snapshots => self.snapshots()?,
-            Argument::Contents => {
+            ArgumentKind::Targets => self.targets(current),
+            ArgumentKind::Requests => self.requests(current),
+            ArgumentKind::Strategies => self.strategies(),
+            ArgumentKind::Snapshots => self.snapshots()?,
+            ArgumentKind::Contents => {
                 let words = [
                     ("latest", "the newest snapshot"),
                     ("live", "what the placement selects now"),
@@ -286,11 +290,14 @@ impl<'t> Asked<'t> {
                 found.extend(words);
                 found
             }
-            Argument::Stages => self.stages()?,
-            Argument::Clusters => self.clusters(),
-            Argument::Objects => self.objects(),
-            Argument::Namespaces => self.namespaces()?,
-            Argument::Conditions | Argument::Contexts | Argument::Hubs | Argument::Codes => {
+            ArgumentKind::Stages => self.stages()?,
+            ArgumentKind::Clusters => self.clusters(),
+            ArgumentKind::Objects => self.objects(),
+            ArgumentKind::Namespaces => self.namespaces()?,
+            ArgumentKind::Conditions
+            | ArgumentKind::Contexts
+            | ArgumentKind::Hubs
+            | ArgumentKind::Codes => {
                 return None;
             }
         })
@@ -308,7 +315,7 @@ impl<'t> Asked<'t> {
         runs
     }
 
-    fn runs(&mut self, which: CandidateRuns) -> Completions {
+    fn runs(&mut self, which: CandidateRuns) -> CompletionValues {
         let fits = |run: &UpdateRun| {
             let live = !is_finished(run);
             match which {
@@ -324,7 +331,7 @@ impl<'t> Asked<'t> {
             .collect()
     }
 
-    fn placements(&mut self) -> Completions {
+    fn placements(&mut self) -> CompletionValues {
         let placements = self.list::<Placement>(Concept::Placement).into_iter();
         placements
             .map(|placement| (placement.meta.name.clone(), "placement".to_owned()))
@@ -332,12 +339,12 @@ impl<'t> Asked<'t> {
     }
 
     /// Runs by their names, placements with their type before them: a bare name means a run.
-    fn targets(&mut self, current: &str) -> Completions {
+    fn targets(&mut self, current: &str) -> CompletionValues {
         let placement = self.scope.kind(Concept::Placement);
         let run = self.scope.kind(Concept::UpdateRun);
         let short = short(placement);
         let as_run = prefix(current, run);
-        let mut found = Completions::new();
+        let mut found = CompletionValues::new();
         if prefix(current, placement).is_empty() {
             found.extend(named(self.runs(CandidateRuns::All), as_run));
         }
@@ -354,13 +361,13 @@ impl<'t> Asked<'t> {
     }
 
     /// The requests that wait for a person, then the runs that wait for them.
-    fn requests(&mut self, current: &str) -> Completions {
+    fn requests(&mut self, current: &str) -> CompletionValues {
         let runs = self.all_runs();
         let live = |name: &str| {
             let mut own = runs.iter().filter(|run| run.meta.name == name);
             own.any(|run| !is_finished(run))
         };
-        let mut found = Completions::new();
+        let mut found = CompletionValues::new();
         let mut waiting = Vec::new();
         for request in self.list::<ApprovalRequest>(Concept::ApprovalRequest) {
             if !answered(&request).needs_a_person() || !live(&request.spec.run) {
@@ -385,7 +392,7 @@ impl<'t> Asked<'t> {
         found
     }
 
-    fn strategies(&mut self) -> Completions {
+    fn strategies(&mut self) -> CompletionValues {
         let strategies = self.list::<Strategy>(Concept::Strategy).into_iter();
         strategies
             .map(|strategy| {
@@ -412,7 +419,7 @@ impl<'t> Asked<'t> {
     }
 
     /// The stages with an approval that is not given yet.
-    fn stages(&mut self) -> Option<Completions> {
+    fn stages(&mut self) -> Option<CompletionValues> {
         let run = self.run()?;
         let given = |task: &TaskStatus| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED);
         let stages = run.status.stages.iter();
@@ -439,7 +446,7 @@ impl<'t> Asked<'t> {
         }
     }
 
-    fn snapshots(&mut self) -> Option<Completions> {
+    fn snapshots(&mut self) -> Option<CompletionValues> {
         let placement = self.placement()?;
         let name = placement
             .split_once('/')
@@ -455,7 +462,7 @@ impl<'t> Asked<'t> {
             .iter()
             .flat_map(|answer| answer.objects.iter())
             .filter_map(|object| match &object.body {
-                Body::ResourceSnapshot(snapshot) if snapshot.is_master() => {
+                ObjectBody::ResourceSnapshot(snapshot) if snapshot.is_master() => {
                     let latest = if snapshot.is_latest() { "latest, " } else { "" };
                     let old = ago(snapshot.meta.created);
                     let text = format!("{latest}made{}", old.trim_start_matches(','));
@@ -473,7 +480,7 @@ impl<'t> Asked<'t> {
         )
     }
 
-    fn clusters(&mut self) -> Completions {
+    fn clusters(&mut self) -> CompletionValues {
         let answers = self.hub.answer(&[HubQuery::all(Kind::MemberCluster, "")]);
         let objects = answers.iter().flat_map(|answer| answer.objects.iter());
         let names = objects.map(|object| object.body.meta().name.clone());
@@ -481,7 +488,7 @@ impl<'t> Asked<'t> {
     }
 
     /// The objects of the latest snapshots, with their namespaces.
-    fn objects(&mut self) -> Completions {
+    fn objects(&mut self) -> CompletionValues {
         let latest =
             |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
         let own = self.typed.global.namespace.as_deref();
@@ -490,7 +497,7 @@ impl<'t> Asked<'t> {
             latest(Kind::ResourceSnapshot, own.unwrap_or_default()),
         ];
         let answers = self.hub.answer(&queries);
-        let mut found: Completions = all_of::<ResourceSnapshot>(&answers)
+        let mut found: CompletionValues = all_of::<ResourceSnapshot>(&answers)
             .flat_map(|snapshot| &snapshot.spec.resources)
             .filter(|it| {
                 let namespace = it.meta.namespace.as_str();
@@ -509,7 +516,7 @@ impl<'t> Asked<'t> {
         found
     }
 
-    fn namespaces(&mut self) -> Option<Completions> {
+    fn namespaces(&mut self) -> Option<CompletionValues> {
         let wanted = Expected::List {
             group: "",
             kind: "Namespace",
@@ -558,7 +565,7 @@ fn prefix(current: &str, kind: Kind) -> &str {
     }
 }
 
-fn named(found: Completions, before: &str) -> Completions {
+fn named(found: CompletionValues, before: &str) -> CompletionValues {
     let found = found.into_iter();
     found
         .map(|(name, help)| (format!("{before}{name}"), help))

@@ -9,19 +9,19 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::about::permissions::{self, Need, Role};
-use crate::commands::open::global::Global;
+use crate::commands::about::permissions::{self, PermissionNeed, Role};
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::output::Form;
+use crate::commands::output::ItemFormat;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::Access;
+use crate::hub::AccessCheck;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind, Scope};
 use crate::render::escape;
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::wrap;
 use crate::ui::Ui;
 use crate::words::CommandLine;
@@ -48,7 +48,7 @@ pub struct DoctorArgs {
     rbac: Option<Role>,
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Form,
+    output: ItemFormat,
     #[command(flatten)]
     hubs: HubsArgs,
 }
@@ -77,7 +77,7 @@ impl CheckResult {
         }
     }
 
-    fn paint(self, paint: Paint) -> String {
+    fn paint(self, paint: TextPaint) -> String {
         let word = format!("{:<8}", self.word());
         match self {
             Self::Ok => paint.good(&word),
@@ -90,7 +90,7 @@ impl CheckResult {
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Check {
+pub struct DoctorCheck {
     /// What is checked.
     pub name: String,
     /// The result.
@@ -105,7 +105,7 @@ pub struct Check {
     pub command: Option<CommandLine>,
 }
 
-impl Check {
+impl DoctorCheck {
     fn new(name: &str, result: CheckResult, message: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -130,7 +130,7 @@ impl Check {
 /// Whether the user may run a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Allowed {
+pub struct AllowedCommand {
     /// The command.
     pub command: String,
     /// The role that allows it: `viewer`, `approver`, or `operator`.
@@ -147,7 +147,7 @@ pub struct Allowed {
 /// What `doctor` found.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Doctor {
+pub struct DoctorReport {
     /// Always `kubectl-fleet-stage/v1`.
     api_version: String,
     /// Always `Doctor`.
@@ -156,9 +156,9 @@ pub struct Doctor {
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
     /// The checks; later ones depend on earlier ones.
-    checks: Vec<Check>,
+    checks: Vec<DoctorCheck>,
     /// Which commands the user may run.
-    permissions: Vec<Allowed>,
+    permissions: Vec<AllowedCommand>,
 }
 
 /// Checks, and says how it went.
@@ -180,7 +180,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         let permissions = allowed(reading, &scope)?;
         let mut checks = vec![settings.clone()];
         checks.extend(checks::all(reading, &scope, clock));
-        Ok(Doctor {
+        Ok(DoctorReport {
             api_version: OWN_API_VERSION.to_owned(),
             kind: "Doctor".to_owned(),
             hub: None,
@@ -189,12 +189,12 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         })
     })?;
     let (answers, found) = answers.take();
-    let doctors: Vec<_> = found.into_iter().map(Doctor::of).collect();
-    let own = Exit::worst(doctors.iter().map(Doctor::exit));
+    let doctors: Vec<_> = found.into_iter().map(DoctorReport::of).collect();
+    let own = Exit::worst(doctors.iter().map(DoctorReport::exit));
     let text = match args.output {
-        Form::Json | Form::Yaml if answers.is_several() => {
+        ItemFormat::Json | ItemFormat::Yaml if answers.is_several() => {
             let list = HubList::new("Doctor", doctors, &answers.not_reached);
-            list.print(args.output == Form::Yaml)?
+            list.print(args.output == ItemFormat::Yaml)?
         }
         form => {
             let texts = doctors
@@ -208,7 +208,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     Ok(answers.exit(own))
 }
 
-impl Doctor {
+impl DoctorReport {
     /// What was found; where several hubs were asked, the commands lead to its own.
     fn of(answer: HubAnswer<Self>) -> Self {
         let HubAnswer { hub, mut found } = answer;
@@ -221,10 +221,10 @@ impl Doctor {
     }
 
     fn exit(&self) -> Exit {
-        let failed = |check: &Check| check.result == CheckResult::Failed;
+        let failed = |check: &DoctorCheck| check.result == CheckResult::Failed;
         // What could not be asked may be missing as well.
         // Not everyone approves and operates.
-        let denied = |command: &Allowed| {
+        let denied = |command: &AllowedCommand| {
             command.role == Role::Viewer.as_str()
                 && (!command.missing.is_empty() || !command.unknown.is_empty())
         };
@@ -238,7 +238,7 @@ impl Doctor {
     }
 }
 
-fn scope(global: &Global) -> Scope {
+fn scope(global: &GlobalFlags) -> Scope {
     Scope::of_namespace(global.namespace.as_deref().unwrap_or_default())
 }
 
@@ -282,13 +282,13 @@ fn lacks(role: Role, session: &mut Session<'_>) -> Exit {
 }
 
 /// Asks the hub for every permission that a command needs.
-fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> {
+fn allowed(reading: &mut SourceReading, scope: &Scope) -> Result<Vec<AllowedCommand>, Error> {
     let every: Vec<_> = permissions::of_role(Role::Operator).into_iter().collect();
     let wanted: Vec<_> = every
         .iter()
         .map(|(verb, concept)| {
             let kind = permissions::kind(*concept, scope);
-            Access {
+            AccessCheck {
                 verb: verb.as_str(),
                 group: kind.group(),
                 resource: verb.resource(kind),
@@ -307,7 +307,7 @@ fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> 
         return Err(error.clone().into());
     }
     let commands = permissions::ALL.iter().map(|needs| {
-        let mut allowed = Allowed {
+        let mut allowed = AllowedCommand {
             command: needs.command.to_owned(),
             role: needs.role.as_str().to_owned(),
             works: true,
@@ -327,7 +327,7 @@ fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> 
             match place.and_then(|place| answers.get(place)) {
                 Some(Ok(true)) => {}
                 Some(Ok(false)) => {
-                    allowed.works &= permission.need == Need::Useful;
+                    allowed.works &= permission.need == PermissionNeed::Useful;
                     allowed.missing.push(name);
                 }
                 Some(Err(_)) | None => allowed.unknown.push(name),
@@ -347,7 +347,7 @@ fn namespace_of(kind: Kind, scope: &Scope) -> String {
     }
 }
 
-fn text(doctor: &Doctor, ui: &Ui) -> String {
+fn text(doctor: &DoctorReport, ui: &Ui) -> String {
     let (invocation, paint, width) = (ui.invocation(), ui.paint(), ui.width());
     let mut text = String::new();
     if let Some(hub) = &doctor.hub {

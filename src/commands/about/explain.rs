@@ -58,13 +58,13 @@ pub struct FindingList {
     /// Always `FindingList`.
     kind: &'static str,
     /// The findings by code.
-    items: Vec<Entry>,
+    items: Vec<ExplainedFinding>,
 }
 
 /// A finding and its explanation.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ExplainedFinding")]
-pub struct Entry {
+pub struct ExplainedFinding {
     /// `FSnnn`, which never changes.
     code: &'static str,
     /// The state seen, in kebab-case.
@@ -147,9 +147,9 @@ fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
     Ok(Exit::Done)
 }
 
-fn entry(rule: &rules::Rule, whole: bool) -> Entry {
+fn entry(rule: &rules::Rule, whole: bool) -> ExplainedFinding {
     let source = explanations::of(rule.code);
-    Entry {
+    ExplainedFinding {
         code: rule.code,
         name: rule.name,
         severity: rule.severity.as_str(),

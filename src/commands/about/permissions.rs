@@ -73,7 +73,7 @@ impl Role {
 
 /// How much a command can do without a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum PermissionNeed {
     /// Nothing: it fails, or a check refuses that a flag can take the responsibility for.
     Required,
     /// Less: it says what it could not see.
@@ -88,12 +88,12 @@ pub struct Permission {
     /// To which objects; their kind follows from the scope.
     pub concept: Concept,
     /// What the command does without it.
-    pub need: Need,
+    pub need: PermissionNeed,
 }
 
 /// The permissions of a command.
 #[derive(Debug, Clone, Copy)]
-pub struct Needs {
+pub struct CommandPermissions {
     pub command: &'static str,
     /// Who uses it.
     pub role: Role,
@@ -101,7 +101,7 @@ pub struct Needs {
     parts: &'static [&'static [Permission]],
 }
 
-impl Needs {
+impl CommandPermissions {
     /// What it needs.
     pub fn permissions(&self) -> impl Iterator<Item = &'static Permission> + Clone {
         self.parts.iter().copied().flatten()
@@ -112,8 +112,8 @@ const fn needs(
     command: &'static str,
     role: Role,
     parts: &'static [&'static [Permission]],
-) -> Needs {
-    Needs {
+) -> CommandPermissions {
+    CommandPermissions {
         command,
         role,
         parts,
@@ -124,7 +124,7 @@ const fn required(verb: Verb, concept: Concept) -> Permission {
     Permission {
         verb,
         concept,
-        need: Need::Required,
+        need: PermissionNeed::Required,
     }
 }
 
@@ -132,7 +132,7 @@ const fn useful(verb: Verb, concept: Concept) -> Permission {
     Permission {
         verb,
         concept,
-        need: Need::Useful,
+        need: PermissionNeed::Useful,
     }
 }
 
@@ -202,7 +202,7 @@ const FOLLOW_NEW: &[Permission] = &[
 ];
 
 /// Every command that reads a hub, by name.
-pub const ALL: &[Needs] = &[
+pub const ALL: &[CommandPermissions] = &[
     needs(
         "approvals",
         Role::Viewer,
@@ -456,7 +456,7 @@ pub const ALL: &[Needs] = &[
 pub fn of_role(role: Role) -> BTreeSet<(Verb, Concept)> {
     ALL.iter()
         .filter(|needs| needs.role <= role)
-        .flat_map(Needs::permissions)
+        .flat_map(CommandPermissions::permissions)
         .map(|permission| (permission.verb, permission.concept))
         .collect()
 }
@@ -467,7 +467,7 @@ pub fn kind(concept: Concept, scope: &Scope) -> Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, Need, Verb};
+    use super::{ALL, PermissionNeed, Verb};
     use crate::change::guard;
     use crate::kubefleet::Concept;
 
@@ -492,7 +492,7 @@ mod tests {
                 let need = one.map(|one| one.need);
                 assert_eq!(
                     need,
-                    Some(Need::Required),
+                    Some(PermissionNeed::Required),
                     "{command}: {verb:?} {concept:?}"
                 );
             }

@@ -5,9 +5,9 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 
 use crate::bundle;
-use crate::commands::about::doctor::Doctor;
-use crate::commands::about::explain::{Entry, FindingList};
-use crate::commands::about::version::About;
+use crate::commands::about::doctor::DoctorReport;
+use crate::commands::about::explain::{ExplainedFinding, FindingList};
+use crate::commands::about::version::PluginVersion;
 use crate::commands::open::hubs::HubList;
 use crate::commands::output;
 use crate::commands::show::approvals::ApprovalList;
@@ -36,12 +36,12 @@ use crate::ui::Ui;
 pub struct SchemaArgs {
     /// Output to describe
     #[arg(value_enum, default_value_t)]
-    of: Described,
+    of: DescribedOutput,
 }
 
 /// An output that has a schema.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub enum Described {
+pub enum DescribedOutput {
     /// Report of `diagnose -o json`
     #[default]
     Diagnosis,
@@ -93,7 +93,7 @@ pub enum Described {
     ControllerLog,
 }
 
-impl Described {
+impl DescribedOutput {
     /// The name under which `schema` knows it.
     pub fn name(self) -> String {
         self.to_possible_value()
@@ -103,32 +103,32 @@ impl Described {
 }
 
 /// The schema of an output.
-pub fn schema(described: Described) -> Schema {
+pub fn schema(described: DescribedOutput) -> Schema {
     match described {
-        Described::Diagnosis => of::<Report>(),
-        Described::DiagnosisList => of::<DiagnosisList>(),
-        Described::Status => of::<Status>(),
-        Described::StatusList => of::<HubList<Status>>(),
-        Described::Plan => of::<PlanView>(),
-        Described::RunList => of::<RunList>(),
-        Described::ApprovalList => of::<ApprovalList>(),
-        Described::StrategyList => of::<StrategyList>(),
-        Described::Strategy => of::<StrategyView>(),
-        Described::History => of::<HistoryView>(),
-        Described::SnapshotList => of::<SnapshotList>(),
-        Described::Snapshot => of::<SnapshotView>(),
-        Described::SnapshotDiff => of::<SnapshotDiff>(),
-        Described::ClusterList => of::<ClusterList>(),
-        Described::Rendering => of::<RenderView>(),
-        Described::Trace => of::<Trace>(),
-        Described::Doctor => of::<Doctor>(),
-        Described::DoctorList => of::<HubList<Doctor>>(),
-        Described::FindingList => of::<FindingList>(),
-        Described::Finding => of::<Entry>(),
-        Described::Version => of::<About>(),
-        Described::Bundle => bundle::write::schema(generator()),
-        Described::MemberObjects => of::<bundle::members::Document>(),
-        Described::ControllerLog => of::<ControllerLog>(),
+        DescribedOutput::Diagnosis => of::<Report>(),
+        DescribedOutput::DiagnosisList => of::<DiagnosisList>(),
+        DescribedOutput::Status => of::<Status>(),
+        DescribedOutput::StatusList => of::<HubList<Status>>(),
+        DescribedOutput::Plan => of::<PlanView>(),
+        DescribedOutput::RunList => of::<RunList>(),
+        DescribedOutput::ApprovalList => of::<ApprovalList>(),
+        DescribedOutput::StrategyList => of::<StrategyList>(),
+        DescribedOutput::Strategy => of::<StrategyView>(),
+        DescribedOutput::History => of::<HistoryView>(),
+        DescribedOutput::SnapshotList => of::<SnapshotList>(),
+        DescribedOutput::Snapshot => of::<SnapshotView>(),
+        DescribedOutput::SnapshotDiff => of::<SnapshotDiff>(),
+        DescribedOutput::ClusterList => of::<ClusterList>(),
+        DescribedOutput::Rendering => of::<RenderView>(),
+        DescribedOutput::Trace => of::<Trace>(),
+        DescribedOutput::Doctor => of::<DoctorReport>(),
+        DescribedOutput::DoctorList => of::<HubList<DoctorReport>>(),
+        DescribedOutput::FindingList => of::<FindingList>(),
+        DescribedOutput::Finding => of::<ExplainedFinding>(),
+        DescribedOutput::Version => of::<PluginVersion>(),
+        DescribedOutput::Bundle => bundle::write::schema(generator()),
+        DescribedOutput::MemberObjects => of::<bundle::members::MemberDocument>(),
+        DescribedOutput::ControllerLog => of::<ControllerLog>(),
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::output::Form;
+use crate::commands::output::ItemFormat;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -18,14 +18,14 @@ use crate::ui::Ui;
 pub struct VersionArgs {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Form,
+    output: ItemFormat,
 }
 
 /// The version of the plugin.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Version")]
-pub struct About {
+pub struct PluginVersion {
     /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
     /// Always `Version`.
@@ -36,7 +36,7 @@ pub struct About {
 
 /// Prints the version.
 pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
-    let version = About {
+    let version = PluginVersion {
         api_version: OWN_API_VERSION,
         kind: "Version",
         version: env!("CARGO_PKG_VERSION"),

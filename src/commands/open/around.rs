@@ -1,27 +1,27 @@
 //! What is around one placement, as far as a command wants to know.
 
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs;
 use crate::error::Error;
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source, Texts};
+use crate::inventory::source::{HubFacts, HubQuery, ObjectTexts, Outcome, QueryAnswer, Source};
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::object::Body;
+use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::{Concept, ObjectRef, names};
 use crate::report::NotChecked;
 
 /// A placement and what belongs to it.
-pub(in crate::commands) struct Around {
+pub(in crate::commands) struct PlacementObjects {
     /// What was read.
     pub inventory: Inventory,
     /// The texts of the snapshots; empty where they were not asked for.
-    pub texts: Texts,
+    pub texts: ObjectTexts,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
 }
 
-impl Around {
+impl PlacementObjects {
     /// Fails where objects of a concept could not be listed: that none is there says nothing then.
-    pub fn seen(&self, concept: Concept, reading: &Reading) -> Result<(), Error> {
+    pub fn seen(&self, concept: Concept, reading: &SourceReading) -> Result<(), Error> {
         let kind = self.inventory.target.scope().kind(concept);
         match self.inventory.outcomes.get(&kind) {
             None | Some(Outcome::Listed | Outcome::NotCollected) => Ok(()),
@@ -56,12 +56,12 @@ fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
 }
 
 /// What is around a placement, asked for step by step: what is asked next may follow from what came.
-pub(in crate::commands) struct Neighbors {
+pub(in crate::commands) struct NeighborQueries {
     placement: ObjectRef,
-    asked: Vec<(HubQuery, Answer)>,
+    asked: Vec<(HubQuery, QueryAnswer)>,
 }
 
-impl Neighbors {
+impl NeighborQueries {
     pub fn new(placement: &ObjectRef) -> Self {
         Self {
             placement: placement.clone(),
@@ -76,9 +76,9 @@ impl Neighbors {
     /// Asks for more, all at once.
     pub fn ask(
         &mut self,
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         queries: impl IntoIterator<Item = HubQuery>,
-    ) -> Vec<Answer> {
+    ) -> Vec<QueryAnswer> {
         let queries: Vec<_> = queries.into_iter().collect();
         let answers = reading.answer(&queries);
         self.asked.extend(queries.into_iter().zip(answers.clone()));
@@ -86,11 +86,11 @@ impl Neighbors {
     }
 
     /// What is known so far.
-    pub fn inventory(&self, reading: &Reading) -> Inventory {
+    pub fn inventory(&self, reading: &SourceReading) -> Inventory {
         let mut walk = Walk::new(self.placement.clone());
         // The placement itself is not needed to say what belongs to it.
         let own = query(&self.placement, Concept::Placement);
-        let own = (own, Answer::none(Outcome::NotCollected));
+        let own = (own, QueryAnswer::none(Outcome::NotCollected));
         let (queries, answers) = std::iter::once(own).chain(self.asked.clone()).unzip();
         walk.absorb(queries, answers);
         Inventory::new(walk, reading.now, HubFacts::default())
@@ -106,11 +106,11 @@ impl Neighbors {
 /// Reads a placement and objects of the concepts that belong to it. Fails where those that are
 /// `required` cannot be listed.
 pub(in crate::commands) fn read(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &ObjectRef,
     required: &[Concept],
     useful: &[Concept],
-) -> Result<Around, Error> {
+) -> Result<PlacementObjects, Error> {
     let known = KnownTexts::default();
     let wanted = WantedNeighbors {
         required,
@@ -123,13 +123,13 @@ pub(in crate::commands) fn read(
 /// What was read before, and the texts of it.
 #[derive(Default)]
 pub(in crate::commands) struct KnownTexts {
-    pub texts: Texts,
-    pub answers: Vec<(HubQuery, Answer)>,
+    pub texts: ObjectTexts,
+    pub answers: Vec<(HubQuery, QueryAnswer)>,
 }
 
 /// Reads the snapshots of a placement, and more, with texts.
 pub(in crate::commands) fn texts(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &ObjectRef,
     more: &[HubQuery],
 ) -> KnownTexts {
@@ -146,12 +146,12 @@ pub(in crate::commands) fn texts(
 
 /// The same and what else is asked for, without anything that it fails for.
 pub(in crate::commands) fn read_more(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &ObjectRef,
     useful: &[Concept],
     more: &[HubQuery],
     known: KnownTexts,
-) -> Result<Around, Error> {
+) -> Result<PlacementObjects, Error> {
     let wanted = WantedNeighbors {
         useful,
         more,
@@ -162,10 +162,10 @@ pub(in crate::commands) fn read_more(
 
 /// The same, with the snapshots and their texts.
 pub(in crate::commands) fn read_with_texts(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &ObjectRef,
     useful: &[Concept],
-) -> Result<Around, Error> {
+) -> Result<PlacementObjects, Error> {
     let snapshots = query(placement, Concept::ResourceSnapshot);
     let (answer, texts) = reading.ask_with_texts(&snapshots);
     reading.listed(
@@ -184,11 +184,11 @@ pub(in crate::commands) fn read_with_texts(
 }
 
 fn around(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &ObjectRef,
     wanted: &WantedNeighbors<'_>,
     known: KnownTexts,
-) -> Result<Around, Error> {
+) -> Result<PlacementObjects, Error> {
     let KnownTexts {
         texts,
         answers: known,
@@ -218,14 +218,14 @@ fn around(
         .iter()
         .flat_map(|answer| answer.objects.iter())
         .filter_map(|object| match &object.body {
-            Body::Run(run) if run.spec.placement == placement.name => Some(run.clone()),
+            ObjectBody::Run(run) if run.spec.placement == placement.name => Some(run.clone()),
             _ => None,
         })
         .collect();
     let facts = reading.hub_facts(runs.iter().map(AsRef::as_ref));
     let mut walk = Walk::new(placement.clone());
     walk.absorb(queries, answers);
-    Ok(Around {
+    Ok(PlacementObjects {
         inventory: Inventory::new(walk, reading.now, facts),
         texts,
         gaps,

@@ -1,9 +1,9 @@
 //! Who minds the signals while a question is open: the hub that is in use, or without one the process.
 
 use crate::hub::{self, Hub, HubError};
-use crate::ui::Attendant;
+use crate::ui::QuestionSignals;
 
-impl Attendant for Option<&Hub> {
+impl QuestionSignals for Option<&Hub> {
     type Error = HubError;
 
     fn unless_interrupted<T: Send + 'static>(

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::commands::open::hubs::{FollowedHubs, FollowsHub, HubAnswer, HubNews};
 use crate::commands::open::names::label;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{CommandClock, Hub, HubError, Mirror, News, TimeLimit};
+use crate::hub::{CommandClock, Hub, HubError, Mirror, MirrorUpdate, TimeLimit};
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Rollouts that are followed on a live hub, over one mirror: what several of them ask for is watched
 /// once.
-pub(in crate::commands) struct Following<'r> {
+pub(in crate::commands) struct FollowedRollouts<'r> {
     hub: &'r mut Hub,
     mirror: Mirror,
     targets: Vec<FollowedTarget>,
@@ -48,7 +48,7 @@ pub(in crate::commands) enum RolloutNow {
 }
 
 /// What is seen of each rollout, in the order in which they were named.
-pub(in crate::commands) type Rollouts = Vec<(ObjectRef, RolloutNow)>;
+pub(in crate::commands) type FollowedStates = Vec<(ObjectRef, RolloutNow)>;
 
 /// A rollout that is followed, on one of several hubs or on one, and what is known of it.
 pub(in crate::commands) struct FollowedRollout<E> {
@@ -68,8 +68,8 @@ impl<E> FollowedRollout<E> {
     /// What is shown for the first time is added in its place.
     pub(in crate::commands) fn of_hub<'a>(
         all: &'a mut Vec<Self>,
-        shown: HubAnswer<Rollouts>,
-        hubs: &FollowedHubs<'_, Rollouts>,
+        shown: HubAnswer<FollowedStates>,
+        hubs: &FollowedHubs<'_, FollowedStates>,
     ) -> impl Iterator<Item = (&'a mut Self, Option<String>, RolloutNow)> + use<'a, E> {
         let hub = hubs.place(shown.hub.as_deref());
         let found = all.binary_search_by_key(&(hub, 0), |rollout| rollout.place);
@@ -102,16 +102,16 @@ impl<E> FollowedRollout<E> {
     pub(in crate::commands) fn label_in(
         &self,
         among: &[Self],
-        hubs: &FollowedHubs<'_, Rollouts>,
+        hubs: &FollowedHubs<'_, FollowedStates>,
     ) -> Option<String> {
         (among.len() > 1 || hubs.is_several()).then(|| self.label(among))
     }
 }
 
-impl<'r> Following<'r> {
+impl<'r> FollowedRollouts<'r> {
     /// Follows runs or placements of the hub that is read.
     pub(in crate::commands) fn new(
-        reading: &'r mut Reading,
+        reading: &'r mut SourceReading,
         targets: impl IntoIterator<Item = ObjectRef>,
     ) -> Result<Self, Error> {
         let clock = reading.clock.clone();
@@ -150,7 +150,7 @@ impl<'r> Following<'r> {
     }
 
     /// The states at this moment.
-    fn look(&mut self) -> HubNews<Rollouts> {
+    fn look(&mut self) -> HubNews<FollowedStates> {
         let targets = self.targets.iter();
         let walks = targets.map(|target| Walk::shallow(target.object.clone()));
         let mut walks: Vec<_> = walks.collect();
@@ -166,7 +166,7 @@ impl<'r> Following<'r> {
         }
         self.mirror
             .keep(|query| walks.iter().any(|walk| walk.answer(query).is_some()));
-        let mut seen = Rollouts::new();
+        let mut seen = FollowedStates::new();
         for (target, walk) in self.targets.iter_mut().zip(walks) {
             let now = match (target.unseen(&walk), &self.context) {
                 (Some(RolloutNow::Gone(error)), Some(context)) => {
@@ -196,14 +196,14 @@ impl<'r> Following<'r> {
     }
 }
 
-impl FollowsHub<Rollouts> for Following<'_> {
+impl FollowsHub<FollowedStates> for FollowedRollouts<'_> {
     fn tick(&self) -> Duration {
         TICK
     }
 
-    fn next(&mut self, limit: Duration) -> HubNews<Rollouts> {
+    fn next(&mut self, limit: Duration) -> HubNews<FollowedStates> {
         let was_seen = std::mem::replace(&mut self.has_begun, true);
-        if was_seen && self.mirror.wait(limit) == News::Interrupted {
+        if was_seen && self.mirror.wait(limit) == MirrorUpdate::Interrupted {
             return HubNews::Interrupted;
         }
         self.look()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::hub::{Flags, Together};
+use crate::hub::{Flags, SharedSignals};
 use crate::ui::Color;
 
 /// How long one request may take where nothing else is said, as `--request-timeout` has it.
@@ -16,7 +16,7 @@ const LOG_IN: Duration = Duration::from_mins(5);
 /// Flags that every command understands.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct Global {
+pub struct GlobalFlags {
     /// Use the kinds StagedUpdateRun, ResourcePlacement, and ApprovalRequest in this namespace
     /// [default: the cluster-scoped kinds]
     #[arg(short, long, global = true, value_name = "NAMESPACE")]
@@ -112,7 +112,7 @@ pub struct Global {
     pub verbose: bool,
 }
 
-impl Global {
+impl GlobalFlags {
     /// The flags that commands repeat, each with its value, so that they lead to the same hub as the
     /// same user. A token is none of them, nor a login in the address: they are secrets.
     pub fn repeated(&self) -> Vec<(&'static str, Option<String>)> {
@@ -163,7 +163,7 @@ impl Global {
             quiet: false,
             plugin_limit: self.plugin_limit(interactive),
             chunk_size: self.chunk_size,
-            together: Together::default(),
+            together: SharedSignals::default(),
             remembers: false,
         }
     }

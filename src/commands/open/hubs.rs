@@ -14,14 +14,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{InputArgs, Reading, says_what, variable};
+use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::reading::{InputArgs, SourceReading, says_what, variable};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{self, Format, Output};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Flags, Hub, HubError, TimeLimit, Together, Traffic, contexts};
+use crate::hub::{Flags, Hub, HubError, SharedSignals, TimeLimit, Traffic, contexts};
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::wrap;
@@ -80,7 +80,7 @@ impl ContextsArgs {
     }
 
     /// Refuses a name that has to be chosen, or that means something else on each hub.
-    fn check_name(&self, word: Option<&str>, global: &Global) -> Result<(), Error> {
+    fn check_name(&self, word: Option<&str>, global: &GlobalFlags) -> Result<(), Error> {
         if !self.is_several() {
             return Ok(());
         }
@@ -101,7 +101,7 @@ impl ContextsArgs {
     }
 
     /// The same for several names.
-    pub fn check_names(&self, words: &[String], global: &Global) -> Result<(), Error> {
+    pub fn check_names(&self, words: &[String], global: &GlobalFlags) -> Result<(), Error> {
         if words.is_empty() {
             return self.check_name(None, global);
         }
@@ -114,7 +114,7 @@ impl ContextsArgs {
         &self,
         output: &Output,
         names: &[String],
-        global: &Global,
+        global: &GlobalFlags,
     ) -> Result<(), Error> {
         if !names.is_empty() {
             self.check_names(names, global)?;
@@ -139,7 +139,7 @@ impl ContextsArgs {
 }
 
 /// What one hub or several answered.
-pub struct Answers<T> {
+pub struct HubAnswers<T> {
     /// In the order in which they were named.
     pub hubs: Vec<HubAnswer<T>>,
     /// The hubs that did not answer.
@@ -303,7 +303,7 @@ impl<T: Serialize> HubList<T> {
     }
 }
 
-impl<T> Answers<T> {
+impl<T> HubAnswers<T> {
     /// Before anything was answered.
     const fn none(is_several: bool) -> Self {
         Self {
@@ -315,7 +315,7 @@ impl<T> Answers<T> {
     }
 
     /// What one hub answered, or what files say.
-    pub fn alone(found: T, mut reading: Reading) -> Self {
+    pub fn alone(found: T, mut reading: SourceReading) -> Self {
         let absent = reading.take_absent().into_iter();
         Self {
             hubs: vec![HubAnswer { hub: None, found }],
@@ -325,12 +325,12 @@ impl<T> Answers<T> {
     }
 
     /// Gives away what was found.
-    pub fn take(self) -> (Answers<()>, Vec<HubAnswer<T>>) {
+    pub fn take(self) -> (HubAnswers<()>, Vec<HubAnswer<T>>) {
         let asked = self.hubs.iter().map(|answer| HubAnswer {
             hub: answer.hub.clone(),
             found: (),
         });
-        let rest = Answers {
+        let rest = HubAnswers {
             hubs: asked.collect(),
             not_reached: self.not_reached,
             is_several: self.is_several,
@@ -382,9 +382,9 @@ fn tell_missing(absent: &[Error], not_reached: &[NotReached], ui: &mut Ui) {
     }
 }
 
-impl<R> Answers<HubRows<R>> {
+impl<R> HubAnswers<HubRows<R>> {
     /// Puts the rows of all hubs together, and says what is missing among them.
-    pub fn listed(self, ui: &mut Ui) -> (Answers<()>, AllRows<R>) {
+    pub fn listed(self, ui: &mut Ui) -> (HubAnswers<()>, AllRows<R>) {
         let (answers, found) = self.take();
         let none = found.iter().filter_map(HubAnswer::says_none);
         let none: Vec<_> = none.collect();
@@ -422,8 +422,8 @@ impl Session<'_> {
         of: &HubsArgs,
         input: Option<&InputArgs>,
         command: &'static str,
-        ask: impl Fn(&mut Reading, &mut Ui) -> Result<T, Error> + Sync,
-    ) -> Result<Answers<T>, Error> {
+        ask: impl Fn(&mut SourceReading, &mut Ui) -> Result<T, Error> + Sync,
+    ) -> Result<HubAnswers<T>, Error> {
         if !of.contexts.is_several() {
             if of.timeout.is_some() {
                 let error = Error::usage("--timeout needs --contexts or --all-contexts");
@@ -434,20 +434,20 @@ impl Session<'_> {
                 None => self.open_within(None, command)?,
             };
             let found = ask(&mut reading, self.ui)?;
-            return Ok(Answers::alone(found, reading));
+            return Ok(HubAnswers::alone(found, reading));
         }
         check_input(input)?;
         let names = chosen(&of.contexts, self)?;
         let asking = HubsAsking::new(self, input, of.timeout, command);
         asking.together.listen();
         let asked = at_once(&names, |name| asking.one(name, &ask));
-        let mut answers = Answers::none(true);
+        let mut answers = HubAnswers::none(true);
         answers.gather(asked, of.contexts.all_contexts, self.ui)?;
         Ok(answers)
     }
 }
 
-impl<T> Answers<T> {
+impl<T> HubAnswers<T> {
     /// Sorts what came of it.
     fn gather(
         &mut self,
@@ -528,13 +528,13 @@ fn check_input(input: Option<&InputArgs>) -> Result<(), Error> {
 
 /// How each of several hubs is asked.
 struct HubsAsking {
-    global: Global,
+    global: GlobalFlags,
     command: &'static str,
     remembers: bool,
     limit: Option<Duration>,
     now: Option<Timestamp>,
     clock: fn() -> Timestamp,
-    together: Together,
+    together: SharedSignals,
     progress: ProgressBars,
 }
 
@@ -575,7 +575,7 @@ impl HubsAsking {
             limit: limit.filter(|limit| !limit.is_zero()),
             now: input.and_then(|input| input.now),
             clock: session.clock,
-            together: Together::default(),
+            together: SharedSignals::default(),
             progress: session.ui.progress(),
         }
     }
@@ -583,7 +583,7 @@ impl HubsAsking {
     fn one<T>(
         &self,
         context: &str,
-        ask: impl Fn(&mut Reading, &mut Ui) -> Result<T, Error>,
+        ask: impl Fn(&mut SourceReading, &mut Ui) -> Result<T, Error>,
     ) -> Result<HubTold<T>, AskError> {
         let (mut reading, traffic) = self.open(context)?;
         let found = ask(&mut reading, &mut Ui::silent()).map_err(AskError::Other)?;
@@ -595,8 +595,8 @@ impl HubsAsking {
     }
 
     /// Connects to one of the hubs.
-    fn open(&self, context: &str) -> Result<(Reading, Traffic), AskError> {
-        let global = Global {
+    fn open(&self, context: &str) -> Result<(SourceReading, Traffic), AskError> {
+        let global = GlobalFlags {
             context: Some(context.to_owned()),
             ..self.global.clone()
         };
@@ -610,7 +610,7 @@ impl HubsAsking {
         let on_wait = says_what(self.progress.clone(), &format!("{context}: "));
         let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
         let traffic = hub.traffic();
-        let mut reading = Reading::of_hub(hub, self.now, self.command, self.clock);
+        let mut reading = SourceReading::of_hub(hub, self.now, self.command, self.clock);
         reading.one_of_several = Some(context.to_owned());
         Ok((reading, traffic))
     }

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::commands::open::reading::{Reading, ReadingPlace};
+use crate::commands::open::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::placement::Placement;
-use crate::manifests::live::{LiveAnswer, LiveQuery, Selected, ServedKind, select};
+use crate::manifests::live::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select};
 use crate::problems::refused_selector;
 use crate::query::Outcome;
 
 /// Reads what a placement selects.
 pub(in crate::commands) fn read(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &Placement,
-) -> Result<Selected, Error> {
+) -> Result<SelectedObjects, Error> {
     let served = match &mut reading.place {
         ReadingPlace::Hub(hub) => hub.any_objects().kinds_served()?,
         ReadingPlace::Files(bundle) => ServedKind::among(&bundle.others, placement),

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::commands::open::reading::{Reading, ReadingPlace};
+use crate::commands::open::reading::{ReadingPlace, SourceReading};
 use crate::diagnose;
 use crate::error::Error;
-use crate::hub::More;
-use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
-use crate::inventory::{Inventory, Shared, Walk};
+use crate::hub::ListProgress;
+use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection, Source};
+use crate::inventory::{Inventory, SharedSurroundings, Walk};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 
@@ -27,22 +27,26 @@ struct PlacementTargets {
     is_in_flight: bool,
 }
 
-impl Reading {
+impl SourceReading {
     /// Reads lists object by object; what comes is given away with the number of its query. The answers
     /// say how it went, and hold no objects.
-    pub fn each(&mut self, queries: &[HubQuery], mut take: impl FnMut(usize, More)) -> Vec<Answer> {
+    pub fn each(
+        &mut self,
+        queries: &[HubQuery],
+        mut take: impl FnMut(usize, ListProgress),
+    ) -> Vec<QueryAnswer> {
         let is_streamed = self.mirror(queries).is_none()
             && queries
                 .iter()
-                .all(|query| matches!(query.which, Which::All { .. }));
+                .all(|query| matches!(query.which, QuerySelection::All { .. }));
         if is_streamed && let ReadingPlace::Hub(hub) = &mut self.place {
             let outcomes = hub.each(queries, take);
             self.take_time();
-            return outcomes.into_iter().map(Answer::none).collect();
+            return outcomes.into_iter().map(QueryAnswer::none).collect();
         }
         let answers = self.answer(queries);
         for (at, answer) in answers.iter().enumerate() {
-            take(at, More::Objects(answer.objects.to_vec()));
+            take(at, ListProgress::Objects(answer.objects.to_vec()));
         }
         answers
     }
@@ -52,12 +56,12 @@ impl Reading {
     pub fn each_alike(
         &mut self,
         queries: &[HubQuery],
-        take: impl FnMut(usize, More),
-    ) -> Vec<Answer> {
+        take: impl FnMut(usize, ListProgress),
+    ) -> Vec<QueryAnswer> {
         match &mut self.place {
             ReadingPlace::Hub(hub) => {
                 let outcomes = hub.each_alike(queries, take);
-                outcomes.into_iter().map(Answer::none).collect()
+                outcomes.into_iter().map(QueryAnswer::none).collect()
             }
             ReadingPlace::Files(_) => self.each(queries, take),
         }
@@ -170,7 +174,7 @@ impl Reading {
     fn drop_parts(&mut self) {
         if let Some(hub) = self.hub() {
             hub.drop_large();
-            self.shared = Shared::default();
+            self.shared = SharedSurroundings::default();
         }
     }
 

@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::commands::open::around::{self, Around, KnownTexts};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::around::{self, KnownTexts, PlacementObjects};
+use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, Texts};
+use crate::inventory::source::{HubQuery, ObjectTexts};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
-use crate::manifests::{Content, Existing, Generator, Override, PlacedOverrides};
+use crate::manifests::{Override, PlacedOverrides, SnapshotContent, WorkGenerator, WorkManifests};
 use crate::report::NotChecked;
 use crate::rollout::versions::Version;
 use crate::words::enumerate;
@@ -27,19 +27,19 @@ pub(in crate::commands) const KEEP: &[Concept] = &[
 ];
 
 /// Everything that manifests are put together from.
-pub(in crate::commands) struct Material {
+pub(in crate::commands) struct RenderMaterial {
     pub placement: ObjectRef,
     /// The run that was asked about.
     pub run: Option<Arc<UpdateRun>>,
     /// What is around the placement.
-    pub around: Around,
+    pub around: PlacementObjects,
     /// All override snapshots.
     pub overrides: Vec<Override>,
     /// Why override snapshots may be missing.
     overrides_gap: Option<String>,
     /// The placement's Works by cluster, where they were asked for.
     works: BTreeMap<String, Vec<Arc<Work>>>,
-    works_texts: Texts,
+    works_texts: ObjectTexts,
     /// Whether files were read, which may not hold all.
     is_offline: bool,
     /// Why Works may be missing.
@@ -51,7 +51,7 @@ pub(in crate::commands) struct Material {
 
 /// Which Works are read.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) enum Works<'w> {
+pub(in crate::commands) enum WorkQuery<'w> {
     /// None.
     Unread,
     /// Those of these clusters; of all where none is named.
@@ -60,10 +60,10 @@ pub(in crate::commands) enum Works<'w> {
 
 /// Reads what the manifests of a placement, or of a run on it, are put together from.
 pub(in crate::commands) fn read(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     target: &ObjectRef,
-    works: Works<'_>,
-) -> Result<Material, Error> {
+    works: WorkQuery<'_>,
+) -> Result<RenderMaterial, Error> {
     let (placement, run) = placement_of(reading, target)?;
     let texts = around::texts(reading, &placement, &overrides(&placement.namespace));
     let overrides = ReadOverrides::new(&texts);
@@ -74,7 +74,7 @@ pub(in crate::commands) fn read(
     ];
     let more = [HubQuery::all(Kind::MemberCluster, "")];
     let around = around::read_more(reading, &placement, &useful, &more, texts)?;
-    let mut material = Material::new(placement, around, overrides, reading.is_offline());
+    let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());
     material.run = run;
     material.read_works(reading, works);
     reading.no_hub()?;
@@ -118,7 +118,7 @@ impl ReadOverrides {
 }
 
 fn placement_of(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     target: &ObjectRef,
 ) -> Result<(ObjectRef, Option<Arc<UpdateRun>>), Error> {
     if target.kind.concept() != Concept::UpdateRun {
@@ -133,11 +133,19 @@ fn placement_of(
     Ok((run.placement(), Some(run)))
 }
 
-type ReadWorks = (BTreeMap<String, Vec<Arc<Work>>>, Texts, Option<String>);
+type ReadWorks = (
+    BTreeMap<String, Vec<Arc<Work>>>,
+    ObjectTexts,
+    Option<String>,
+);
 
-fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) -> ReadWorks {
-    let Works::Of(clusters) = works else {
-        return (BTreeMap::new(), Texts::new(), None);
+fn read_works(
+    reading: &mut SourceReading,
+    placement: &ObjectRef,
+    works: WorkQuery<'_>,
+) -> ReadWorks {
+    let WorkQuery::Of(clusters) = works else {
+        return (BTreeMap::new(), ObjectTexts::new(), None);
     };
     let of = |namespace: &str| {
         HubQuery::labelled(
@@ -169,11 +177,11 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
     (found, texts, gap)
 }
 
-impl Material {
+impl RenderMaterial {
     /// What was read around a placement, without Works.
     pub fn new(
         placement: ObjectRef,
-        around: Around,
+        around: PlacementObjects,
         overrides: ReadOverrides,
         is_offline: bool,
     ) -> Self {
@@ -187,7 +195,7 @@ impl Material {
             overrides: overrides.found,
             overrides_gap: overrides.gap,
             works: BTreeMap::new(),
-            works_texts: Texts::new(),
+            works_texts: ObjectTexts::new(),
             works_gap: None,
             is_offline,
             unlabelled: BTreeSet::new(),
@@ -195,7 +203,7 @@ impl Material {
     }
 
     /// Reads what clusters have.
-    pub fn read_works(&mut self, reading: &mut Reading, works: Works<'_>) {
+    pub fn read_works(&mut self, reading: &mut SourceReading, works: WorkQuery<'_>) {
         let (works, texts, gap) = read_works(reading, &self.placement, works);
         (self.works, self.works_texts, self.works_gap) = (works, texts, gap);
     }
@@ -206,19 +214,19 @@ impl Material {
     }
 
     /// The objects of a version.
-    pub fn content(&self, version: &Version<'_>) -> Content {
+    pub fn content(&self, version: &Version<'_>) -> SnapshotContent {
         let parts = version.parts.iter();
         let texts = parts.filter_map(|part| self.around.texts.get(&part.object()));
-        Content::new(texts.map(AsRef::as_ref), self.generator())
+        SnapshotContent::new(texts.map(AsRef::as_ref), self.generator())
     }
 
     /// How Works are generated on this hub, as far as they tell.
-    pub fn generator(&self) -> Generator {
-        Generator::of_works(self.works.values().flatten().map(AsRef::as_ref))
+    pub fn generator(&self) -> WorkGenerator {
+        WorkGenerator::of_works(self.works.values().flatten().map(AsRef::as_ref))
     }
 
     /// What a cluster's Works hold now; `None` where they were not read.
-    pub fn existing(&self, cluster: &str) -> Option<Existing> {
+    pub fn existing(&self, cluster: &str) -> Option<WorkManifests> {
         let works = self.works.get(cluster).map_or(&[][..], Vec::as_slice);
         // A cluster that was given a snapshot has a Work at least, even for no object.
         let given = self.inventory().binding(cluster);
@@ -226,7 +234,7 @@ impl Material {
         if works.is_empty() && (self.works_gap.is_some() || self.is_offline && given) {
             return None;
         }
-        Some(Existing::new(works.iter().filter_map(|work| {
+        Some(WorkManifests::new(works.iter().filter_map(|work| {
             let text = self.works_texts.get(&work.object())?;
             Some(AsRef::as_ref(text))
         })))
@@ -291,7 +299,11 @@ impl Material {
 
     /// Clusters with the overrides that apply to them: those that the run recorded, or those that a
     /// new run would take.
-    pub fn place<'m>(&'m self, clusters: &[String], content: &Content) -> Vec<PlacedOverrides<'m>> {
+    pub fn place<'m>(
+        &'m self,
+        clusters: &[String],
+        content: &SnapshotContent,
+    ) -> Vec<PlacedOverrides<'m>> {
         let stages = self.initialized().map(|run| &run.status.stages);
         let recorded: BTreeMap<&str, _> = stages
             .into_iter()

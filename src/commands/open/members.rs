@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::error::Error;
-use crate::hub::{Flags, HubError, Members, Ways};
+use crate::hub::{Flags, HubError, MemberContextMap, MemberContexts};
 use crate::inventory::Inventory;
-use crate::member::Closed;
+use crate::member::MemberGap;
 use crate::ui::Ui;
 use crate::words::closest;
 
@@ -22,7 +22,7 @@ pub struct MemberArgs {
     /// Use this kubeconfig context to find out why workloads on the member cluster are not
     /// available; repeatable
     #[arg(long = "member-context", value_name = "CLUSTER=CONTEXT")]
-    contexts: Vec<Way>,
+    contexts: Vec<MemberContext>,
     /// Check every member cluster with problems for which the kubeconfig has a context CLUSTER or
     /// fleet-member-CLUSTER
     #[arg(long = "member-contexts-from-kubeconfig")]
@@ -31,12 +31,12 @@ pub struct MemberArgs {
 
 /// `CLUSTER=CONTEXT`.
 #[derive(Debug, Clone)]
-struct Way {
+struct MemberContext {
     cluster: String,
     context: String,
 }
 
-impl FromStr for Way {
+impl FromStr for MemberContext {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -51,8 +51,8 @@ impl FromStr for Way {
 }
 
 /// The ways into member clusters, before and while they are used.
-pub struct Entrance {
-    members: Option<Members>,
+pub struct MemberAccess {
+    members: Option<MemberContexts>,
     named: Vec<String>,
 }
 
@@ -63,13 +63,13 @@ impl MemberArgs {
     }
 
     /// Reads the kubeconfig, before anything else is asked.
-    pub fn open(&self, session: &Session<'_>) -> Result<Entrance, Error> {
+    pub fn open(&self, session: &Session<'_>) -> Result<MemberAccess, Error> {
         let mut ways = self.ways()?;
         let named: Vec<_> = ways.named.keys().cloned().collect();
         ways.usual
             .clone_from(&session.settings.settings.member_contexts);
         if ways.is_empty() {
-            return Ok(Entrance {
+            return Ok(MemberAccess {
                 members: None,
                 named,
             });
@@ -79,13 +79,13 @@ impl MemberArgs {
             ..Flags::default()
         };
         let variable = Arc::new(|name: &str| std::env::var_os(name));
-        match Members::new(&flags, ways, session.global.limit(), variable) {
-            Ok(members) => Ok(Entrance {
+        match MemberContexts::new(&flags, ways, session.global.limit(), variable) {
+            Ok(members) => Ok(MemberAccess {
                 members: Some(members),
                 named,
             }),
             // Nobody asked for more than there is.
-            Err(_) if self.is_empty() => Ok(Entrance {
+            Err(_) if self.is_empty() => Ok(MemberAccess {
                 members: None,
                 named,
             }),
@@ -94,7 +94,7 @@ impl MemberArgs {
         }
     }
 
-    fn ways(&self) -> Result<Ways, Error> {
+    fn ways(&self) -> Result<MemberContextMap, Error> {
         let mut named: BTreeMap<String, String> = BTreeMap::new();
         for way in &self.contexts {
             let other = named.insert(way.cluster.clone(), way.context.clone());
@@ -105,10 +105,10 @@ impl MemberArgs {
                 )));
             }
         }
-        Ok(Ways {
+        Ok(MemberContextMap {
             named,
             by_name: self.from_kubeconfig,
-            ..Ways::default()
+            ..MemberContextMap::default()
         })
     }
 }
@@ -125,7 +125,7 @@ fn no_context(name: &str, known: &[String]) -> Error {
     }
 }
 
-impl Entrance {
+impl MemberAccess {
     /// There is no way into any member cluster.
     pub const fn closed() -> Self {
         Self {
@@ -139,8 +139,8 @@ impl Entrance {
     pub fn of_one(
         session: &Session<'_>,
         (cluster, context): (Option<&str>, Option<&str>),
-    ) -> Result<(Self, Result<Option<String>, Closed>), Error> {
-        let way = context.map(|context| Way {
+    ) -> Result<(Self, Result<Option<String>, MemberGap>), Error> {
+        let way = context.map(|context| MemberContext {
             cluster: cluster.unwrap_or(context).to_owned(),
             context: context.to_owned(),
         });
@@ -158,7 +158,7 @@ impl Entrance {
                 let known = members.and_then(|it| it.context_of(cluster?));
                 let known = known.map(|context| Some(context.to_owned()));
                 known.ok_or_else(|| {
-                    Closed::NoWay(format!("the kubeconfig has no context named {usual}"))
+                    MemberGap::NoWay(format!("the kubeconfig has no context named {usual}"))
                 })
             }
         };
@@ -166,7 +166,7 @@ impl Entrance {
     }
 
     /// Lets the reading look into the clusters.
-    pub fn enter(&mut self, reading: &mut Reading) {
+    pub fn enter(&mut self, reading: &mut SourceReading) {
         if let (Some(hub), Some(members)) = (reading.hub(), self.members.take()) {
             hub.enter(members);
         }
@@ -196,7 +196,7 @@ impl Entrance {
 }
 
 /// The contexts that led into the clusters of which something was seen.
-pub fn contexts(reading: &mut Reading, inventory: &Inventory) -> BTreeMap<String, String> {
+pub fn contexts(reading: &mut SourceReading, inventory: &Inventory) -> BTreeMap<String, String> {
     let Some(hub) = reading.hub() else {
         return BTreeMap::new();
     };
@@ -208,17 +208,17 @@ pub fn contexts(reading: &mut Reading, inventory: &Inventory) -> BTreeMap<String
 
 #[cfg(test)]
 mod tests {
-    use super::{MemberArgs, Way};
+    use super::{MemberArgs, MemberContext};
 
     #[test]
     fn a_way_is_a_cluster_and_a_context() {
-        let way: Way = "member-1=arn:aws:eks:x=y".parse().unwrap();
+        let way: MemberContext = "member-1=arn:aws:eks:x=y".parse().unwrap();
         assert_eq!(
             (way.cluster.as_str(), way.context.as_str()),
             ("member-1", "arn:aws:eks:x=y")
         );
         for wrong in ["member-1", "=x", "member-1=", ""] {
-            assert!(wrong.parse::<Way>().is_err(), "{wrong}");
+            assert!(wrong.parse::<MemberContext>().is_err(), "{wrong}");
         }
     }
 

@@ -8,34 +8,36 @@ mod candidates;
 mod launches;
 mod runs;
 
-use crate::commands::open::reading::Reading;
-use crate::commands::open::selection::Reach;
+use crate::commands::open::reading::SourceReading;
+use crate::commands::open::selection::ListReach;
 use crate::kubefleet::Scope;
 use crate::ui::Ui;
 use crate::words::CommandLine;
-pub(in crate::commands) use launches::{Made, MadeOf, made, named_placement, placement, snapshot};
+pub(in crate::commands) use launches::{
+    MadeOf, RunInputs, made, named_placement, placement, snapshot,
+};
 pub(in crate::commands) use runs::{
     ACTIVE, EVERY, Eligible, RESUMABLE, RETRYABLE, STARTABLE, STOPPABLE, WAITING, gates, run,
     several,
 };
 
 /// Where candidates are looked for: files have no scope that is meant unless one is named.
-fn reach(namespace: Option<&str>, reading: &Reading) -> Reach {
+fn reach(namespace: Option<&str>, reading: &SourceReading) -> ListReach {
     if namespace.is_none() && reading.is_offline() {
-        Reach::everywhere()
+        ListReach::everywhere()
     } else {
-        Reach::one(Scope::of_namespace(namespace.unwrap_or_default()))
+        ListReach::one(Scope::of_namespace(namespace.unwrap_or_default()))
     }
 }
 
 /// Says what was chosen, as a command that names it.
-fn say(command: CommandLine, reading: &Reading, ui: &mut Ui) {
+fn say(command: CommandLine, reading: &SourceReading, ui: &mut Ui) {
     let command = ui.invocation().command(&reading.again(command));
     let line = ui.paint_err().command(&command);
     ui.note(&format!("{line}\n"));
 }
 
-fn in_this_scope(reach: &Reach) -> &'static str {
+fn in_this_scope(reach: &ListReach) -> &'static str {
     if reach.is_everywhere() {
         ""
     } else {

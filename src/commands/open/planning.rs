@@ -1,9 +1,9 @@
 //! The one way in which commands get a plan: what the controller would compute for a run, and why it
 //! would refuse.
 
-use crate::commands::open::around::{self, Around};
+use crate::commands::open::around::{self, PlacementObjects};
 use crate::commands::open::manifests::{self, ReadOverrides};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -11,8 +11,8 @@ use crate::hub::HubError;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::plan::{self, Carriers, Plan, PlanContents};
-use crate::render::{self, Look};
+use crate::plan::{self, NamespaceCarriers, Plan, PlanContents};
+use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 
@@ -22,14 +22,14 @@ pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 pub(in crate::commands) struct Planned {
     pub plan: Plan,
     /// What is around the placement, with the texts of the snapshots.
-    pub around: Around,
+    pub around: PlacementObjects,
     pub overrides: ReadOverrides,
 }
 
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
 pub(in crate::commands) fn read(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     wish: &PlannedRun,
 ) -> Result<Planned, Error> {
     let placement = &wish.placement;
@@ -51,7 +51,7 @@ pub(in crate::commands) fn read(
         return Err(HubError::NotServed(query.kind).into());
     }
     let absent = |kind: Kind| {
-        let known = |answer: &crate::inventory::source::Answer| {
+        let known = |answer: &crate::inventory::source::QueryAnswer| {
             answer.objects.is_empty() && answer.outcome.gap().is_none()
         };
         let mut all = first.iter().zip(&answers);
@@ -106,7 +106,10 @@ pub(in crate::commands) fn read(
 
 /// What brings a namespaced placement's namespace to its clusters. `None` where that was not read
 /// in full: nobody can say then that it is missing.
-fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<NotChecked>) {
+fn carriers(
+    reading: &mut SourceReading,
+    around: &PlacementObjects,
+) -> (Option<NamespaceCarriers>, Vec<NotChecked>) {
     let inventory = &around.inventory;
     let namespace = inventory.scope.namespace();
     if namespace.is_empty() || inventory.gaps.contains_key(&Kind::ClusterResourcePlacement) {
@@ -130,7 +133,7 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
         return (None, gaps);
     }
     let bindings = all_of(&answers).cloned().collect();
-    let carriers = Carriers {
+    let carriers = NamespaceCarriers {
         placements,
         bindings,
     };
@@ -140,7 +143,7 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
 /// The placement that a user means. One that is nowhere to be found is one more thing that the plan
 /// tells, beside all the others.
 pub(in crate::commands) fn placement(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     word: &str,
     namespace: Option<&str>,
     ui: &mut Ui,
@@ -179,11 +182,11 @@ pub(in crate::commands) fn strategy(word: &str, scope: &Scope) -> Result<String,
 }
 
 /// A plan for people.
-pub(in crate::commands) fn show(plan: &Plan, look: &Look) -> String {
+pub(in crate::commands) fn show(plan: &Plan, look: &RenderLook) -> String {
     render::plan::plan(plan, look)
 }
 
 /// What a command is about to do, for people; `settled` are the objects that it deals with itself.
-pub(in crate::commands) fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
+pub(in crate::commands) fn brief(plan: &Plan, settled: &[ObjectRef], look: &RenderLook) -> String {
     render::plan::brief(plan, settled, look)
 }

@@ -13,23 +13,23 @@ use std::time::Instant;
 use jiff::Timestamp;
 
 use crate::bundle::Bundle;
-use crate::change::record::{Record, Told};
-use crate::commands::open::global::Global;
+use crate::change::record::{ChangeRecord, ToldChange};
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{CommandClock, Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
-use crate::inventory::Shared;
-use crate::inventory::source::{Answer, HubQuery, Outcome, Round, Source, Texts};
+use crate::inventory::SharedSurroundings;
+use crate::inventory::source::{HubQuery, ObjectTexts, Outcome, QueryAnswer, QueryRound, Source};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
-use crate::member::{Errand, Observation};
+use crate::member::{MemberErrand, MemberObservation};
 use crate::ui::{ProgressBars, Ui};
 use crate::words::CommandLine;
 pub use input::InputArgs;
 
 /// The objects that a command looks at, wherever they are.
-pub struct Reading {
+pub struct SourceReading {
     pub(super) place: ReadingPlace,
     /// The moment for which everything is judged.
     pub now: Timestamp,
@@ -51,9 +51,9 @@ pub struct Reading {
     /// answered.
     pub(super) one_of_several: Option<String>,
     /// What is around the placements of the targets so far.
-    pub(super) shared: Shared,
+    pub(super) shared: SharedSurroundings,
     /// What a command that writes has done so far.
-    pub record: Record,
+    pub record: ChangeRecord,
     /// What is followed.
     mirror: Option<Mirror>,
     /// When what is not followed was read.
@@ -68,7 +68,7 @@ pub(super) enum ReadingPlace {
 /// Connects to the hub that the flags and the kubeconfig name; at `end` nothing is waited for any
 /// more.
 pub fn connect(
-    global: &Global,
+    global: &GlobalFlags,
     remembers: bool,
     end: Option<TimeLimit>,
     ui: &mut Ui,
@@ -97,7 +97,7 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-impl Reading {
+impl SourceReading {
     /// A hub, judged for this moment, or for now.
     pub(super) fn of_hub(
         hub: Hub,
@@ -154,8 +154,8 @@ impl Reading {
             doubtful: Vec::new(),
             absent: Vec::new(),
             one_of_several: None,
-            shared: Shared::default(),
-            record: Record::default(),
+            shared: SharedSurroundings::default(),
+            record: ChangeRecord::default(),
             mirror: None,
             read_at: Instant::now(),
         }
@@ -193,21 +193,24 @@ impl Reading {
     }
 
     /// One answer to one question.
-    pub fn ask(&mut self, query: &HubQuery) -> Answer {
+    pub fn ask(&mut self, query: &HubQuery) -> QueryAnswer {
         self.answer(std::slice::from_ref(query))
             .pop()
-            .unwrap_or(Answer::none(Outcome::NotCollected))
+            .unwrap_or(QueryAnswer::none(Outcome::NotCollected))
     }
 
     /// One answer, and the texts of its objects as JSON.
-    pub fn ask_with_texts(&mut self, query: &HubQuery) -> (Answer, Texts) {
+    pub fn ask_with_texts(&mut self, query: &HubQuery) -> (QueryAnswer, ObjectTexts) {
         let (mut answers, texts) = self.answer_with_texts(std::slice::from_ref(query));
         let answer = answers.pop();
-        (answer.unwrap_or(Answer::none(Outcome::NotCollected)), texts)
+        (
+            answer.unwrap_or(QueryAnswer::none(Outcome::NotCollected)),
+            texts,
+        )
     }
 
     /// The same for several questions at once.
-    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
+    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<QueryAnswer>, ObjectTexts) {
         let answered = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_with_texts(queries),
             ReadingPlace::Files(bundle) => bundle.answer_with_texts(queries),
@@ -255,7 +258,7 @@ impl Reading {
         } else {
             self.record.steps().join("; ")
         };
-        Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(Told::All)
+        Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(ToldChange::All)
     }
 
     /// The moment for which everything is judged, once something was read.
@@ -304,12 +307,12 @@ impl Reading {
     }
 }
 
-impl Source for Reading {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+impl Source for SourceReading {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.answer_around(queries, None)
     }
 
-    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<QueryAnswer> {
         if let Some(mirror) = self.mirror(queries) {
             let answers = mirror.answer(queries);
             self.take_time();
@@ -333,7 +336,7 @@ impl Source for Reading {
         answers
     }
 
-    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+    fn answer_many(&mut self, rounds: &[QueryRound]) -> Vec<Vec<QueryAnswer>> {
         let answers = match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_many(rounds),
             ReadingPlace::Files(_) => rounds
@@ -345,14 +348,14 @@ impl Source for Reading {
         answers
     }
 
-    fn texts(&mut self, queries: &[HubQuery]) -> Texts {
+    fn texts(&mut self, queries: &[HubQuery]) -> ObjectTexts {
         if queries.is_empty() {
-            return Texts::new();
+            return ObjectTexts::new();
         }
         self.answer_with_texts(queries).1
     }
 
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
+    fn look(&mut self, errands: &[MemberErrand]) -> BTreeMap<String, MemberObservation> {
         match &mut self.place {
             ReadingPlace::Hub(hub) => hub.look(errands),
             ReadingPlace::Files(bundle) => bundle.look(errands),

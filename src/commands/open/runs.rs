@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::commands::open::reading::Reading;
-use crate::commands::open::selection::Reach;
+use crate::commands::open::reading::SourceReading;
+use crate::commands::open::selection::ListReach;
 use crate::error::Error;
-use crate::hub::More;
-use crate::inventory::source::{Answer, HubFacts, HubQuery, NOT_COLLECTED, Outcome, Source};
+use crate::hub::ListProgress;
+use crate::inventory::source::{HubFacts, HubQuery, NOT_COLLECTED, Outcome, QueryAnswer, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
@@ -33,14 +33,14 @@ pub(in crate::commands) enum ReadDepth {
 }
 
 /// Runs, by placement.
-pub(in crate::commands) struct Runs {
+pub(in crate::commands) struct RunsByPlacement {
     /// What is known around each placement that a run names, by scope, namespace and name.
     pub placements: Vec<Inventory>,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
 }
 
-impl Runs {
+impl RunsByPlacement {
     /// Every run, understood: by scope and namespace, then name.
     pub fn rollouts(&self) -> Vec<(&Inventory, Rollout<'_>)> {
         let mut rollouts: Vec<_> = self
@@ -73,7 +73,7 @@ pub(in crate::commands) fn unlisted(gaps: &[NotChecked]) -> impl Iterator<Item =
 }
 
 /// What the outcomes leave unknown. A kind that the hub does not serve has no objects.
-pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[Answer]) -> Vec<NotChecked> {
+pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[QueryAnswer]) -> Vec<NotChecked> {
     let mut gaps: Vec<_> = queries
         .iter()
         .zip(answers)
@@ -94,11 +94,11 @@ pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[Answer]) -> Vec
 
 /// Reads the runs that are `wanted`, and what their verdicts need.
 pub(in crate::commands) fn read(
-    reading: &mut Reading,
-    reach: &Reach,
+    reading: &mut SourceReading,
+    reach: &ListReach,
     evidence: ReadDepth,
     wanted: impl Fn(&UpdateRun) -> bool,
-) -> Result<Runs, Error> {
+) -> Result<RunsByPlacement, Error> {
     let queries = reach.queries(Concept::UpdateRun);
     let answers = reading.answer(&queries);
     if evidence == ReadDepth::Verdict {
@@ -109,7 +109,7 @@ pub(in crate::commands) fn read(
         known.add_approvals(reading, reach)?;
     }
     known.note(&queries, &answers);
-    let mut groups = Groups::new();
+    let mut groups = PlacementRuns::new();
     for answer in &answers {
         for object in answer.objects.iter() {
             if object.get::<UpdateRun>().is_some_and(|run| wanted(run)) {
@@ -118,14 +118,14 @@ pub(in crate::commands) fn read(
         }
     }
     let placements = known.settle(reading, reach, evidence, groups)?;
-    Ok(Runs {
+    Ok(RunsByPlacement {
         placements,
         gaps: known.gaps,
     })
 }
 
 /// Runs as rows of a list.
-pub(in crate::commands) struct Rows<R> {
+pub(in crate::commands) struct RunRows<R> {
     /// The rows, by scope, namespace and name of their runs.
     pub runs: Vec<(ObjectRef, R)>,
     /// Every approval request that was read.
@@ -137,12 +137,12 @@ pub(in crate::commands) struct Rows<R> {
 /// Makes a row of each run that is `wanted`, and keeps nothing else of it: runs are dropped
 /// as they come, unless their verdict needs something that is not read yet.
 pub(in crate::commands) fn rows<R>(
-    reading: &mut Reading,
-    reach: &Reach,
+    reading: &mut SourceReading,
+    reach: &ListReach,
     evidence: ReadDepth,
     wanted: impl Fn(&UpdateRun) -> bool,
     mut row: impl FnMut(&Inventory, &Rollout<'_>) -> R,
-) -> Result<Rows<R>, Error> {
+) -> Result<RunRows<R>, Error> {
     let queries = reach.queries(Concept::UpdateRun);
     let mut known = KnownBefore::default();
     if evidence == ReadDepth::Approvals {
@@ -156,8 +156,8 @@ pub(in crate::commands) fn rows<R>(
             return;
         };
         let objects = match more {
-            More::Objects(objects) => objects,
-            More::Again => {
+            ListProgress::Objects(objects) => objects,
+            ListProgress::Again => {
                 rows.clear();
                 later.clear();
                 return;
@@ -185,7 +185,7 @@ pub(in crate::commands) fn rows<R>(
         reading.listed(&queries, &answers)?;
     }
     known.note(&queries, &answers);
-    let (mut rows, mut groups) = (Vec::new(), Groups::new());
+    let (mut rows, mut groups) = (Vec::new(), PlacementRuns::new());
     for ((own, later), answer) in lists.into_iter().zip(&answers) {
         rows.extend(own);
         for object in later {
@@ -199,7 +199,7 @@ pub(in crate::commands) fn rows<R>(
         }
     }
     rows.sort_by(|(a, _), (b, _)| a.cmp(b));
-    Ok(Rows {
+    Ok(RunRows {
         runs: rows,
         approvals: known.approvals,
         gaps: known.gaps,
@@ -207,7 +207,7 @@ pub(in crate::commands) fn rows<R>(
 }
 
 /// The runs on each placement.
-type Groups = BTreeMap<ObjectRef, RunsOfPlacement>;
+type PlacementRuns = BTreeMap<ObjectRef, RunsOfPlacement>;
 
 /// The runs on one placement.
 struct RunsOfPlacement {
@@ -216,7 +216,7 @@ struct RunsOfPlacement {
     facts: HubFacts,
 }
 
-fn add(groups: &mut Groups, object: Object, outcome: &Outcome) {
+fn add(groups: &mut PlacementRuns, object: Object, outcome: &Outcome) {
     if let Some(run) = object.get::<UpdateRun>() {
         let placement = run.placement();
         let group = groups
@@ -246,13 +246,13 @@ impl RunsOfPlacement {
         &self,
         placement: &ObjectRef,
         now: jiff::Timestamp,
-        approvals: Option<Answer>,
-        bindings: Option<Answer>,
+        approvals: Option<QueryAnswer>,
+        bindings: Option<QueryAnswer>,
     ) -> Inventory {
         let scope = placement.scope();
         let all = |concept| HubQuery::all(scope.kind(concept), scope.namespace());
-        let unknown = || Answer::none(Outcome::NotCollected);
-        let runs = Answer {
+        let unknown = || QueryAnswer::none(Outcome::NotCollected);
+        let runs = QueryAnswer {
             objects: self.runs.as_slice().into(),
             outcome: self.outcome.clone(),
         };
@@ -276,7 +276,7 @@ impl RunsOfPlacement {
 }
 
 /// Asks for the schema of the runs whose conditions leave open what they mean, once per kind.
-fn facts(reading: &mut Reading, groups: &mut Groups) {
+fn facts(reading: &mut SourceReading, groups: &mut PlacementRuns) {
     let mut known: HashMap<Kind, HubFacts> = HashMap::new();
     let kinds: BTreeSet<_> = groups.keys().map(|placement| placement.kind).collect();
     for kind in kinds {
@@ -343,14 +343,18 @@ struct KnownBefore {
 
 impl KnownBefore {
     /// Notes what could not be read.
-    fn note(&mut self, queries: &[HubQuery], answers: &[Answer]) {
+    fn note(&mut self, queries: &[HubQuery], answers: &[QueryAnswer]) {
         self.gaps.extend(gaps(queries, answers));
         self.gaps.sort();
         self.gaps.dedup();
     }
 
     /// All approval requests, without which the command has nothing to say.
-    fn add_approvals(&mut self, reading: &mut Reading, reach: &Reach) -> Result<(), Error> {
+    fn add_approvals(
+        &mut self,
+        reading: &mut SourceReading,
+        reach: &ListReach,
+    ) -> Result<(), Error> {
         let queries = reach.queries(Concept::ApprovalRequest);
         let answers = reading.answer(&queries);
         reading.listed(&queries, &answers)?;
@@ -358,7 +362,7 @@ impl KnownBefore {
         Ok(())
     }
 
-    fn take_approvals(&mut self, queries: &[HubQuery], answers: &[Answer]) {
+    fn take_approvals(&mut self, queries: &[HubQuery], answers: &[QueryAnswer]) {
         self.note(queries, answers);
         for (query, answer) in queries.iter().zip(answers) {
             self.asked.insert(query.kind, answer.outcome.clone());
@@ -380,7 +384,7 @@ impl KnownBefore {
     }
 
     /// The requests of a placement's runs, and those under the names that their gates give.
-    fn approvals_of(&self, placement: &ObjectRef, group: &RunsOfPlacement) -> Option<Answer> {
+    fn approvals_of(&self, placement: &ObjectRef, group: &RunsOfPlacement) -> Option<QueryAnswer> {
         let kind = placement.scope().kind(Concept::ApprovalRequest);
         let outcome = self.asked.get(&kind)?.clone();
         let key = |name: &str| (kind, placement.namespace.clone(), name.to_owned());
@@ -392,7 +396,7 @@ impl KnownBefore {
             places.extend(named.filter_map(|task| self.by_name.get(&key(&task.approval_request))));
         }
         let objects = places.iter().filter_map(|at| self.approvals.get(*at));
-        Some(Answer {
+        Some(QueryAnswer {
             objects: objects.cloned().collect(),
             outcome,
         })
@@ -401,10 +405,10 @@ impl KnownBefore {
     /// Reads what the groups need, and puts together what is known of each.
     fn settle(
         &mut self,
-        reading: &mut Reading,
-        reach: &Reach,
+        reading: &mut SourceReading,
+        reach: &ListReach,
         evidence: ReadDepth,
-        mut groups: Groups,
+        mut groups: PlacementRuns,
     ) -> Result<Vec<Inventory>, Error> {
         facts(reading, &mut groups);
         let now = reading.now;
@@ -447,9 +451,9 @@ impl KnownBefore {
     /// Reads the bindings of placements to the clusters that matter.
     fn bindings(
         &mut self,
-        reading: &mut Reading,
-        placements: &[(&ObjectRef, Clusters)],
-    ) -> HashMap<ObjectRef, Answer> {
+        reading: &mut SourceReading,
+        placements: &[(&ObjectRef, RelevantClusters)],
+    ) -> HashMap<ObjectRef, QueryAnswer> {
         let binding = |placement: &ObjectRef| placement.scope().kind(Concept::Binding);
         let queries: Vec<_> = placements
             .iter()
@@ -463,7 +467,7 @@ impl KnownBefore {
                 )
             })
             .collect();
-        let clusters: HashMap<(Kind, &str, &str), &Clusters> = placements
+        let clusters: HashMap<(Kind, &str, &str), &RelevantClusters> = placements
             .iter()
             .map(|(placement, clusters)| {
                 let (namespace, name) = (placement.namespace.as_str(), placement.name.as_str());
@@ -474,16 +478,18 @@ impl KnownBefore {
         let answers = reading.each_alike(&queries, |at, more| {
             let kept = kept.entry(at).or_default();
             match more {
-                More::Objects(objects) => kept.extend(objects.into_iter().filter(|object| {
-                    let Some(it) = object.get::<Binding>() else {
-                        return false;
-                    };
-                    let placement = it.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
-                    let key = (object.kind, it.meta.namespace.as_str(), placement);
-                    let clusters = clusters.get(&key);
-                    clusters.is_some_and(|clusters| clusters.has(&it.spec.cluster))
-                })),
-                More::Again => kept.clear(),
+                ListProgress::Objects(objects) => {
+                    kept.extend(objects.into_iter().filter(|object| {
+                        let Some(it) = object.get::<Binding>() else {
+                            return false;
+                        };
+                        let placement = it.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+                        let key = (object.kind, it.meta.namespace.as_str(), placement);
+                        let clusters = clusters.get(&key);
+                        clusters.is_some_and(|clusters| clusters.has(&it.spec.cluster))
+                    }))
+                }
+                ListProgress::Again => kept.clear(),
             }
         });
         self.note(&queries, &answers);
@@ -501,7 +507,7 @@ impl KnownBefore {
                 let (namespace, name) = (placement.namespace.clone(), placement.name.clone());
                 let objects = found.remove(&(binding(placement), namespace, name));
                 let objects = objects.unwrap_or_default().into();
-                ((*placement).clone(), Answer { objects, ..answer })
+                ((*placement).clone(), QueryAnswer { objects, ..answer })
             });
         answers.collect()
     }
@@ -513,9 +519,9 @@ impl KnownBefore {
         group: &RunsOfPlacement,
         evidence: ReadDepth,
         now: jiff::Timestamp,
-    ) -> Clusters {
+    ) -> RelevantClusters {
         if evidence == ReadDepth::Approvals {
-            return Clusters::All;
+            return RelevantClusters::All;
         }
         let approvals = self.approvals_of(placement, group);
         let inventory = group.inventory(placement, now, approvals, None);
@@ -526,17 +532,17 @@ impl KnownBefore {
                 clusters.extend(rollout.unsettled().map(|cluster| cluster.name.to_owned()));
             }
         }
-        Clusters::Some(clusters)
+        RelevantClusters::Some(clusters)
     }
 }
 
 /// Clusters that matter.
-enum Clusters {
+enum RelevantClusters {
     All,
     Some(BTreeSet<String>),
 }
 
-impl Clusters {
+impl RelevantClusters {
     fn has(&self, cluster: &str) -> bool {
         match self {
             Self::All => true,

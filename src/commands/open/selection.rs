@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
 use crate::inventory::source::{HubQuery, Labels};
 use crate::kubefleet::run::UpdateRun;
@@ -15,7 +15,7 @@ use crate::ui::Ui;
 
 /// Where a command that lists looks, and for what.
 #[derive(Debug, Clone)]
-pub(in crate::commands) struct Reach {
+pub(in crate::commands) struct ListReach {
     /// `None` for both scopes and all namespaces.
     scope: Option<Scope>,
     /// The runs that were named, in their order.
@@ -24,9 +24,9 @@ pub(in crate::commands) struct Reach {
     labels: Option<(Concept, LabelSelector)>,
 }
 
-impl Reach {
+impl ListReach {
     /// What `-n` and `-A` ask for.
-    pub fn of(global: &Global, everywhere: bool) -> Result<Self, Error> {
+    pub fn of(global: &GlobalFlags, everywhere: bool) -> Result<Self, Error> {
         match (&global.namespace, everywhere) {
             (Some(_), true) => Err(Error::usage("-A and -n cannot be used together")),
             (_, true) => Ok(Self::everywhere()),
@@ -130,11 +130,11 @@ impl RunSelection {
     /// Where to look, once the names are known to be names of runs.
     pub fn reach(
         &self,
-        global: &Global,
-        reading: &mut Reading,
+        global: &GlobalFlags,
+        reading: &mut SourceReading,
         ui: &mut Ui,
-    ) -> Result<Reach, Error> {
-        let reach = Reach::of(global, self.all_namespaces)?;
+    ) -> Result<ListReach, Error> {
+        let reach = ListReach::of(global, self.all_namespaces)?;
         let mut reach = reach.selecting(Concept::UpdateRun, self.selector.as_ref());
         for word in &self.runs {
             let namespace = global.namespace.as_deref();

@@ -5,17 +5,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::bundle;
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, InputArgs, Reading};
+use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::reading::{self, InputArgs, SourceReading};
 use crate::error::Error;
 use crate::hub::TimeLimit;
-use crate::kubefleet::object::Keep;
+use crate::kubefleet::object::KeptObjects;
 use crate::settings::InForce;
 use crate::ui::Ui;
 
 /// One call of the program.
 pub struct Session<'s> {
-    pub global: &'s Global,
+    pub global: &'s GlobalFlags,
     pub settings: InForce,
     pub ui: &'s mut Ui,
     pub clock: fn() -> Timestamp,
@@ -23,8 +23,12 @@ pub struct Session<'s> {
 
 impl Session<'_> {
     /// Reads the files, or connects to the hub. `command` is the one that hints name.
-    pub fn open(&mut self, input: &InputArgs, command: &'static str) -> Result<Reading, Error> {
-        self.open_keeping(Keep::default(), input, command)
+    pub fn open(
+        &mut self,
+        input: &InputArgs,
+        command: &'static str,
+    ) -> Result<SourceReading, Error> {
+        self.open_keeping(KeptObjects::default(), input, command)
     }
 
     /// Connects to the hub, for a command that has to end in this time. Without any time, or for no
@@ -33,29 +37,29 @@ impl Session<'_> {
         &mut self,
         limit: Option<Duration>,
         command: &'static str,
-    ) -> Result<Reading, Error> {
+    ) -> Result<SourceReading, Error> {
         let limit = limit.filter(|limit| !limit.is_zero());
         let hub = reading::connect(self.global, false, limit.map(TimeLimit::after), self.ui)?;
-        Ok(Reading::of_hub(hub, None, command, self.clock))
+        Ok(SourceReading::of_hub(hub, None, command, self.clock))
     }
 
-    /// As `open`, keeping more of what files hold: [`Reading::ask_with_texts`] gives it.
+    /// As `open`, keeping more of what files hold: [`SourceReading::ask_with_texts`] gives it.
     pub fn open_keeping(
         &mut self,
-        keep: impl Into<Keep>,
+        keep: impl Into<KeptObjects>,
         input: &InputArgs,
         command: &'static str,
-    ) -> Result<Reading, Error> {
+    ) -> Result<SourceReading, Error> {
         if input.files.is_empty() {
             let hub = reading::connect(self.global, true, None, self.ui)?;
-            return Ok(Reading::of_hub(hub, input.now, command, self.clock));
+            return Ok(SourceReading::of_hub(hub, input.now, command, self.clock));
         }
         let inputs = self.inputs(input)?;
         let bundle = bundle::read_within(inputs, keep, input.limits())?;
         for warning in &bundle.warnings {
             self.ui.warning(warning);
         }
-        Ok(Reading::of_files(bundle, input, command, self.clock))
+        Ok(SourceReading::of_files(bundle, input, command, self.clock))
     }
 
     fn inputs(&mut self, input: &InputArgs) -> Result<Vec<bundle::Input>, Error> {

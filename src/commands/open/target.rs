@@ -2,7 +2,7 @@
 
 use crate::commands::open::names::{KnownNames, resolve};
 use crate::commands::open::picking::{self, Eligible};
-use crate::commands::open::reading::{Reading, ReadingPlace};
+use crate::commands::open::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -13,7 +13,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
-impl Reading {
+impl SourceReading {
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
     /// files were collected for, else the run that is chosen at the terminal.
     pub fn target(

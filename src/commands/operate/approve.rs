@@ -6,18 +6,18 @@ mod select;
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::change::guard::{self, Accepted};
-use crate::change::record::Told;
+use crate::change::guard::{self, AcceptedRisks};
+use crate::change::record::ToldChange;
 use crate::change::{Change, approval_message};
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::picking;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{
-    Operation, Proposal, ThisRun, WriteEffect, interrupted, operate,
+    Operation, ThisRun, WriteEffect, WriteProposal, interrupted, operate,
 };
 use crate::commands::operate::steering;
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
 use crate::words::Hint;
 pub(in crate::commands) use preview::moves;
-use select::{Choice, Selection};
+use select::{ApprovalChoice, Selection};
 
 /// Approve a pending gate
 ///
@@ -78,7 +78,7 @@ pub struct ApproveArgs {
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -116,7 +116,7 @@ pub fn run(args: &ApproveArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     })
 }
 
-fn act(args: &ApproveArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exit, Error> {
+fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Result<Exit, Error> {
     if let Some(hub) = op.reading.hub() {
         hub.ask_who();
     }
@@ -178,7 +178,9 @@ fn of_target(
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(target, &run, &inventory));
     };
-    let who = who.as_ref().and_then(|who: &Who| who.name.as_deref());
+    let who = who
+        .as_ref()
+        .and_then(|who: &ApproverIdentity| who.name.as_deref());
     let message = approval_message(who, args.reason.as_deref());
     let at = op.reading.clock.now();
     let changes = changes(&selection, &message, at, &inventory)?;
@@ -195,7 +197,7 @@ fn of_target(
 }
 
 /// Who approves, by the hub's word.
-struct Who {
+struct ApproverIdentity {
     name: Option<String>,
     /// Why the hub does not say.
     unknown: Option<String>,
@@ -206,15 +208,15 @@ fn shown(
     args: &ApproveArgs,
     target: &ObjectRef,
     run: &ObjectRef,
-    who: &mut Option<Who>,
-    reading: &mut Reading,
-) -> Result<Proposal<(Inventory, Selection)>, Error> {
+    who: &mut Option<ApproverIdentity>,
+    reading: &mut SourceReading,
+) -> Result<WriteProposal<(Inventory, Selection)>, Error> {
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     let inventory = look(run, by_name.then_some(target), reading)?;
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(target, run, &inventory));
     };
-    let choice = Choice {
+    let choice = ApprovalChoice {
         request: by_name.then_some(target.name.as_str()),
         stage: args.stage.as_deref(),
         task: args.task.map(TaskTime::from),
@@ -230,7 +232,7 @@ fn shown(
                 "the hub does not say who you are ({why}); the approval will not name an approver"
             ));
         }
-        let accepted = Accepted {
+        let accepted = AcceptedRisks {
             older: args.allow_older,
             unseen: args.allow_unseen,
         };
@@ -239,24 +241,24 @@ fn shown(
             .map(|()| Some(ask(&selection, who)));
     }
     drop(rollout);
-    Ok(Proposal {
+    Ok(WriteProposal {
         preview,
         question,
         what: (inventory, selection),
     })
 }
 
-fn whoami(reading: &mut Reading) -> Who {
+fn whoami(reading: &mut SourceReading) -> ApproverIdentity {
     let asked = reading.hub().map(crate::hub::Hub::whoami);
     let (name, unknown) = match asked {
         Some(Ok(name)) => (name, None),
         Some(Err(error)) => (None, Some(error.to_string())),
         None => (None, None),
     };
-    Who { name, unknown }
+    ApproverIdentity { name, unknown }
 }
 
-fn ask(selection: &Selection, who: &Who) -> String {
+fn ask(selection: &Selection, who: &ApproverIdentity) -> String {
     let what = match selection.write.as_slice() {
         [one] => one.request.clone(),
         several => format!("these {}", several.len()),
@@ -267,7 +269,7 @@ fn ask(selection: &Selection, who: &Who) -> String {
 }
 
 /// The run that a request is made out to.
-fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
+fn run_of(request: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef, Error> {
     let query = HubQuery::object(request);
     let answer = reading.ask(&query);
     let Some(found) = answer.all::<ApprovalRequest>().next() else {
@@ -287,7 +289,7 @@ fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error
 fn look(
     run: &ObjectRef,
     request: Option<&ObjectRef>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
 ) -> Result<Inventory, Error> {
     let scope = run.scope();
     let mut queries = vec![HubQuery::all(run.kind, scope.namespace())];
@@ -435,21 +437,21 @@ fn accepted(
                 status.summary
             ),
         )
-        .telling(Told::All)),
+        .telling(ToldChange::All)),
         WriteEffect::Late => Err(op
             .late(&format!(
                 "{first} {verb} approved, but KubeFleet has not accepted it"
             ))
-            .telling(Told::All)
+            .telling(ToldChange::All)
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         WriteEffect::Gone => Err(Error::not_found(format!(
             "{first} {verb} approved, but {run} was deleted in the meantime"
         ))
-        .telling(Told::All)),
+        .telling(ToldChange::All)),
         WriteEffect::Interrupted => Err(interrupted(&format!(
             "{first} {verb} approved; stopped waiting for KubeFleet to accept it"
         ))
-        .telling(Told::All)),
+        .telling(ToldChange::All)),
     }
 }
 

@@ -4,15 +4,15 @@ use clap::Args;
 
 use crate::change::Change;
 use crate::change::preview::Preview;
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::picking;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{
-    Done, Operation, Proposal, ThisRun, WriteEffect, interrupted, operate,
+    ChangeOutcome, Operation, ThisRun, WriteEffect, WriteProposal, interrupted, operate,
 };
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ pub struct DeleteArgs {
     #[arg(long)]
     ignore_not_found: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 /// Deletes runs.
@@ -55,7 +55,7 @@ pub fn run(args: &DeleteArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     operate("delete", &args.writing, session, |op| act(args, global, op))
 }
 
-fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exit, Error> {
+fn act(args: &DeleteArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let mut runs = Vec::new();
     if args.runs.is_empty() {
@@ -84,7 +84,7 @@ fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exi
         return Ok(Exit::Done);
     }
     let doomed = op.agree(&mut |reading| {
-        let doomed = runs.iter().map(|run| Doomed::look(run, reading));
+        let doomed = runs.iter().map(|run| RunDeletion::look(run, reading));
         let doomed = doomed.collect::<Result<Vec<_>, _>>()?;
         let mut preview = Preview::default();
         for one in &doomed {
@@ -94,7 +94,7 @@ fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exi
             [one] => one.run.object.to_string(),
             several => format!("these {} runs", several.len()),
         };
-        Ok(Proposal {
+        Ok(WriteProposal {
             preview,
             question: Ok(Some(format!("Delete {what}?"))),
             what: doomed,
@@ -107,15 +107,15 @@ fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exi
 }
 
 /// A run that is to be deleted, as it was shown.
-pub(in crate::commands) struct Doomed {
+pub(in crate::commands) struct RunDeletion {
     pub run: ThisRun,
     /// Its deletion.
     pub change: Change,
     pub shown: Preview,
 }
 
-impl Doomed {
-    fn look(run: &ObjectRef, reading: &mut Reading) -> Result<Self, Error> {
+impl RunDeletion {
+    fn look(run: &ObjectRef, reading: &mut SourceReading) -> Result<Self, Error> {
         let inventory = reading.overview(run)?;
         let mut doomed = Self::of(&rollout_of(&inventory, run)?);
         steering::unseen(&inventory, &mut doomed.shown);
@@ -133,7 +133,10 @@ impl Doomed {
 
     /// Refuses where the run is not as it was shown any more. Where nothing was done since, nothing
     /// was waited for.
-    pub(in crate::commands) fn is_as_shown(&self, reading: &mut Reading) -> Result<(), Error> {
+    pub(in crate::commands) fn is_as_shown(
+        &self,
+        reading: &mut SourceReading,
+    ) -> Result<(), Error> {
         if reading.record.is_empty() {
             return Ok(());
         }
@@ -240,7 +243,7 @@ pub(in crate::commands) fn delete_for_good(
     op: &mut Operation<'_>,
 ) -> Result<bool, Error> {
     let run = &this.object;
-    if matches!(op.send(change)?, Done::Dry) {
+    if matches!(op.send(change)?, ChangeOutcome::Dry) {
         return Ok(false);
     }
     if op.reading.is_interrupted() {

@@ -2,18 +2,18 @@
 
 use clap::Args;
 
-use crate::change::guard::Accepted;
+use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
 use crate::commands::open::names;
-use crate::commands::open::picking::{self, Made, MadeOf};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::picking::{self, MadeOf, RunInputs};
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::launching::{Launch, launch};
+use crate::commands::operate::launching::{RunLaunch, launch};
 use crate::commands::operate::operation::operate;
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::tolerant::Unknown;
+use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, Scope};
 
 /// Create an update run without starting it
@@ -56,7 +56,7 @@ pub struct InitArgs {
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 /// Makes a run.
@@ -64,14 +64,14 @@ pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let scope = Scope::of_namespace(session.global.namespace.as_deref().unwrap_or_default());
     let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
     let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
-    let wanted = |made: &Made| {
-        Ok(Launch {
+    let wanted = |made: &RunInputs| {
+        Ok(RunLaunch {
             run: run.clone(),
             placement: made.placement.clone(),
             strategy: made.strategy.clone(),
             snapshot: args.snapshot.clone(),
             start: false,
-            accepted: Accepted {
+            accepted: AcceptedRisks {
                 // Nothing goes back before it is started.
                 older: true,
                 unseen: args.allow_unseen,
@@ -79,12 +79,12 @@ pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
-            unknown: Unknown::new(),
+            unknown: UnknownFields::new(),
             diff: args.diff,
         })
     };
     operate("init", &args.writing, session, |op| {
         let made = picking::made(&run, given, op.reading, op.ui)?;
-        launch(&mut |_: &mut Reading| wanted(&made), op)
+        launch(&mut |_: &mut SourceReading| wanted(&made), op)
     })
 }

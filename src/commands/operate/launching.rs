@@ -8,18 +8,18 @@ mod start;
 mod wanted;
 
 use crate::change::names as generated;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::Operation;
 use crate::error::Error;
 use crate::exit::Exit;
-use shown::Offer;
+use shown::LaunchOffer;
 pub(in crate::commands) use start::start;
-pub(in crate::commands) use wanted::{First, Launch, Risks};
+pub(in crate::commands) use wanted::{LaunchPreparation, LaunchRisks, RunLaunch};
 
 /// How far a launch has got.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Got {
+enum LaunchProgress {
     /// The run does not exist, or does not exist any more.
     Nothing,
     /// The run was made.
@@ -29,17 +29,17 @@ enum Got {
 /// Makes a run, and waits until it is where it is to be. What is wanted is worked out from what was
 /// read, each time anew.
 pub(in crate::commands) fn launch(
-    wanted: &mut dyn FnMut(&mut Reading) -> Result<Launch, Error>,
+    wanted: &mut dyn FnMut(&mut SourceReading) -> Result<RunLaunch, Error>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let look = op.look();
     let offered = op.agree(&mut |reading| shown::offer(wanted(reading)?, &look, reading))?;
     match offered {
-        Offer::Same(launch, this) => {
-            let mut got = Got::Made;
+        LaunchOffer::Same(launch, this) => {
+            let mut got = LaunchProgress::Made;
             making::finish(&launch, &this, None, &mut got, op)
         }
-        Offer::New {
+        LaunchOffer::New {
             launch,
             wish,
             beside,
@@ -47,7 +47,7 @@ pub(in crate::commands) fn launch(
             let Some(wish) = wish else {
                 return Err(Error::failed(format!("{} was refused", launch.run)));
             };
-            let mut got = Got::Nothing;
+            let mut got = LaunchProgress::Nothing;
             making::make(&launch, wish, &beside, &mut got, op)
                 .map_err(|error| making::midway(error, &launch, got, &op.reading.record))
         }

@@ -7,17 +7,17 @@ mod prompt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::change::guard::Accepted;
-use crate::change::record::Told;
-use crate::change::{Act, Change, Happened};
-use crate::commands::open::reading::Reading;
+use crate::change::guard::AcceptedRisks;
+use crate::change::record::ToldChange;
+use crate::change::{Change, WriteAction, WriteCertainty};
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::refusal;
-use crate::commands::operate::writing::{DryRun, ResultFormat, Writing};
+use crate::commands::operate::writing::{DryRun, ResultFormat, WriteFlags};
 use crate::commands::output;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Access, Expected, HubError, Sending, Sent};
+use crate::hub::{AccessCheck, ChangeSending, Expected, HubError, SentChange};
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::path;
@@ -26,12 +26,12 @@ use crate::render;
 use crate::ui::Ui;
 use crate::words::{Hint, count};
 pub(in crate::commands) use effect::WriteEffect;
-pub(in crate::commands) use prompt::Proposal;
+pub(in crate::commands) use prompt::WriteProposal;
 
 /// A command that writes: where it reads, how it is to write, and whom it tells.
 pub(in crate::commands) struct Operation<'o> {
-    pub reading: &'o mut Reading,
-    pub args: &'o Writing,
+    pub reading: &'o mut SourceReading,
+    pub args: &'o WriteFlags,
     pub ui: &'o mut Ui,
     /// Whether everything is shown.
     pub verbose: bool,
@@ -41,7 +41,7 @@ pub(in crate::commands) struct Operation<'o> {
 /// told.
 pub(in crate::commands) fn operate(
     name: &'static str,
-    args: &Writing,
+    args: &WriteFlags,
     session: &mut Session<'_>,
     act: impl FnOnce(&mut Operation<'_>) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
@@ -59,14 +59,14 @@ pub(in crate::commands) fn operate(
 }
 
 /// An error with all that the command had done.
-pub(in crate::commands) fn completed(error: Error, reading: &Reading) -> Error {
+pub(in crate::commands) fn completed(error: Error, reading: &SourceReading) -> Error {
     let message = reading.record.complete(&error.message, error.told);
-    Error { message, ..error }.telling(Told::All)
+    Error { message, ..error }.telling(ToldChange::All)
 }
 
 /// That the user ended a command, and what is true then.
 pub(in crate::commands) fn interrupted(what: &str) -> Error {
-    Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(Told::Last)
+    Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(ToldChange::Last)
 }
 
 /// One run and no other of its name.
@@ -88,7 +88,7 @@ impl ThisRun {
 }
 
 /// What became of a change.
-pub(in crate::commands) enum Done {
+pub(in crate::commands) enum ChangeOutcome {
     /// It was shown, or checked, and not done.
     Dry,
     /// It was done.
@@ -100,8 +100,8 @@ pub(in crate::commands) enum Done {
 
 impl Operation<'_> {
     /// How what is shown before a write looks.
-    pub(in crate::commands) fn look(&self) -> render::Look {
-        render::Look {
+    pub(in crate::commands) fn look(&self) -> render::RenderLook {
+        render::RenderLook {
             width: self.ui.width(),
             paint: self.ui.paint_err(),
             invocation: self.ui.invocation().clone(),
@@ -110,7 +110,7 @@ impl Operation<'_> {
     }
 
     /// The same, written in another way.
-    pub(in crate::commands) fn with<'s>(&'s mut self, args: &'s Writing) -> Operation<'s> {
+    pub(in crate::commands) fn with<'s>(&'s mut self, args: &'s WriteFlags) -> Operation<'s> {
         Operation {
             reading: self.reading,
             args,
@@ -120,7 +120,7 @@ impl Operation<'_> {
     }
 
     /// Sends a change once, or shows it.
-    pub(in crate::commands) fn send(&mut self, change: &Change) -> Result<Done, Error> {
+    pub(in crate::commands) fn send(&mut self, change: &Change) -> Result<ChangeOutcome, Error> {
         let Some(hub) = self.reading.hub() else {
             return Err(Error::usage("cannot write to files: -f is read-only"));
         };
@@ -130,9 +130,9 @@ impl Operation<'_> {
         };
         if self.args.dry_run == DryRun::Client {
             self.show(change, version)?;
-            return Ok(Done::Dry);
+            return Ok(ChangeOutcome::Dry);
         }
-        let sending = Sending {
+        let sending = ChangeSending {
             manager: &self.args.field_manager,
             dry_run: self.args.is_dry(),
         };
@@ -141,16 +141,16 @@ impl Operation<'_> {
             return Err(unsent(self.reading));
         };
         match hub.send(change, sending) {
-            Sent::Done(answer) if self.args.is_dry() => {
+            SentChange::Done(answer) if self.args.is_dry() => {
                 unaltered(change, &answer, self.reading)?;
                 self.ui
                     .status(&format!("would {} (checked by the server)", change.would));
                 if let Some(format) = self.args.output {
                     print(&change.object, &answer, format, self.ui)?;
                 }
-                Ok(Done::Dry)
+                Ok(ChangeOutcome::Dry)
             }
-            Sent::Done(answer) => {
+            SentChange::Done(answer) => {
                 let unlike = change.unlike(&answer);
                 if !unlike.is_empty() {
                     return self.altered(change, &unlike);
@@ -158,11 +158,11 @@ impl Operation<'_> {
                 self.reading.record.did(&change.did);
                 self.ui.status(&change.did);
                 let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
-                Ok(Done::Written {
+                Ok(ChangeOutcome::Written {
                     uid: uid.to_owned(),
                 })
             }
-            Sent::Refused(error) if !self.args.is_dry() && may_be_an_echo(&error) => {
+            SentChange::Refused(error) if !self.args.is_dry() && may_be_an_echo(&error) => {
                 if self.was_done(change, before) {
                     self.ui.warning(&format!(
                         "{error}, but {} shows that it was done: something in between may have \
@@ -171,14 +171,14 @@ impl Operation<'_> {
                     ));
                     self.reading.record.did(&change.did);
                     self.ui.status(&change.did);
-                    return Ok(Done::Written { uid: String::new() });
+                    return Ok(ChangeOutcome::Written { uid: String::new() });
                 }
                 Err(refusal::explain(change, &error, self.reading))
             }
-            Sent::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
-            Sent::Unsent(error) => Err(not_done(change, error.into(), self.reading)),
-            Sent::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
-            Sent::Doubtful(error) => self.doubtful(change, &error),
+            SentChange::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
+            SentChange::Unsent(error) => Err(not_done(change, error.into(), self.reading)),
+            SentChange::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
+            SentChange::Doubtful(error) => self.doubtful(change, &error),
         }
     }
 
@@ -188,46 +188,46 @@ impl Operation<'_> {
         &mut self,
         change: &Change,
         taken: bool,
-        accepted: Accepted,
+        accepted: AcceptedRisks,
     ) -> Result<(), Error> {
         let Some(hub) = self.reading.hub() else {
             return Err(Error::usage("cannot write to files: -f is read-only"));
         };
-        let sending = Sending {
+        let sending = ChangeSending {
             manager: &self.args.field_manager,
             dry_run: true,
         };
         match hub.send(change, sending) {
-            Sent::Done(answer) => unaltered(change, &answer, self.reading),
-            Sent::Refused(HubError::Refused {
+            SentChange::Done(answer) => unaltered(change, &answer, self.reading),
+            SentChange::Refused(HubError::Refused {
                 code: 409,
                 ref reason,
                 ..
             }) if taken && reason == "AlreadyExists" => Ok(()),
-            Sent::Refused(HubError::Refused {
+            SentChange::Refused(HubError::Refused {
                 code: 400,
                 ref message,
                 ..
             }) if accepted.unseen && message.contains("does not support dry run") => Ok(()),
-            Sent::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
-            Sent::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
-            Sent::Unsent(error) | Sent::Doubtful(error) => {
+            SentChange::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
+            SentChange::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
+            SentChange::Unsent(error) | SentChange::Doubtful(error) => {
                 Err(not_done(change, error.into(), self.reading))
             }
         }
     }
 
     /// Says what became of a change that the hub answered with something else than was sent.
-    fn altered(&mut self, change: &Change, unlike: &[String]) -> Result<Done, Error> {
+    fn altered(&mut self, change: &Change, unlike: &[String]) -> Result<ChangeOutcome, Error> {
         let object = &change.object;
         let unlike = unlike.join("; ");
         let look = Hint::new("check it, and the hub's mutating webhooks, before you try again:")
             .command(change.look());
-        if matches!(change.act, Act::Create { .. }) {
+        if matches!(change.act, WriteAction::Create { .. }) {
             self.reading.record.did(&change.did);
             return Err(
                 Error::failed(format!("{}, but not as it was sent: {unlike}", change.did))
-                    .telling(Told::Last)
+                    .telling(ToldChange::Last)
                     .hint(look),
             );
         }
@@ -235,13 +235,13 @@ impl Operation<'_> {
         let answer = self.reading.hub().map(|hub| hub.read_back(&query));
         let found = answer.filter(|answer| answer.outcome == Outcome::Listed);
         let what = match found.map(|answer| change.happened(answer.objects.first())) {
-            Some(Happened::Yes) => {
+            Some(WriteCertainty::Yes) => {
                 self.reading.record.did(&change.did);
                 self.ui.status(&change.did);
-                return Ok(Done::Written { uid: String::new() });
+                return Ok(ChangeOutcome::Written { uid: String::new() });
             }
-            Some(Happened::No) => "shows that nothing was changed",
-            Some(Happened::Unclear) => "was changed in a different way",
+            Some(WriteCertainty::No) => "shows that nothing was changed",
+            Some(WriteCertainty::Unclear) => "was changed in a different way",
             None => "cannot be read: the outcome is unknown",
         };
         Err(Error::failed(format!(
@@ -268,17 +268,17 @@ impl Operation<'_> {
             writes.any(|write| write.manager == manager && is_since(write.time))
         });
         let is_done = match &change.act {
-            Act::Delete { uid, .. } => {
+            WriteAction::Delete { uid, .. } => {
                 meta.is_some_and(|meta| meta.uid == *uid && is_since(meta.deleted))
             }
-            Act::Create { .. } => is_ours && is_since(meta.and_then(|meta| meta.created)),
-            Act::SetState { .. } | Act::Approve { .. } => is_ours,
+            WriteAction::Create { .. } => is_ours && is_since(meta.and_then(|meta| meta.created)),
+            WriteAction::SetState { .. } | WriteAction::Approve { .. } => is_ours,
         };
-        answer.outcome == Outcome::Listed && change.happened(now) == Happened::Yes && is_done
+        answer.outcome == Outcome::Listed && change.happened(now) == WriteCertainty::Yes && is_done
     }
 
     /// Looks what became of a change whose answer was lost.
-    fn doubtful(&mut self, change: &Change, error: &HubError) -> Result<Done, Error> {
+    fn doubtful(&mut self, change: &Change, error: &HubError) -> Result<ChangeOutcome, Error> {
         if self.args.is_dry() {
             return Err(not_done(change, error.clone().into(), self.reading));
         }
@@ -309,28 +309,30 @@ impl Operation<'_> {
             return Err(unknown(&format!("{object} {gap}")));
         }
         match change.happened(answer.objects.first()) {
-            Happened::Yes => {
+            WriteCertainty::Yes => {
                 self.ui.warning(&format!(
                     "the answer was lost ({error}), but {object} shows that it was done"
                 ));
                 self.reading.record.did(&change.did);
                 self.ui.status(&change.did);
-                Ok(Done::Written { uid: String::new() })
+                Ok(ChangeOutcome::Written { uid: String::new() })
             }
             // The API server's own error ends it; whatever else was lost may still get there.
-            Happened::No if matches!(error, HubError::Refused { code: 500, .. }) => {
+            WriteCertainty::No if matches!(error, HubError::Refused { code: 500, .. }) => {
                 Err(Error::failed(format!(
                     "could not {}: {error}; {object} shows that nothing was changed",
                     change.would
                 ))
                 .hint("try again; if it keeps failing, check the hub's API server"))
             }
-            Happened::No => Err(Error::failed(format!(
+            WriteCertainty::No => Err(Error::failed(format!(
                 "could not {}: {error}; {object} shows that nothing was changed so far",
                 change.would
             ))
             .hint(Hint::new("check it before you try again:").command(change.look()))),
-            Happened::Unclear => Err(unknown(&format!("{object} was changed in a different way"))),
+            WriteCertainty::Unclear => {
+                Err(unknown(&format!("{object} was changed in a different way")))
+            }
         }
     }
 
@@ -485,9 +487,12 @@ fn print(
 }
 
 /// Refuses where the hub says that a run may not be started. Where it does not say, it is tried.
-pub(in crate::commands) fn may_patch(run: &ObjectRef, reading: &mut Reading) -> Result<(), Error> {
+pub(in crate::commands) fn may_patch(
+    run: &ObjectRef,
+    reading: &mut SourceReading,
+) -> Result<(), Error> {
     let kind = run.kind;
-    let access = Access {
+    let access = AccessCheck {
         verb: "patch",
         group: kind.group(),
         resource: kind.plural().to_owned(),
@@ -529,9 +534,9 @@ const fn may_be_an_echo(error: &HubError) -> bool {
 
 /// Fails where the server would make something else of a change. Of what is deleted it may show
 /// anything.
-fn unaltered(change: &Change, answer: &Value, reading: &Reading) -> Result<(), Error> {
+fn unaltered(change: &Change, answer: &Value, reading: &SourceReading) -> Result<(), Error> {
     let unlike = change.unlike(answer);
-    if unlike.is_empty() || matches!(change.act, Act::Delete { .. }) {
+    if unlike.is_empty() || matches!(change.act, WriteAction::Delete { .. }) {
         return Ok(());
     }
     Err(Error::failed(format!(
@@ -544,7 +549,7 @@ fn unaltered(change: &Change, answer: &Value, reading: &Reading) -> Result<(), E
 }
 
 /// Says that something was not done.
-fn not_done(change: &Change, error: Error, reading: &Reading) -> Error {
+fn not_done(change: &Change, error: Error, reading: &SourceReading) -> Error {
     let message = format!(
         "could not {}: {}; {}",
         change.would,
@@ -555,6 +560,6 @@ fn not_done(change: &Change, error: Error, reading: &Reading) -> Error {
 }
 
 /// That the user ended a command before a write.
-pub(in crate::commands) fn unsent(reading: &Reading) -> Error {
-    interrupted(&reading.record.nothing("sent")).telling(Told::Nothing)
+pub(in crate::commands) fn unsent(reading: &SourceReading) -> Error {
+    interrupted(&reading.record.nothing("sent")).telling(ToldChange::Nothing)
 }

@@ -1,14 +1,14 @@
 //! What a server's refusal of a write means, in the user's words.
 
-use crate::change::guard::{self, Unseen};
-use crate::change::{Act, Change};
+use crate::change::guard::{self, UnseenRead};
+use crate::change::{Change, WriteAction};
 use crate::commands::about::permissions;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::{HubQuery, NOT_SERVED, Outcome};
-use crate::kubefleet::object::Body;
+use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::{Concept, Kind, Scope};
 use crate::words::{CommandLine, Hint};
 
@@ -16,21 +16,23 @@ use crate::words::{CommandLine, Hint};
 pub(in crate::commands) fn explain(
     change: &Change,
     error: &HubError,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
 ) -> Error {
     let object = &change.object;
     let would = &change.would;
     let nothing = reading.record.nothing("changed");
     match error {
         HubError::Forbidden(words) => forbidden(change, words, &nothing),
-        HubError::NotFound(words) if matches!(change.act, Act::Create { .. }) => {
+        HubError::NotFound(words) if matches!(change.act, WriteAction::Create { .. }) => {
             Error::not_found(format!("could not {would}: {words}; {nothing}"))
         }
-        HubError::NotFound(_) => Error::not_found(if matches!(change.act, Act::Delete { .. }) {
-            format!("could not {would}: it no longer exists")
-        } else {
-            format!("could not {would}: it no longer exists; {nothing}")
-        }),
+        HubError::NotFound(_) => {
+            Error::not_found(if matches!(change.act, WriteAction::Delete { .. }) {
+                format!("could not {would}: it no longer exists")
+            } else {
+                format!("could not {would}: it no longer exists; {nothing}")
+            })
+        }
         HubError::Refused {
             code: 409, reason, ..
         } if reason == "AlreadyExists" => Error::failed(format!(
@@ -39,7 +41,7 @@ pub(in crate::commands) fn explain(
         .hint("choose another name, with rollback by --name"),
         HubError::Refused {
             code: 409 | 422, ..
-        } if !matches!(change.act, Act::Create { .. }) => {
+        } if !matches!(change.act, WriteAction::Create { .. }) => {
             changed(change, reading).unwrap_or_else(|| in_its_words(change, error, &nothing))
         }
         HubError::Refused { .. } => in_its_words(change, error, &nothing),
@@ -75,13 +77,13 @@ fn in_its_words(change: &Change, error: &HubError, nothing: &str) -> Error {
 fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
     let object = &change.object;
     let (verb, subresource) = match change.act {
-        Act::Create { .. } => ("create", None),
-        Act::SetState { .. } => ("patch", None),
-        Act::Approve { .. } => ("patch", Some("status")),
-        Act::Delete { .. } => ("delete", None),
+        WriteAction::Create { .. } => ("create", None),
+        WriteAction::SetState { .. } => ("patch", None),
+        WriteAction::Approve { .. } => ("patch", Some("status")),
+        WriteAction::Delete { .. } => ("delete", None),
     };
     let role = match change.act {
-        Act::Approve { .. } => "approver",
+        WriteAction::Approve { .. } => "approver",
         _ => "operator",
     };
     Error::new(
@@ -114,7 +116,11 @@ pub(in crate::commands) fn grant(
 }
 
 /// That reads are missing without which a write is not safe: which, why, and what to do.
-pub(in crate::commands) fn unseen(reads: &[Unseen], scope: &Scope, reading: &Reading) -> Error {
+pub(in crate::commands) fn unseen(
+    reads: &[UnseenRead],
+    scope: &Scope,
+    reading: &SourceReading,
+) -> Error {
     let told: Vec<_> = reads.iter().map(missing).collect();
     let nothing = reading.record.nothing("sent");
     let role = permissions::ALL
@@ -153,7 +159,7 @@ pub(in crate::commands) fn unseen(reads: &[Unseen], scope: &Scope, reading: &Rea
 }
 
 /// What is not known for want of a read.
-fn missing(read: &Unseen) -> String {
+fn missing(read: &UnseenRead) -> String {
     let unknown: Vec<_> = read.guards.iter().map(|guard| guard.finds_out()).collect();
     format!(
         "{} cannot be read ({}): {} is unknown",
@@ -181,7 +187,7 @@ const fn verb_of(kind: Kind) -> &'static str {
 }
 
 /// That the object is not what was shown any more, when that is so.
-fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
+fn changed(change: &Change, reading: &mut SourceReading) -> Option<Error> {
     let object = &change.object;
     let query = HubQuery::object(object);
     let answer = reading.hub()?.read_back(&query);
@@ -196,16 +202,20 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
             format!("{object} was replaced by another object with the same name since it was shown")
         }
         Some(body) => match (&change.act, body) {
-            (Act::SetState { from, .. }, Body::Run(run)) if run.spec.state != *from => format!(
-                "its state was {} when it was shown and is now {}",
-                from.as_deref().unwrap_or("not set"),
-                run.spec.state.as_deref().unwrap_or("not set"),
-            ),
+            (WriteAction::SetState { from, .. }, ObjectBody::Run(run))
+                if run.spec.state != *from =>
+            {
+                format!(
+                    "its state was {} when it was shown and is now {}",
+                    from.as_deref().unwrap_or("not set"),
+                    run.spec.state.as_deref().unwrap_or("not set"),
+                )
+            }
             (
-                Act::Approve {
+                WriteAction::Approve {
                     resource_version, ..
                 },
-                Body::Approval(request),
+                ObjectBody::Approval(request),
             ) if request.meta.resource_version != *resource_version => {
                 if request.counts() || request.is_accepted() {
                     format!("{object} was approved by someone else in the meantime")
@@ -214,7 +224,7 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
                 }
             }
             (
-                Act::Delete {
+                WriteAction::Delete {
                     resource_version: Some(shown),
                     ..
                 },
@@ -241,8 +251,10 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
 
 fn shown_uid(change: &Change) -> &str {
     match &change.act {
-        Act::SetState { uid, .. } | Act::Approve { uid, .. } | Act::Delete { uid, .. } => uid,
-        Act::Create { .. } => "",
+        WriteAction::SetState { uid, .. }
+        | WriteAction::Approve { uid, .. }
+        | WriteAction::Delete { uid, .. } => uid,
+        WriteAction::Create { .. } => "",
     }
 }
 

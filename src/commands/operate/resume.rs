@@ -2,16 +2,16 @@
 
 use clap::Args;
 
-use crate::change::guard::{self, Accepted};
+use crate::change::guard::{self, AcceptedRisks};
 use crate::change::preview::Preview;
-use crate::change::states::{StateStep, Wish, step};
+use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::open::picking;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::operation::{Operation, Proposal, operate};
+use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::diagnose::gate::stopped_waits;
 use crate::error::Error;
@@ -55,7 +55,7 @@ pub struct ResumeArgs {
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 /// Resumes runs.
@@ -70,27 +70,27 @@ pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
 }
 
 fn one(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
-    let accepted = Accepted {
+    let accepted = AcceptedRisks {
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
     let inventory = op.agree(&mut |reading| shown(run, accepted, reading))?;
-    let steered = steering::steer(&inventory, run, Wish::Resume, op)?;
-    finish(&steered, Wish::Resume, op)
+    let steered = steering::steer(&inventory, run, RequestedState::Resume, op)?;
+    finish(&steered, RequestedState::Resume, op)
 }
 
 /// What is shown before a run is resumed, and what is asked.
 fn shown(
     run: &ObjectRef,
-    accepted: Accepted,
-    reading: &mut Reading,
-) -> Result<Proposal<Inventory>, Error> {
+    accepted: AcceptedRisks,
+    reading: &mut SourceReading,
+) -> Result<WriteProposal<Inventory>, Error> {
     let inventory = reading.inventory(run)?;
     let rollout = rollout_of(&inventory, run)?;
     let mut preview = Preview::default();
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
-    if matches!(step(&rollout, Wish::Resume), StateStep::Write(_)) {
+    if matches!(step(&rollout, RequestedState::Resume), StateStep::Write(_)) {
         preview.lines(ahead(&rollout));
         steering::unseen(&inventory, &mut preview);
         steering::others(&rollout, &inventory, &mut preview);
@@ -110,7 +110,7 @@ fn shown(
             });
     }
     drop(rollout);
-    Ok(Proposal {
+    Ok(WriteProposal {
         preview,
         question,
         what: inventory,

@@ -4,12 +4,12 @@ use clap::Args;
 
 use crate::commands::open::names;
 use crate::commands::open::picking;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::launching::{Launch, Risks, launch};
+use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
 use crate::commands::operate::operation::operate;
 use crate::commands::operate::steering::rollout_of;
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -49,12 +49,12 @@ pub struct RetryArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
-    risks: Risks,
+    risks: LaunchRisks,
     /// Show how the objects change for each cluster, against the Works that it has
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 /// Tries a run again.
@@ -69,7 +69,7 @@ pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             Some(name) => names::of_one(name, Concept::UpdateRun, &old.scope())?,
             None => next_free(&old, op.reading),
         };
-        let mut wanted = |reading: &mut Reading| again(&old, &new, args, reading);
+        let mut wanted = |reading: &mut SourceReading| again(&old, &new, args, reading);
         launch(&mut wanted, op)
     })
 }
@@ -78,12 +78,12 @@ fn again(
     old: &ObjectRef,
     new: &ObjectRef,
     args: &RetryArgs,
-    reading: &mut Reading,
-) -> Result<Launch, Error> {
+    reading: &mut SourceReading,
+) -> Result<RunLaunch, Error> {
     let inventory = reading.overview(old)?;
     let rollout = rollout_of(&inventory, old)?;
     may_retry(&rollout)?;
-    let mut launch = Launch::again(&rollout, new, true, args.risks);
+    let mut launch = RunLaunch::again(&rollout, new, true, args.risks);
     launch.diff = args.diff;
     let asked = &rollout.run.spec.snapshot_index;
     let index = &rollout.run.status.snapshot_index;
@@ -126,7 +126,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
 }
 
 /// The old name with the next number that no run has: `shop-3` after `shop-2`.
-fn next_free(old: &ObjectRef, reading: &mut Reading) -> ObjectRef {
+fn next_free(old: &ObjectRef, reading: &mut SourceReading) -> ObjectRef {
     let query = HubQuery::all(old.kind, &old.namespace);
     let answers = reading.answer(&[query]);
     let taken: Vec<_> = answers

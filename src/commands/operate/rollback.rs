@@ -2,25 +2,25 @@
 
 use clap::Args;
 
-use crate::change::guard::Accepted;
+use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
 use crate::change::neighbours::moves;
 use crate::change::preview::Preview;
 use crate::commands::open::around;
 use crate::commands::open::names;
 use crate::commands::open::picking;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, launch, unique_suffix};
+use crate::commands::operate::delete::RunDeletion;
+use crate::commands::operate::launching::{LaunchPreparation, RunLaunch, launch, unique_suffix};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::tolerant::Unknown;
+use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good, not_begun_after};
 use crate::rollout::{ClusterState, Rollout};
@@ -65,7 +65,7 @@ pub struct RollbackArgs {
     /// What to do with unfinished runs on the placement; required with --yes if one is in progress
     /// [default: stop those in progress, or delete them if they cannot stop]
     #[arg(long, value_enum, value_name = "WHAT")]
-    active: Option<Active>,
+    active: Option<ActiveRunPolicy>,
     /// Roll back even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
@@ -73,11 +73,11 @@ pub struct RollbackArgs {
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Active {
+enum ActiveRunPolicy {
     /// Stop them; they can be resumed, but a stuck run cannot stop
     Stop,
     /// Delete them
@@ -104,19 +104,19 @@ pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error
             }
             (placement.clone(), placement)
         };
-        let goal = Goal {
+        let goal = RollbackTarget {
             to,
             target,
             placement,
             suffix,
         };
-        let mut wanted = |reading: &mut Reading| wanted(args, &goal, reading);
+        let mut wanted = |reading: &mut SourceReading| wanted(args, &goal, reading);
         launch(&mut wanted, op)
     })
 }
 
 /// Where a rollback goes.
-struct Goal {
+struct RollbackTarget {
     /// The snapshot; `None` means the one before.
     to: Option<String>,
     /// The run or placement that was named.
@@ -127,8 +127,12 @@ struct Goal {
 }
 
 /// The run that rolls back.
-fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Launch, Error> {
-    let Goal {
+fn wanted(
+    args: &RollbackArgs,
+    goal: &RollbackTarget,
+    reading: &mut SourceReading,
+) -> Result<RunLaunch, Error> {
+    let RollbackTarget {
         to,
         target,
         placement,
@@ -175,8 +179,8 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
     let doing: Vec<_> = first
         .iter()
         .map(|first| match first {
-            First::Stop(this) => format!("stop {}", this.object.name),
-            First::Delete(doomed) => format!("delete {}", doomed.run.object.name),
+            LaunchPreparation::Stop(this) => format!("stop {}", this.object.name),
+            LaunchPreparation::Delete(doomed) => format!("delete {}", doomed.run.object.name),
         })
         .collect();
     let question = if doing.is_empty() {
@@ -188,13 +192,13 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
             placement.name
         )
     };
-    Ok(Launch {
+    Ok(RunLaunch {
         run,
         placement: placement.clone(),
         strategy,
         snapshot: Some(to),
         start: true,
-        accepted: Accepted {
+        accepted: AcceptedRisks {
             // It is what a rollback is for.
             older: true,
             unseen: args.allow_unseen,
@@ -202,12 +206,12 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
         preview,
         question: Some(question),
         first,
-        unknown: Unknown::new(),
+        unknown: UnknownFields::new(),
         diff: args.diff,
     })
 }
 
-fn placement_of(target: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
+fn placement_of(target: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef, Error> {
     if target.kind.concept() == Concept::Placement {
         return Ok(target.clone());
     }
@@ -342,14 +346,14 @@ fn first(
     inventory: &Inventory,
     new: &ObjectRef,
     preview: &mut Preview,
-) -> Result<Vec<First>, Error> {
+) -> Result<Vec<LaunchPreparation>, Error> {
     let active: Vec<_> = inventory
         .runs
         .iter()
         .map(|run| Rollout::of(inventory, run))
         .filter(|rollout| rollout.is_live() && rollout.run.object() != *new)
         .collect();
-    if active.is_empty() || args.active == Some(Active::Keep) {
+    if active.is_empty() || args.active == Some(ActiveRunPolicy::Keep) {
         return Ok(Vec::new());
     }
     let names: Vec<_> = active
@@ -372,11 +376,11 @@ fn first(
             .clusters()
             .any(|cluster| cluster.state == ClusterState::Stuck);
         let mut delete = || {
-            let doomed = Doomed::of(rollout);
+            let doomed = RunDeletion::of(rollout);
             preview.append(doomed.shown.clone());
-            First::Delete(Box::new(doomed))
+            LaunchPreparation::Delete(Box::new(doomed))
         };
-        if args.active == Some(Active::Delete) {
+        if args.active == Some(ActiveRunPolicy::Delete) {
             first.push(delete());
         } else if !moves(rollout) {
             // It does nothing by itself, and can be started or resumed later.
@@ -397,7 +401,7 @@ fn first(
                 "{what} is unfinished: it is stopped first, not deleted"
             )]);
             preview.progress(in_flight(rollout));
-            first.push(First::Stop(ThisRun::of(run)));
+            first.push(LaunchPreparation::Stop(ThisRun::of(run)));
         }
     }
     Ok(first)

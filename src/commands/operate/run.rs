@@ -2,21 +2,21 @@
 
 use clap::Args;
 
-use crate::change::guard::Accepted;
+use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
 use crate::change::preview::Preview;
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::names;
 use crate::commands::open::picking::{self, MadeOf};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::launching::{Launch, Risks, launch, start, unique_suffix};
+use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch, start, unique_suffix};
 use crate::commands::operate::operation::{Operation, ThisRun, operate};
 use crate::commands::operate::steering::rollout_of;
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::tolerant::Unknown;
+use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::words::{CommandLine, Hint};
 
@@ -63,12 +63,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
     #[command(flatten)]
-    risks: Risks,
+    risks: LaunchRisks,
     /// Show how the objects change for each cluster, against the Works that it has
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 /// Starts a run.
@@ -90,11 +90,11 @@ pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 fn act(
     args: &RunArgs,
     new: Option<String>,
-    global: &Global,
+    global: &GlobalFlags,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
-    let accepted = Accepted::from(args.risks);
+    let accepted = AcceptedRisks::from(args.risks);
     let word = args.run.as_deref();
     let Some(suffix) = new else {
         let target = op
@@ -127,13 +127,13 @@ fn act(
             ))
             .hint("choose another name, or delete the old run first with --replace"));
         }
-        let mut wanted = |reading: &mut Reading| again(&old, &run, args, reading);
+        let mut wanted = |reading: &mut SourceReading| again(&old, &run, args, reading);
         return launch(&mut wanted, op);
     }
     let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
     let made = picking::made(&run, given, op.reading, op.ui)?;
-    let mut wanted = |_: &mut Reading| {
-        Ok(Launch {
+    let mut wanted = |_: &mut SourceReading| {
+        Ok(RunLaunch {
             run: run.clone(),
             placement: made.placement.clone(),
             strategy: made.strategy.clone(),
@@ -143,7 +143,7 @@ fn act(
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
-            unknown: Unknown::new(),
+            unknown: UnknownFields::new(),
             diff: args.diff,
         })
     };
@@ -174,11 +174,11 @@ fn again(
     old: &ObjectRef,
     run: &ObjectRef,
     args: &RunArgs,
-    reading: &mut Reading,
-) -> Result<Launch, Error> {
+    reading: &mut SourceReading,
+) -> Result<RunLaunch, Error> {
     let inventory = reading.overview(old)?;
     let rollout = rollout_of(&inventory, old)?;
-    let mut launch = Launch::again(&rollout, run, args.replace, args.risks);
+    let mut launch = RunLaunch::again(&rollout, run, args.replace, args.risks);
     launch.snapshot.clone_from(&args.snapshot);
     launch.diff = args.diff;
     if let Some(strategy) = &args.strategy {

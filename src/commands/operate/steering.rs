@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use crate::change::guard::{self, Accepted, Guard};
+use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::neighbours;
 use crate::change::preview::Preview;
-use crate::change::record::Told;
-use crate::change::states::{StateStep, Wish, step};
-use crate::commands::open::reading::Reading;
-use crate::commands::operate::operation::{Done, Operation, ThisRun, WriteEffect, interrupted};
+use crate::change::record::ToldChange;
+use crate::change::states::{RequestedState, StateStep, step};
+use crate::commands::open::reading::SourceReading;
+use crate::commands::operate::operation::{
+    ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted,
+};
 use crate::commands::operate::refusal;
 use crate::commands::show::wait::is_borne;
 use crate::diagnose::{self, status::Status};
@@ -23,7 +25,7 @@ use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
 /// A run that is steered.
-pub(in crate::commands) struct Steered {
+pub(in crate::commands) struct SteeredRun {
     pub run: ThisRun,
     /// Whether something was written.
     pub written: bool,
@@ -71,11 +73,11 @@ pub(in crate::commands) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Res
 pub(in crate::commands) fn steer(
     inventory: &Inventory,
     run: &ObjectRef,
-    wish: Wish,
+    wish: RequestedState,
     op: &mut Operation<'_>,
-) -> Result<Steered, Error> {
+) -> Result<SteeredRun, Error> {
     let rollout = rollout_of(inventory, run)?;
-    let mut steered = Steered {
+    let mut steered = SteeredRun {
         run: ThisRun::of(rollout.run),
         written: false,
         already: None,
@@ -84,7 +86,7 @@ pub(in crate::commands) fn steer(
         StateStep::Refused { why, hint } => return Err(Error::failed(why).hint(hint)),
         StateStep::Already(what) => steered.already = Some(what),
         StateStep::Write(change) => {
-            steered.written = matches!(op.send(&change)?, Done::Written { .. });
+            steered.written = matches!(op.send(&change)?, ChangeOutcome::Written { .. });
         }
     }
     Ok(steered)
@@ -93,9 +95,9 @@ pub(in crate::commands) fn steer(
 /// Refuses where these guards could not see what they need, unless that is accepted.
 pub(in crate::commands) fn seen(
     guards: &[Guard],
-    accepted: Accepted,
+    accepted: AcceptedRisks,
     inventory: &Inventory,
-    reading: &Reading,
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     let unseen = guard::unseen(guards, accepted, inventory);
     if unseen.is_empty() {
@@ -107,8 +109,8 @@ pub(in crate::commands) fn seen(
 /// Refuses to let a run go on of which nobody knows yet what it will do, unless that is accepted.
 pub(in crate::commands) fn is_initialized(
     rollout: &Rollout<'_>,
-    accepted: Accepted,
-    reading: &Reading,
+    accepted: AcceptedRisks,
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     if rollout.phase != Phase::Initializing || accepted.older {
         return Ok(());
@@ -197,8 +199,8 @@ pub(in crate::commands) fn guard(
     back: &[GoesBack<'_>],
     rollout: &Rollout<'_>,
     (doing, instead): (&str, &'static str),
-    accepted: Accepted,
-    reading: &Reading,
+    accepted: AcceptedRisks,
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     let Some(first) = back.first().filter(|_| !accepted.older) else {
         return Ok(());
@@ -222,23 +224,23 @@ pub(in crate::commands) fn guard(
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.
 pub(in crate::commands) fn is_fulfilled(
-    wish: Wish,
+    wish: RequestedState,
     status: &Status,
     patience: Option<Duration>,
 ) -> Option<bool> {
     if status.is_over() {
         // A run that was asked to start has started, whatever came of it.
-        return Some(wish != Wish::Stop && status.verdict == Verdict::Succeeded);
+        return Some(wish != RequestedState::Stop && status.verdict == Verdict::Succeeded);
     }
     let run = status.run.as_ref()?;
     match wish {
-        Wish::Stop => match status.verdict {
+        RequestedState::Stop => match status.verdict {
             Verdict::Stopped => Some(true),
             Verdict::Stuck if is_borne(status, patience) => None,
             Verdict::Stuck => Some(false),
             _ => None,
         },
-        Wish::Start | Wish::Resume => (run.observed
+        RequestedState::Start | RequestedState::Resume => (run.observed
             && run.started
             && !matches!(
                 status.verdict,
@@ -250,15 +252,15 @@ pub(in crate::commands) fn is_fulfilled(
 
 /// Waits until a run does what was asked, and prints where it is then.
 pub(in crate::commands) fn finish(
-    steered: &Steered,
-    wish: Wish,
+    steered: &SteeredRun,
+    wish: RequestedState,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &steered.run.object;
     let (wanted, asked) = match wish {
-        Wish::Start => ("the run to start", "started"),
-        Wish::Stop => ("the run to stop", "asked to stop"),
-        Wish::Resume => ("the run to resume", "resumed"),
+        RequestedState::Start => ("the run to start", "started"),
+        RequestedState::Stop => ("the run to stop", "asked to stop"),
+        RequestedState::Resume => ("the run to resume", "resumed"),
     };
     if op.args.is_dry() {
         return Ok(Exit::Done);
@@ -277,7 +279,7 @@ pub(in crate::commands) fn finish(
         op.result(run, &line)?;
         return Ok(Exit::Done);
     }
-    if op.args.follows() && wish != Wish::Stop {
+    if op.args.follows() && wish != RequestedState::Stop {
         return op.follow(&steered.run);
     }
     let patience = op.args.patience;
@@ -293,13 +295,13 @@ pub(in crate::commands) fn finish(
         }
         WriteEffect::Never(status) => {
             op.conclude(run, &status)?;
-            if wish == Wish::Stop
+            if wish == RequestedState::Stop
                 && let Some(why) = status.why_no_stop()
             {
                 op.ui.hint(Hint::new(why));
                 return Ok(Exit::Stuck);
             }
-            if wish == Wish::Stop && status.verdict == Verdict::Succeeded {
+            if wish == RequestedState::Stop && status.verdict == Verdict::Succeeded {
                 op.ui
                     .warning(&format!("{run} finished before it could stop"));
                 return Ok(Exit::Error);
@@ -314,7 +316,7 @@ pub(in crate::commands) fn finish(
         WriteEffect::Gone => Err(Error::not_found(format!(
             "{run} was {asked} but was deleted in the meantime"
         ))
-        .telling(Told::Last)),
+        .telling(ToldChange::Last)),
         WriteEffect::Interrupted => Err(interrupted(&format!(
             "{run} was {asked}; stopped waiting for the effect"
         ))),

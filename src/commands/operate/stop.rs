@@ -3,12 +3,12 @@
 use clap::Args;
 
 use crate::change::preview::Preview;
-use crate::change::states::Wish;
+use crate::change::states::RequestedState;
 use crate::commands::open::picking;
 use crate::commands::open::session::Session;
-use crate::commands::operate::operation::{Operation, Proposal, operate};
+use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -53,7 +53,7 @@ pub struct StopArgs {
     #[arg(long, requires = "placement")]
     all: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteFlags,
 }
 
 pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
@@ -78,14 +78,14 @@ fn one(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
             // Halting a rollout must not fail for want of what it only shows.
             steering::unseen(&inventory, &mut preview);
         }
-        Ok(Proposal {
+        Ok(WriteProposal {
             preview,
             question: Ok(None),
             what: inventory,
         })
     })?;
-    let steered = steering::steer(&inventory, run, Wish::Stop, op)?;
-    finish(&steered, Wish::Stop, op)
+    let steered = steering::steer(&inventory, run, RequestedState::Stop, op)?;
+    finish(&steered, RequestedState::Stop, op)
 }
 
 /// What goes on in a run that is to stop.

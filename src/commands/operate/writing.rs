@@ -7,7 +7,7 @@ use clap::Args;
 /// Flags of every command that writes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Writing")]
-pub struct Writing {
+pub struct WriteFlags {
     /// Print what would be sent (client), or let the server check it too (server), without changing
     /// anything
     #[arg(
@@ -73,7 +73,7 @@ pub enum ResultFormat {
     Name,
 }
 
-impl Writing {
+impl WriteFlags {
     /// Whether nothing is to be changed.
     pub const fn is_dry(&self) -> bool {
         !matches!(self.dry_run, DryRun::None)

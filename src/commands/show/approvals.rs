@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::hubs::{HubMoments, HubRows};
-use crate::commands::open::reading::Reading;
-use crate::commands::open::runs::{self, ReadDepth, Rows};
-use crate::commands::open::selection::Reach;
+use crate::commands::open::reading::SourceReading;
+use crate::commands::open::runs::{self, ReadDepth, RunRows};
+use crate::commands::open::selection::ListReach;
 use crate::commands::open::session::Session;
 use crate::commands::output::age;
 use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, ListingArgs};
@@ -18,7 +18,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::kubefleet::object::Body;
+use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::attention;
@@ -141,7 +141,11 @@ impl ListCommand for ApprovalsArgs {
         &self.listing
     }
 
-    fn read(&self, reading: &mut Reading, reach: &Reach) -> Result<HubRows<AskedGate>, Error> {
+    fn read(
+        &self,
+        reading: &mut SourceReading,
+        reach: &ListReach,
+    ) -> Result<HubRows<AskedGate>, Error> {
         let selection = &self.listing.selection;
         let is_wanted = |run: &UpdateRun| selection.has(run);
         let runs = runs::rows(reading, reach, ReadDepth::Approvals, is_wanted, of_one)?;
@@ -164,7 +168,7 @@ impl ListCommand for ApprovalsArgs {
         })
     }
 
-    fn none(&self, _: &mut Reading, reach: &Reach) -> Result<String, Error> {
+    fn none(&self, _: &mut SourceReading, reach: &ListReach) -> Result<String, Error> {
         let which = if self.pending {
             "no pending gates"
         } else {
@@ -268,7 +272,7 @@ impl ListCommand for ApprovalsArgs {
 
 /// Looks whether approving helps. On a hub that takes requests for each run, which a list does not
 /// send.
-fn see_ahead(gate: &mut AskedGate, reading: &mut Reading) {
+fn see_ahead(gate: &mut AskedGate, reading: &mut SourceReading) {
     let approval = &mut gate.approval;
     if approval.step != ApprovalStep::Approve {
         return;
@@ -313,7 +317,7 @@ fn of_one(inventory: &Inventory, rollout: &Rollout<'_>) -> Vec<Approval> {
 }
 
 /// The gates of the runs, and the requests that belong to no run.
-fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Vec<AskedGate> {
+fn gather(runs: RunRows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Vec<AskedGate> {
     let runs_are_known = runs.gaps.iter().all(|gap| {
         !matches!(
             gap.what.as_str(),
@@ -323,7 +327,7 @@ fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Vec<
     let mut found: BTreeMap<ObjectRef, Vec<Approval>> = runs.runs.into_iter().collect();
     let mut strays: BTreeMap<ObjectRef, Vec<Approval>> = BTreeMap::new();
     for request in &runs.approvals {
-        let Body::Approval(request) = &request.body else {
+        let ObjectBody::Approval(request) = &request.body else {
             continue;
         };
         let scope = request.object().scope();

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::commands::open::following::{FollowedRollout, Following, RolloutNow, Rollouts};
+use crate::commands::open::following::{
+    FollowedRollout, FollowedRollouts, FollowedStates, RolloutNow,
+};
 use crate::commands::open::hubs::{FollowNews, FollowedHubs, HubAnswer};
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -68,7 +70,7 @@ pub(in crate::commands) trait Judge {
     fn is_over(
         &self,
         runs: &[AwaitedRun<Self::Decision>],
-        hubs: &FollowedHubs<'_, Rollouts>,
+        hubs: &FollowedHubs<'_, FollowedStates>,
     ) -> bool;
 }
 
@@ -82,7 +84,7 @@ impl<D> Judge for JudgeOfOne<'_, D> {
         (self.0)(status)
     }
 
-    fn is_over(&self, runs: &[AwaitedRun<D>], _: &FollowedHubs<'_, Rollouts>) -> bool {
+    fn is_over(&self, runs: &[AwaitedRun<D>], _: &FollowedHubs<'_, FollowedStates>) -> bool {
         runs.iter().all(|run| run.end.is_some())
     }
 }
@@ -90,7 +92,7 @@ impl<D> Judge for JudgeOfOne<'_, D> {
 /// Follows one rollout until `decide` has something to say, at most this long. `wanted` is what
 /// the words for it.
 pub(in crate::commands) fn until<D>(
-    following: &mut Following<'_>,
+    following: &mut FollowedRollouts<'_>,
     wanted: &str,
     timeout: Option<Duration>,
     ui: &mut Ui,
@@ -115,7 +117,7 @@ pub(in crate::commands) fn until<D>(
 /// Follows rollouts until the judge calls it over, at most this long. `wanted` is what the words for
 /// it.
 pub(in crate::commands) fn until_all<J: Judge>(
-    hubs: &mut FollowedHubs<'_, Rollouts>,
+    hubs: &mut FollowedHubs<'_, FollowedStates>,
     (wanted, timeout): (&str, Option<Duration>),
     ui: &mut Ui,
     judge: &mut J,
@@ -124,7 +126,7 @@ pub(in crate::commands) fn until_all<J: Judge>(
     let end = timeout.filter(|limit| !limit.is_zero());
     hubs.end_at(end.map(hub::TimeLimit::after));
     let mut runs = Vec::new();
-    let mut talk = Talk::new(wanted, ui);
+    let mut talk = WaitProgress::new(wanted, ui);
     let ended = look_until(hubs, &mut runs, &mut talk, (timeout, ui), judge);
     hubs.end_at(None);
     talk.progress.clear();
@@ -136,9 +138,9 @@ pub(in crate::commands) fn until_all<J: Judge>(
 }
 
 fn look_until<J: Judge>(
-    hubs: &mut FollowedHubs<'_, Rollouts>,
+    hubs: &mut FollowedHubs<'_, FollowedStates>,
     runs: &mut Vec<AwaitedRun<J::Decision>>,
-    talk: &mut Talk<'_>,
+    talk: &mut WaitProgress<'_>,
     (timeout, ui): (Option<Duration>, &mut Ui),
     judge: &mut J,
 ) -> Result<WaitEnd, Error> {
@@ -174,10 +176,10 @@ fn look_until<J: Judge>(
 
 /// Takes in what a hub shows.
 fn take<J: Judge>(
-    shown: HubAnswer<Rollouts>,
-    hubs: &FollowedHubs<'_, Rollouts>,
+    shown: HubAnswer<FollowedStates>,
+    hubs: &FollowedHubs<'_, FollowedStates>,
     runs: &mut Vec<AwaitedRun<J::Decision>>,
-    (talk, ui): (&mut Talk<'_>, &mut Ui),
+    (talk, ui): (&mut WaitProgress<'_>, &mut Ui),
     judge: &mut J,
 ) {
     for (run, label, now) in FollowedRollout::of_hub(runs, shown, hubs) {
@@ -210,7 +212,7 @@ fn take<J: Judge>(
 
 /// What is said while it is waited: on a terminal the stages are drawn in place, elsewhere each
 /// change is a line.
-struct Talk<'w> {
+struct WaitProgress<'w> {
     wanted: &'w str,
     progress: ProgressBars,
     begun: Instant,
@@ -220,7 +222,7 @@ struct Talk<'w> {
     away: Vec<Option<String>>,
 }
 
-impl<'w> Talk<'w> {
+impl<'w> WaitProgress<'w> {
     fn new(wanted: &'w str, ui: &Ui) -> Self {
         Self {
             wanted,
@@ -254,7 +256,7 @@ impl<'w> Talk<'w> {
     /// Tells which hubs do not answer or answer again, and once a minute that it is still waited.
     fn connection<D>(
         &mut self,
-        hubs: &FollowedHubs<'_, Rollouts>,
+        hubs: &FollowedHubs<'_, FollowedStates>,
         runs: &[AwaitedRun<D>],
         ui: &mut Ui,
     ) {
@@ -293,7 +295,7 @@ impl<'w> Talk<'w> {
     }
 
     /// Draws states that are not the last ones. What is over at once is not drawn.
-    fn draw<D>(&self, hubs: &FollowedHubs<'_, Rollouts>, runs: &[AwaitedRun<D>], ui: &Ui) {
+    fn draw<D>(&self, hubs: &FollowedHubs<'_, FollowedStates>, runs: &[AwaitedRun<D>], ui: &Ui) {
         if self.begun.elapsed() < PATIENCE {
             return;
         }
@@ -331,7 +333,12 @@ impl<'w> Talk<'w> {
     }
 
     /// In place of what was drawn stands how far the runs have come.
-    fn end<D>(&mut self, hubs: &FollowedHubs<'_, Rollouts>, runs: &[AwaitedRun<D>], ui: &mut Ui) {
+    fn end<D>(
+        &mut self,
+        hubs: &FollowedHubs<'_, FollowedStates>,
+        runs: &[AwaitedRun<D>],
+        ui: &mut Ui,
+    ) {
         let is_lost =
             |run: &AwaitedRun<D>| matches!(run.end, Some(RunEnd::Gone(_) | RunEnd::Denied(_)));
         for run in runs.iter().filter(|run| !is_lost(run)) {

@@ -8,8 +8,8 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around::{self, Around, KnownTexts};
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::around::{self, KnownTexts, PlacementObjects};
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::Output;
@@ -28,7 +28,7 @@ use crate::problems::scheduling::{by_policy, not_picked};
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::placing::{selected_clusters, stages_of};
-use suggest::{Suggestion, suggest, suggestions};
+use suggest::{LabelSuggestion, suggest, suggestions};
 
 /// Show which clusters a placement selects and why
 ///
@@ -94,7 +94,7 @@ struct ClusterItem {
     agent: String,
     /// Labels that would make the placement, or a stage, select it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    suggestions: Vec<Suggestion>,
+    suggestions: Vec<LabelSuggestion>,
 }
 
 /// Lists the clusters.
@@ -139,7 +139,7 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
     )
 }
 
-fn list(items: &[ClusterItem], around: &Around, placement: &ObjectRef) -> ClusterList {
+fn list(items: &[ClusterItem], around: &PlacementObjects, placement: &ObjectRef) -> ClusterList {
     ClusterList {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "ClusterList".to_owned(),
@@ -151,7 +151,7 @@ fn list(items: &[ClusterItem], around: &Around, placement: &ObjectRef) -> Cluste
 
 /// The strategies that were asked for, or those that runs on the placement use.
 fn strategies(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     placement: &ObjectRef,
     inventory: &Inventory,
     args: &ClustersArgs,

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::bundle::members::document;
-use crate::bundle::write::{Contents, NewHeader};
+use crate::bundle::write::{BundleContents, NewHeader};
 use crate::commands::open::members::MemberArgs;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
 use crate::commands::show::saving;
@@ -20,7 +20,7 @@ use crate::hub::MemberTexts;
 use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{Kind, ObjectRef, names};
-use crate::member::Observation;
+use crate::member::MemberObservation;
 use crate::ui::Ui;
 
 /// Save everything a diagnosis reads to one file
@@ -130,7 +130,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     } else {
         Vec::new()
     };
-    let contents = Contents::new(&header, texts, &members, logs, args.show_secrets)?;
+    let contents = BundleContents::new(&header, texts, &members, logs, args.show_secrets)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
@@ -170,7 +170,7 @@ fn for_manifests(walk: &Walk, target: &ObjectRef) -> Vec<HubQuery> {
 /// collect nothing.
 fn controller_log(
     inventory: &Inventory,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<Vec<Value>, Error> {
     let (Some(run), Some(hub)) = (inventory.run.present(), reading.hub()) else {
@@ -189,7 +189,7 @@ fn controller_log(
 }
 
 /// Says what could not be seen in member clusters.
-fn report_closed(looks: &BTreeMap<String, Observation>, ui: &mut Ui) -> Option<Exit> {
+fn report_closed(looks: &BTreeMap<String, MemberObservation>, ui: &mut Ui) -> Option<Exit> {
     let mut exit = None;
     let mut missing = |what: &str, cluster: &str, why: &str| {
         ui.warning(&format!("the bundle is missing {what} of {cluster}: {why}"));

@@ -39,13 +39,13 @@ pub struct ControllerLog {
 
 /// A container of the hub agent.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Agent {
+pub(in crate::commands) struct AgentContainer {
     pub pod: String,
     pub container: String,
 }
 
 /// The hub agent's containers; none where it does not run on the hub.
-pub(in crate::commands) fn agents(hub: &mut Hub) -> Result<Vec<Agent>, HubError> {
+pub(in crate::commands) fn agents(hub: &mut Hub) -> Result<Vec<AgentContainer>, HubError> {
     let wanted = Expected::List {
         group: "",
         kind: "Pod",
@@ -55,7 +55,7 @@ pub(in crate::commands) fn agents(hub: &mut Hub) -> Result<Vec<Agent>, HubError>
     Ok(of_pods(&pods))
 }
 
-fn of_pods(pods: &Value) -> Vec<Agent> {
+fn of_pods(pods: &Value) -> Vec<AgentContainer> {
     let pods = pods["items"].as_array().into_iter().flatten();
     let mut agents = Vec::new();
     for pod in pods {
@@ -66,7 +66,7 @@ fn of_pods(pods: &Value) -> Vec<Agent> {
             let image = image.rsplit('/').next().unwrap_or_default();
             let own = container["name"].as_str().unwrap_or_default();
             if image.starts_with(AGENT) || own.starts_with(AGENT) {
-                agents.push(Agent {
+                agents.push(AgentContainer {
                     pod: name.to_owned(),
                     container: own.to_owned(),
                 });
@@ -90,7 +90,7 @@ pub(in crate::commands) fn read(hub: &mut Hub, run: &str) -> Result<Vec<Controll
     let mut logs = Vec::new();
     for agent in agents {
         let read = hub.read_text(&path(&agent, TAIL));
-        let Agent { pod, container } = agent;
+        let AgentContainer { pod, container } = agent;
         let text = read.map_err(|error| format!("the log of {pod} cannot be read: {error}"))?;
         let lines = about(&text, run);
         logs.push(ControllerLog {
@@ -106,7 +106,7 @@ pub(in crate::commands) fn read(hub: &mut Hub, run: &str) -> Result<Vec<Controll
 }
 
 /// Where the newest lines of a container are read.
-pub(in crate::commands) fn path(agent: &Agent, lines: usize) -> String {
+pub(in crate::commands) fn path(agent: &AgentContainer, lines: usize) -> String {
     format!(
         "/api/v1/namespaces/{AGENT_NAMESPACE}/pods/{}/log?container={}&tailLines={lines}",
         encode(&agent.pod),
@@ -133,7 +133,7 @@ fn about(text: &str, run: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agent, about, of_pods};
+    use super::{AgentContainer, about, of_pods};
     use serde_json::json;
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             pod("hub-agent-5c", "hub-agent", "mirror.example/agents@sha256:0"),
             pod("other-1", "manager", "mirror.example/other:v1"),
         ]});
-        let agent = |pod: &str, container: &str| Agent {
+        let agent = |pod: &str, container: &str| AgentContainer {
             pod: pod.to_owned(),
             container: container.to_owned(),
         };

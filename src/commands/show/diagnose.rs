@@ -7,23 +7,23 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::hubs::{Answers, HubAnswer, HubsArgs};
-use crate::commands::open::members::{self, Entrance, MemberArgs};
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::hubs::{HubAnswer, HubAnswers, HubsArgs};
+use crate::commands::open::members::{self, MemberAccess, MemberArgs};
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::{Inventory, choose};
-use crate::kubefleet::object::Keep;
+use crate::kubefleet::object::KeptObjects;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
-use crate::render::{self, Look};
+use crate::render::{self, RenderLook};
 use crate::report::{NotChecked, Report, Severity, Subject};
 use crate::ui::Ui;
-use filter::Suppression;
+use filter::FindingSuppression;
 pub use list::DiagnosisList;
 
 /// Explain the state of a rollout and what to do next
@@ -96,7 +96,7 @@ pub struct DiagnoseArgs {
     min_severity: Option<Severity>,
     /// Leave out a finding by code or name, everywhere or for one object; repeatable
     #[arg(long, value_name = "CODE[=OBJECT]", help_heading = "Output")]
-    suppress: Vec<Suppression>,
+    suppress: Vec<FindingSuppression>,
     /// Exit with 3 instead of 0 if a finding of at least this severity is shown
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Exit code")]
     fail_on: Option<FailOn>,
@@ -141,7 +141,7 @@ impl FailOn {
 }
 
 /// What is said of one hub, or of files.
-struct Examined {
+struct ExaminedHub {
     reports: Vec<Report>,
     /// That there is nothing to report, and where there is.
     none: Option<String>,
@@ -156,14 +156,14 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
     let answers = if args.hubs.contexts.is_several() {
         let input = Some(&args.input);
         session.ask(&args.hubs, input, "diagnose", |reading, ui| {
-            examine_all(args, global, reading, &mut Entrance::closed(), ui)
+            examine_all(args, global, reading, &mut MemberAccess::closed(), ui)
         })?
     } else {
         let mut entrance = args.members.open(session)?;
-        let mut reading = session.open_keeping(Keep::CONTENT, &args.input, "diagnose")?;
+        let mut reading = session.open_keeping(KeptObjects::CONTENT, &args.input, "diagnose")?;
         entrance.enter(&mut reading);
         let found = examine_all(args, global, &mut reading, &mut entrance, session.ui)?;
-        Answers::alone(found, reading)
+        HubAnswers::alone(found, reading)
     };
     for answer in &answers.hubs {
         if let Some(none) = &answer.found.none {
@@ -184,7 +184,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
             .iter()
             .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
     );
-    let look = Look {
+    let look = RenderLook {
         width: session.ui.width(),
         paint: session.ui.paint(),
         invocation: session.ui.invocation().clone().entering(contexts),
@@ -214,11 +214,11 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
 /// Diagnoses what was asked about of one hub.
 fn examine_all(
     args: &DiagnoseArgs,
-    global: &Global,
-    reading: &mut Reading,
-    entrance: &mut Entrance,
+    global: &GlobalFlags,
+    reading: &mut SourceReading,
+    entrance: &mut MemberAccess,
     ui: &mut Ui,
-) -> Result<Examined, Error> {
+) -> Result<ExaminedHub, Error> {
     let namespace = global.namespace.as_deref();
     let targets = if args.all {
         let selector = args.selector.as_ref();
@@ -231,7 +231,7 @@ fn examine_all(
         reading.targets(&args.targets, namespace, ui)?
     };
     let mut contexts = BTreeMap::new();
-    let mut report = |reading: &mut Reading, inventory: &Inventory| {
+    let mut report = |reading: &mut SourceReading, inventory: &Inventory| {
         entrance.check(inventory, ui);
         contexts.append(&mut members::contexts(reading, inventory));
         let mut report = examine(reading, inventory);
@@ -250,7 +250,7 @@ fn examine_all(
     } else {
         None
     };
-    Ok(Examined {
+    Ok(ExaminedHub {
         reports,
         none,
         contexts,
@@ -262,7 +262,7 @@ fn is_wanted(only_active: bool, run: &UpdateRun) -> bool {
 }
 
 /// Says that no run was diagnosed, and where there are some.
-fn none(reading: &mut Reading, args: &DiagnoseArgs) -> Result<String, Error> {
+fn none(reading: &mut SourceReading, args: &DiagnoseArgs) -> Result<String, Error> {
     let which = if args.active {
         "unfinished update run"
     } else {
@@ -282,7 +282,7 @@ fn none(reading: &mut Reading, args: &DiagnoseArgs) -> Result<String, Error> {
 
 /// Refuses flags that do not go together where clap cannot see it: `-n` is a global flag, and a flag
 /// that requires another is let through when something conflicts with that one.
-fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
+fn check(args: &DiagnoseArgs, global: &GlobalFlags) -> Result<(), Error> {
     if args.all_namespaces && global.namespace.is_some() {
         return Err(Error::usage("-A and -n cannot be used together"));
     }
@@ -321,7 +321,7 @@ struct ReportStyle {
     failing: Severity,
     /// Whether what needs a person comes first.
     sorted: bool,
-    look: Look,
+    look: RenderLook,
 }
 
 impl ReportStyle {
@@ -376,7 +376,7 @@ impl ReportStyle {
 }
 
 /// Diagnoses one run or placement; says which of its objects the input has in several versions.
-fn examine(reading: &mut Reading, inventory: &Inventory) -> Report {
+fn examine(reading: &mut SourceReading, inventory: &Inventory) -> Report {
     let mut report = explain(inventory);
     for (object, versions) in reading.take_doubtful() {
         report.not_checked.push(NotChecked {

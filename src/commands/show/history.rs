@@ -20,11 +20,11 @@ use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::render::wrap::{hanging, list};
 use crate::rollout::approvals::{Approval, ApprovalState, of_run};
-use crate::rollout::history::{Episode, History, history};
+use crate::rollout::history::{History, RunEpisode, history};
 use crate::rollout::{ClusterState, Gate, StageState, StageView, TaskState};
 use crate::ui::Ui;
 pub use document::HistoryView;
-use notes::{Note, notes};
+use notes::{HistoryNote, notes};
 
 /// Show a placement's rollout history
 ///
@@ -88,7 +88,7 @@ pub fn run(args: &HistoryArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     Ok(Exit::Done)
 }
 
-fn write_notes(text: &mut String, notes: &[Note], ui: &Ui) {
+fn write_notes(text: &mut String, notes: &[HistoryNote], ui: &Ui) {
     if notes.is_empty() {
         return;
     }
@@ -200,7 +200,7 @@ fn took(started: Option<Timestamp>, ended: Option<Timestamp>, now: Timestamp) ->
 
 fn stage_rows(
     table: &mut Table,
-    episode: &Episode<'_>,
+    episode: &RunEpisode<'_>,
     stage: &StageView<'_>,
     approvals: &[Approval],
 ) {

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::hubs::{HubMoments, HubRows};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::Reach;
+use crate::commands::open::selection::ListReach;
 use crate::commands::open::session::Session;
 use crate::commands::output::age;
 use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, ListingArgs};
@@ -187,11 +187,15 @@ impl ListCommand for ListArgs {
         &self.listing
     }
 
-    fn check(&self, reach: &Reach) -> Result<(), Error> {
+    fn check(&self, reach: &ListReach) -> Result<(), Error> {
         WantedRuns::of_args(self, reach).map(drop)
     }
 
-    fn read(&self, reading: &mut Reading, reach: &Reach) -> Result<HubRows<ListedRun>, Error> {
+    fn read(
+        &self,
+        reading: &mut SourceReading,
+        reach: &ListReach,
+    ) -> Result<HubRows<ListedRun>, Error> {
         let placement = WantedRuns::of_args(self, reach)?;
         let wanted = |run: &UpdateRun| {
             (!self.active || !choose::is_finished(run))
@@ -210,7 +214,7 @@ impl ListCommand for ListArgs {
         })
     }
 
-    fn none(&self, reading: &mut Reading, reach: &Reach) -> Result<String, Error> {
+    fn none(&self, reading: &mut SourceReading, reach: &ListReach) -> Result<String, Error> {
         none(reading, reach, self)
     }
 
@@ -285,7 +289,7 @@ impl ListCommand for ListArgs {
 }
 
 /// Rollouts that the hub also serves, and that are not among the runs.
-fn elsewhere(reading: &mut Reading) -> Option<NotChecked> {
+fn elsewhere(reading: &mut SourceReading) -> Option<NotChecked> {
     let what = reading.hub()?.served().other_engine()?;
     Some(NotChecked {
         what,
@@ -303,12 +307,12 @@ struct WantedRuns {
 }
 
 impl WantedRuns {
-    fn of_args(args: &ListArgs, reach: &Reach) -> Result<Option<Self>, Error> {
+    fn of_args(args: &ListArgs, reach: &ListReach) -> Result<Option<Self>, Error> {
         let word = args.placement.as_deref();
         word.map(|word| Self::of(word, reach)).transpose()
     }
 
-    fn of(word: &str, reach: &Reach) -> Result<Self, Error> {
+    fn of(word: &str, reach: &ListReach) -> Result<Self, Error> {
         let Some((kind, name)) = word.split_once('/') else {
             return Ok(Self {
                 kind: None,
@@ -346,7 +350,7 @@ impl WantedRuns {
 }
 
 /// Says that there is no run, and where there are some.
-fn none(reading: &mut Reading, reach: &Reach, args: &ListArgs) -> Result<String, Error> {
+fn none(reading: &mut SourceReading, reach: &ListReach, args: &ListArgs) -> Result<String, Error> {
     let what = if args.active {
         "unfinished update run"
     } else {

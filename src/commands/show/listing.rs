@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::commands::open::hubs::{
     AllRows, FollowCall, FollowedReading, HubGap, HubMoments, HubRows, HubsArgs, NotReached,
 };
-use crate::commands::open::reading::{InputArgs, Reading};
-use crate::commands::open::selection::{Reach, RunSelection};
+use crate::commands::open::reading::{InputArgs, SourceReading};
+use crate::commands::open::selection::{ListReach, RunSelection};
 use crate::commands::open::session::Session;
 use crate::commands::output::Output;
 use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
@@ -71,15 +71,19 @@ pub(super) trait ListCommand: Clone + Send + Sync + 'static {
     fn flags(&self) -> &ListingArgs;
 
     /// Refuses what cannot be listed within a reach.
-    fn check(&self, _reach: &Reach) -> Result<(), Error> {
+    fn check(&self, _reach: &ListReach) -> Result<(), Error> {
         Ok(())
     }
 
     /// The rows within a reach, of one hub or of files.
-    fn read(&self, reading: &mut Reading, reach: &Reach) -> Result<HubRows<Self::Row>, Error>;
+    fn read(
+        &self,
+        reading: &mut SourceReading,
+        reach: &ListReach,
+    ) -> Result<HubRows<Self::Row>, Error>;
 
     /// That there is no row, and where there may be some.
-    fn none(&self, reading: &mut Reading, reach: &Reach) -> Result<String, Error>;
+    fn none(&self, reading: &mut SourceReading, reach: &ListReach) -> Result<String, Error>;
 
     /// Sorts the rows of all hubs.
     fn sort(&self, _rows: &mut [HubRow<Self::Row>]) {}
@@ -160,7 +164,7 @@ fn follow<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Result<Exit
         let reach = own.flags().selection.reach(&global, reading, ui)?;
         own.check(&reach)?;
         let own = own.clone();
-        let look = move |reading: &mut Reading| {
+        let look = move |reading: &mut SourceReading| {
             let mut rows = own.read(reading, &reach)?;
             if rows.rows.is_empty() {
                 // What exists elsewhere is not asked again and again.

@@ -9,7 +9,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::manifests::{KEEP, Material, Works};
+use crate::commands::open::manifests::{KEEP, RenderMaterial, WorkQuery};
 use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
@@ -114,8 +114,8 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     } = planning::read(&mut reading, &wish)?;
     let changes = if args.diff {
         let placement = wish.placement.clone();
-        let mut material = Material::new(placement, around, overrides, reading.is_offline());
-        material.read_works(&mut reading, Works::Of(&[]));
+        let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());
+        material.read_works(&mut reading, WorkQuery::Of(&[]));
         reading.no_hub()?;
         Some(diff::changes(&plan, &material, args.show_secrets))
     } else {

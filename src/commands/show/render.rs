@@ -10,17 +10,17 @@ use std::collections::HashSet;
 use clap::Args;
 use serde_json::json;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::manifests::{self, KEEP, Material, Works};
+use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::manifests::{self, KEEP, RenderMaterial, WorkQuery};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
-use crate::commands::output::{self, Form, FormArg};
-use crate::contents::{self, Secrets};
+use crate::commands::output::{self, FormArg, ItemFormat};
+use crate::contents::{self, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::Concept;
-use crate::kubefleet::object::Keep;
-use crate::manifests::{Fault, Generator, INSIDE_ENVELOPES, Rendering};
+use crate::kubefleet::object::KeptObjects;
+use crate::manifests::{INSIDE_ENVELOPES, RenderFault, RenderedClusters, WorkGenerator};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, count, enumerate};
@@ -84,16 +84,16 @@ pub struct RenderArgs {
 }
 
 impl RenderArgs {
-    const fn secrets(&self) -> Secrets {
-        Secrets::of_flag(self.show_secrets)
+    const fn secrets(&self) -> SecretDisplay {
+        SecretDisplay::of_flag(self.show_secrets)
     }
 }
 
 /// What was put together, and what of it is uncertain.
 struct RenderDocument<'r> {
-    material: &'r Material,
+    material: &'r RenderMaterial,
     source: &'r ContentSource,
-    rendering: Rendering<'r>,
+    rendering: RenderedClusters<'r>,
     not_checked: Vec<NotChecked>,
 }
 
@@ -108,7 +108,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
             "--between needs two clusters, as in --between member-1,member-2",
         ));
     }
-    let keep = Keep {
+    let keep = KeptObjects {
         texts: KEEP,
         others: true,
     };
@@ -117,9 +117,9 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let ui = &mut *session.ui;
     let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
     let works = if args.diff && args.between.is_empty() {
-        Works::Of(asked)
+        WorkQuery::Of(asked)
     } else {
-        Works::Unread
+        WorkQuery::Unread
     };
     let mut material = manifests::read(&mut reading, &target, works)?;
     let clusters = material.choose(asked)?;
@@ -134,12 +134,13 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let snapshot = args.snapshot.as_deref();
     let mut source = source::read(snapshot, &material, &mut reading, ui)?;
     let mut placed = material.place(&clusters, &source.content);
-    let opens = || Rendering::new(&source.content, &material.overrides, &placed).opens_envelopes();
-    if matches!(works, Works::Unread) && source.content.has_envelopes() && opens() {
+    let opens =
+        || RenderedClusters::new(&source.content, &material.overrides, &placed).opens_envelopes();
+    if matches!(works, WorkQuery::Unread) && source.content.has_envelopes() && opens() {
         // The Works of one cluster tell which KubeFleet it is.
         drop(placed);
-        material.read_works(&mut reading, Works::Of(&clusters[..1]));
-        if material.generator() != Generator::Newest {
+        material.read_works(&mut reading, WorkQuery::Of(&clusters[..1]));
+        if material.generator() != WorkGenerator::Newest {
             source = source::read(snapshot, &material, &mut reading, ui)?;
         }
         placed = material.place(&clusters, &source.content);
@@ -149,7 +150,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let rendered = RenderDocument {
         material: &material,
         source: &source,
-        rendering: Rendering::new(&source.content, &material.overrides, &placed),
+        rendering: RenderedClusters::new(&source.content, &material.overrides, &placed),
         not_checked,
     };
     uncertain(&rendered.not_checked, ui);
@@ -160,7 +161,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let mut known = true;
     if !args.between.is_empty() {
         compare_two(&rendered, args, ui)?;
-    } else if args.form.output == Form::Text || args.summary || args.diff {
+    } else if args.form.output == ItemFormat::Text || args.summary || args.diff {
         known = summary(&rendered, args, global, ui)?;
     } else {
         print(&rendered, args, command, ui)?;
@@ -187,7 +188,7 @@ fn uncertain(gaps: &[NotChecked], ui: &mut Ui) {
 }
 
 /// Says which clusters get nothing of the placement, whatever is shown.
-fn stray(material: &Material, clusters: &[String], ui: &mut Ui) {
+fn stray(material: &RenderMaterial, clusters: &[String], ui: &mut Ui) {
     let own: HashSet<_> = material.own_clusters().into_iter().collect();
     let stray: Vec<_> = clusters
         .iter()
@@ -224,7 +225,7 @@ impl RenderDocument<'_> {
 fn summary(
     rendered: &RenderDocument<'_>,
     args: &RenderArgs,
-    global: &Global,
+    global: &GlobalFlags,
     ui: &mut Ui,
 ) -> Result<bool, Error> {
     let now = |name: &str| rendered.material.existing(name);
@@ -273,7 +274,7 @@ fn compare_two(rendered: &RenderDocument<'_>, args: &RenderArgs, ui: &mut Ui) ->
     Ok(())
 }
 
-fn said(faults: &[Fault], ui: &mut Ui) {
+fn said(faults: &[RenderFault], ui: &mut Ui) {
     for fault in faults {
         let clusters = enumerate(&fault.clusters);
         ui.warning(&format!("{clusters}: {}", fault.describe()));
@@ -313,7 +314,7 @@ fn print(
             ));
         }
     }
-    let text = if args.form.output == Form::Yaml {
+    let text = if args.form.output == ItemFormat::Yaml {
         let documents = manifests.iter().map(|it| output::yaml(&it.value));
         documents.collect::<Result<Vec<_>, _>>()?.join("---\n")
     } else {

@@ -16,7 +16,7 @@ const MAX_LINKS: usize = 40;
 
 /// Where a name leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Destination {
+pub enum FileDestination {
     /// The program's own standard output.
     StandardOutput,
     /// Something that is written to: a FIFO, a device, a file that a shell has opened.
@@ -25,7 +25,7 @@ pub enum Destination {
     File(PathBuf),
 }
 
-impl Destination {
+impl FileDestination {
     /// Finds out where a name leads. Writes nothing.
     pub fn find(path: &Path) -> io::Result<Self> {
         let mut at = path.to_owned();
@@ -82,7 +82,7 @@ fn is_standard_output(descriptor: &Path) -> bool {
 
 /// Fails where a text could not be saved, before it takes any time to have it.
 pub fn check(path: &Path) -> anyhow::Result<()> {
-    Destination::find(path)
+    FileDestination::find(path)
         .map(drop)
         .with_context(|| failed(path))
 }
@@ -91,9 +91,9 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
 pub fn save(path: &Path, text: &str, ui: &mut Ui) -> anyhow::Result<()> {
     let failed = || self::failed(path);
     let packed = path.extension().is_some_and(|ending| ending == "gz");
-    match Destination::find(path).with_context(failed)? {
-        Destination::StandardOutput => ui.answer(text),
-        Destination::Stream(stream) => {
+    match FileDestination::find(path).with_context(failed)? {
+        FileDestination::StandardOutput => ui.answer(text),
+        FileDestination::Stream(stream) => {
             // Neither made nor cut off: who opened a file for it may have written to it before.
             let mut stream = OpenOptions::new()
                 .append(true)
@@ -101,7 +101,7 @@ pub fn save(path: &Path, text: &str, ui: &mut Ui) -> anyhow::Result<()> {
                 .with_context(failed)?;
             write(&mut stream, text, packed).with_context(failed)?;
         }
-        Destination::File(file) => {
+        FileDestination::File(file) => {
             let (folder, _) = split(&file).with_context(failed)?;
             // Only its owner may read it.
             let mut new = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;

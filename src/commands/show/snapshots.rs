@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around::{self, Around};
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::around::{self, PlacementObjects};
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Output, age};
-use crate::contents::{self, Size};
+use crate::contents::{self, SnapshotSize};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -101,7 +101,7 @@ struct SnapshotItem {
     created: Option<Timestamp>,
     /// How much it holds.
     #[serde(flatten)]
-    size: Size,
+    size: SnapshotSize,
     /// The objects that it consists of.
     parts: Vec<String>,
     /// How many objects it consists of, if the first one says so.
@@ -145,7 +145,7 @@ fn open(
     input: &InputArgs,
     command: &'static str,
     session: &mut Session<'_>,
-) -> Result<(Reading, ObjectRef), Error> {
+) -> Result<(SourceReading, ObjectRef), Error> {
     let mut reading = session.open_keeping(KEEP, input, command)?;
     let namespace = session.global.namespace.as_deref();
     let target = reading.placement_or_chosen(word, namespace, session.ui)?;
@@ -226,12 +226,12 @@ pub(in crate::commands) fn find<'v, 'i>(
 }
 
 /// How much a version holds.
-fn size(version: &Version<'_>, around: &Around) -> Size {
+fn size(version: &Version<'_>, around: &PlacementObjects) -> SnapshotSize {
     let texts = version
         .parts
         .iter()
         .filter_map(|part| around.texts.get(&part.object()));
-    Size::total(texts.map(|text| contents::size(text)))
+    SnapshotSize::total(texts.map(|text| contents::size(text)))
 }
 
 fn clusters(version: &Version<'_>) -> Vec<String> {
@@ -254,7 +254,11 @@ fn parts(version: &Version<'_>) -> Vec<String> {
     names.collect()
 }
 
-fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRef) -> SnapshotList {
+fn snapshot_list(
+    versions: &[Version<'_>],
+    around: &PlacementObjects,
+    placement: &ObjectRef,
+) -> SnapshotList {
     SnapshotList {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "SnapshotList".to_owned(),
@@ -285,7 +289,7 @@ fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRe
     }
 }
 
-fn table(versions: &[Version<'_>], around: &Around, wide: bool) -> Table {
+fn table(versions: &[Version<'_>], around: &PlacementObjects, wide: bool) -> Table {
     let there = |version: &Version<'_>, text: String| version.exists().then_some(text);
     Table::of(versions)
         .column(Column::new("SNAPSHOT"), |it| {

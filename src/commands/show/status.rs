@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::commands::open::global::Global;
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
@@ -14,7 +14,7 @@ use crate::commands::output;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::{self, Look};
+use crate::render::{self, RenderLook};
 use crate::ui::Ui;
 
 /// Show a rollout's stages, clusters, gates, and timers
@@ -153,8 +153,8 @@ fn exit(status: &Status, exit_zero: bool) -> Exit {
 }
 
 /// How to draw on the terminal that there is.
-pub(in crate::commands) fn look(ui: &Ui, global: &Global) -> Look {
-    Look {
+pub(in crate::commands) fn look(ui: &Ui, global: &GlobalFlags) -> RenderLook {
+    RenderLook {
         width: ui.width(),
         paint: ui.paint(),
         invocation: ui.invocation().clone(),
@@ -166,7 +166,7 @@ pub(in crate::commands) fn look(ui: &Ui, global: &Global) -> Look {
 pub(in crate::commands) fn write(
     status: &Status,
     format: StatusFormat,
-    look: &Look,
+    look: &RenderLook,
 ) -> Result<String, Error> {
     Ok(match format {
         StatusFormat::Text => render::status::status(status, look),

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::Reach;
+use crate::commands::open::selection::ListReach;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age};
 use crate::diagnose;
@@ -183,7 +183,7 @@ pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Err
 }
 
 fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let reach = Reach::of(session.global, args.all_namespaces)?;
+    let reach = ListReach::of(session.global, args.all_namespaces)?;
     let reach = reach.selecting(Concept::Strategy, args.selector.as_ref());
     let mut reading = session.open(&args.input, "strategies")?;
     // A table shows who is active, which the runs tell by themselves.
@@ -265,7 +265,11 @@ struct FoundStrategies {
 }
 
 impl FoundStrategies {
-    fn read(reading: &mut Reading, reach: &Reach, evidence: ReadDepth) -> Result<Self, Error> {
+    fn read(
+        reading: &mut SourceReading,
+        reach: &ListReach,
+        evidence: ReadDepth,
+    ) -> Result<Self, Error> {
         let queries = reach.queries(Concept::Strategy);
         let answers = reading.answer(&queries);
         reading.listed(&queries, &answers)?;
@@ -278,7 +282,7 @@ impl FoundStrategies {
         Ok(found)
     }
 
-    fn one(reading: &mut Reading, target: &ObjectRef) -> Result<Self, Error> {
+    fn one(reading: &mut SourceReading, target: &ObjectRef) -> Result<Self, Error> {
         let query = HubQuery::object(target);
         let answers = [reading.ask(&query)];
         reading.listed(std::slice::from_ref(&query), &answers)?;
@@ -287,7 +291,7 @@ impl FoundStrategies {
             users: BTreeMap::new(),
             gaps: Vec::new(),
         };
-        let reach = Reach::one(target.scope());
+        let reach = ListReach::one(target.scope());
         found.add_runs(reading, &reach, ReadDepth::VerdictIfListed)?;
         Ok(found)
     }
@@ -296,8 +300,8 @@ impl FoundStrategies {
     /// worth showing all the same.
     fn add_runs(
         &mut self,
-        reading: &mut Reading,
-        reach: &Reach,
+        reading: &mut SourceReading,
+        reach: &ListReach,
         evidence: ReadDepth,
     ) -> Result<(), Error> {
         let known: BTreeSet<_> = self.strategies.iter().map(|(object, _)| object).collect();
@@ -334,7 +338,7 @@ impl FoundStrategies {
             .collect()
     }
 
-    fn table(&self, reach: &Reach, wide: bool, now: Timestamp) -> Table {
+    fn table(&self, reach: &ListReach, wide: bool, now: Timestamp) -> Table {
         fn active(item: &StrategyItem) -> Vec<&str> {
             let active = item.used_by.iter().filter(|user| user.active);
             active.map(|user| user.run.as_str()).collect()

@@ -13,19 +13,19 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around::Neighbors;
-use crate::commands::open::members::Entrance;
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::around::NeighborQueries;
+use crate::commands::open::members::MemberAccess;
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::More;
+use crate::hub::ListProgress;
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::object::{Body, Keep, OWN_API_VERSION};
+use crate::kubefleet::object::{KeptObjects, OWN_API_VERSION, ObjectBody};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
@@ -124,7 +124,7 @@ struct TracedObject {
     binding: Option<Subject>,
     /// The run that rolled it out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    rollout: Option<Rolled>,
+    rollout: Option<TracedRun>,
     /// The run that the binding names as its last writer; absent if the binding does not say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     written_by: Option<String>,
@@ -135,7 +135,7 @@ struct TracedObject {
 /// The run that rolled an object out.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Rolled {
+struct TracedRun {
     /// The run.
     run: Subject,
     /// The stage.
@@ -149,13 +149,13 @@ struct Rolled {
     #[schemars(with = "Option<String>")]
     ended: Option<Timestamp>,
     /// The approvals before the stage.
-    approvals: Vec<Approved>,
+    approvals: Vec<TracedApproval>,
 }
 
 /// An approval before the rollout to the cluster.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Approved {
+struct TracedApproval {
     /// The request.
     request: String,
     /// The stage whose gate it opened.
@@ -190,11 +190,11 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
     let way = (args.member.as_deref(), args.member_context.as_deref());
     let (mut entrance, context) = if args.input.files.is_empty() {
-        Entrance::of_one(session, way)?
+        MemberAccess::of_one(session, way)?
     } else {
-        (Entrance::closed(), Ok(None))
+        (MemberAccess::closed(), Ok(None))
     };
-    let mut reading = session.open_keeping(Keep::CONTENT, &args.input, "trace")?;
+    let mut reading = session.open_keeping(KeptObjects::CONTENT, &args.input, "trace")?;
     entrance.enter(&mut reading);
     let ui = &mut *session.ui;
     let mut gaps = Vec::new();
@@ -224,13 +224,13 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut works: Vec<Arc<Work>> = Vec::new();
     let queries = [query];
     let answers = reading.each(&queries, |_, more| match more {
-        More::Objects(objects) => {
+        ListProgress::Objects(objects) => {
             works.extend(objects.into_iter().filter_map(|object| match object.body {
-                Body::Work(work) if has(&work) => Some(work),
+                ObjectBody::Work(work) if has(&work) => Some(work),
                 _ => None,
             }));
         }
-        More::Again => works.clear(),
+        ListProgress::Again => works.clear(),
     });
     reading.no_hub()?;
     let unread = runs::gaps(&queries, &answers);
@@ -280,7 +280,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 
 /// One Work that has the object.
 fn one(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     work: &Work,
     (at, manifest): (usize, &ManifestIdentity),
     gaps: &mut Vec<NotChecked>,
@@ -289,7 +289,7 @@ fn one(
     let scope = Scope::of_namespace(namespace);
     let placement = work.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
     let placement = scope.object(Concept::Placement, placement);
-    let mut around = Neighbors::new(&placement);
+    let mut around = NeighborQueries::new(&placement);
     let runs = HubQuery::all(scope.kind(Concept::UpdateRun), namespace);
     let binding = work
         .binding()
@@ -371,7 +371,7 @@ fn rolled(
     binding: Option<&Binding>,
     cluster: &str,
     snapshot: Option<&str>,
-) -> Option<Rolled> {
+) -> Option<TracedRun> {
     let writer = binding.and_then(|binding| rollout_started(binding).run);
     let history = history(inventory);
     let of_writer = |name: &str| writer.as_deref().is_none_or(|writer| writer == name);
@@ -404,7 +404,7 @@ fn rolled(
                     && approval.time == Some(crate::rollout::TaskTime::Before))
     };
     let approvals = approvals.iter().filter(on_the_way).map(approved);
-    Some(Rolled {
+    Some(TracedRun {
         run: Subject::from(rollout.run.object()),
         stage: view.stage.to_owned(),
         started: view.started,
@@ -413,9 +413,9 @@ fn rolled(
     })
 }
 
-fn approved(approval: &Approval) -> Approved {
+fn approved(approval: &Approval) -> TracedApproval {
     let answer = approval.answer.as_ref();
-    Approved {
+    TracedApproval {
         request: approval.request.clone(),
         stage: approval.stage.clone(),
         at: answer.and_then(|it| it.at),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use jiff::SignedDuration;
 
-use crate::commands::open::following::{Following, Rollouts};
+use crate::commands::open::following::{FollowedRollouts, FollowedStates};
 use crate::commands::open::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubList};
 use crate::commands::open::picking;
 use crate::commands::open::session::Session;
@@ -22,7 +22,7 @@ use crate::kubefleet::{Scope, duration};
 use crate::render::status::verdict;
 use crate::report::Verdict;
 use crate::words::{CommandLine, Hint, enumerate};
-use decide::{Awaited, Standing, WaitDecision, decide, together};
+use decide::{WaitCondition, WaitDecision, WaitStanding, decide, together};
 
 /// Wait for a condition on update runs
 ///
@@ -67,7 +67,7 @@ pub struct WaitArgs {
         required = true,
         value_delimiter = ','
     )]
-    conditions: Vec<Awaited>,
+    conditions: Vec<WaitCondition>,
     /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     timeout: Option<Duration>,
@@ -127,7 +127,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             reading.runs_of(&words, namespace, ui)?
         };
         Ok(Box::new(
-            Following::new(reading, runs)?.with_ends(is_document),
+            FollowedRollouts::new(reading, runs)?.with_ends(is_document),
         ))
     })?;
     let left = args
@@ -153,7 +153,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 /// Whether a run has succeeded, or goes no further before a person acts.
 pub(in crate::commands) fn ends(status: &Status, patience: Option<Duration>) -> bool {
     !is_borne(status, patience)
-        && decide(status, &[Awaited::Succeeded], false) != WaitDecision::Wait
+        && decide(status, &[WaitCondition::Succeeded], false) != WaitDecision::Wait
 }
 
 /// Whether a rollout is stuck, and not for as long as someone is patient: no cluster is in flight for
@@ -184,7 +184,7 @@ impl Judge for WaitJudge<'_> {
         }
     }
 
-    fn is_over(&self, runs: &[WaitedRun], hubs: &FollowedHubs<'_, Rollouts>) -> bool {
+    fn is_over(&self, runs: &[WaitedRun], hubs: &FollowedHubs<'_, FollowedStates>) -> bool {
         // Which hub is the first to answer decides nothing.
         if !hubs.is_known() {
             return false;
@@ -197,17 +197,17 @@ impl Judge for WaitJudge<'_> {
 }
 
 /// Where each run stands, those too that may be on hubs which were not reached.
-fn standings(runs: &[WaitedRun], hubs: &FollowedHubs<'_, Rollouts>) -> Vec<Standing> {
+fn standings(runs: &[WaitedRun], hubs: &FollowedHubs<'_, FollowedStates>) -> Vec<WaitStanding> {
     let not_reached = hubs.answers().not_reached.iter();
-    let not_reached = not_reached.map(|_| Standing::Ended(Exit::Incomplete));
+    let not_reached = not_reached.map(|_| WaitStanding::Ended(Exit::Incomplete));
     let runs = runs.iter().map(|run| match &run.end {
-        None => Standing::Waiting,
-        Some(RunEnd::Decided(WaitDecision::Met(_))) => Standing::Met,
+        None => WaitStanding::Waiting,
+        Some(RunEnd::Decided(WaitDecision::Met(_))) => WaitStanding::Met,
         Some(RunEnd::Decided(_)) => {
             let verdict = run.last.as_ref().map(|status| status.verdict);
-            Standing::Ended(verdict.map_or(Exit::Done, Exit::from))
+            WaitStanding::Ended(verdict.map_or(Exit::Done, Exit::from))
         }
-        Some(RunEnd::Gone(error) | RunEnd::Denied(error)) => Standing::Ended(error.exit),
+        Some(RunEnd::Gone(error) | RunEnd::Denied(error)) => WaitStanding::Ended(error.exit),
     });
     runs.chain(not_reached).collect()
 }
@@ -227,7 +227,7 @@ fn unknown(run: &WaitedRun) -> Option<Error> {
 /// The runs of one call, when the wait is over.
 struct WaitedRuns<'a, 'r> {
     args: &'a WaitArgs,
-    hubs: FollowedHubs<'r, Rollouts>,
+    hubs: FollowedHubs<'r, FollowedStates>,
     runs: Vec<WaitedRun>,
 }
 
@@ -325,8 +325,8 @@ impl WaitedRuns<'_, '_> {
         let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
         let standings = standings(&self.runs, &self.hubs);
         let ended = standings.into_iter().filter_map(|run| match run {
-            Standing::Ended(exit) => Some(exit),
-            Standing::Waiting | Standing::Met => None,
+            WaitStanding::Ended(exit) => Some(exit),
+            WaitStanding::Waiting | WaitStanding::Met => None,
         });
         let error = Error {
             exit: Exit::worst(ended.chain([Exit::TimeLimit])),

@@ -11,7 +11,7 @@ use crate::commands::output::{self, Format, Output, names};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
-use crate::render::table::{Sheet, Table};
+use crate::render::table::{Table, TableStyle};
 use crate::render::wrap::{fit, fit_all, hanging};
 use crate::report::NotChecked;
 use crate::ui::{ProgressBars, Ui};
@@ -278,10 +278,10 @@ impl<T: Serialize> FollowedList<'_, T> {
         Ok(())
     }
 
-    fn sheet(&self, ui: &Ui) -> Sheet {
+    fn sheet(&self, ui: &Ui) -> TableStyle {
         let sheet = self.output.sheet(ui);
         let columns = self.view.columns();
-        Sheet {
+        TableStyle {
             width: sheet.width.map(|width| columns.unwrap_or(width)),
             ..sheet
         }

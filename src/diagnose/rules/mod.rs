@@ -2,18 +2,20 @@
 
 use super::context::Context;
 use super::objects::per_object;
-pub use super::rule::{Rule, Search};
+pub use super::rule::{Rule, RuleSearch};
 use crate::report::Finding;
 use crate::rollout::Rollout;
 
 /// What nearly every rule speaks of.
 mod prelude {
     pub use crate::diagnose::context::Context;
-    pub use crate::diagnose::objects::Repair;
-    pub use crate::diagnose::rule::{Rule, Search};
+    pub use crate::diagnose::objects::RepairPlace;
+    pub use crate::diagnose::rule::{Rule, RuleSearch};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
-    pub use crate::report::{ABSENT, Blame, Compose, Finding, Severity, Subject, Verdict};
+    pub use crate::report::{
+        ABSENT, ComposeText, FaultOrigin, Finding, Severity, Subject, Verdict,
+    };
     pub use crate::words::{count, distinct, enumerate};
 }
 
@@ -21,16 +23,16 @@ impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
         let mut findings: Vec<_> = match self.check {
-            Search::Whole(check) => check(cx, self),
-            Search::One(check) => check(cx, self).into_iter().collect(),
-            Search::Object(check) => per_object(cx, self, check),
-            Search::Approval(check) => {
+            RuleSearch::Whole(check) => check(cx, self),
+            RuleSearch::One(check) => check(cx, self).into_iter().collect(),
+            RuleSearch::Object(check) => per_object(cx, self, check),
+            RuleSearch::Approval(check) => {
                 let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
                 live.flat_map(Rollout::open_approvals)
                     .filter_map(|gate| check(cx, self, gate))
                     .collect()
             }
-            Search::Cause(check) => cx
+            RuleSearch::Cause(check) => cx
                 .causes()
                 .chain(&cx.foreseen)
                 .filter_map(|cause| check(cx, self, cause))

@@ -14,7 +14,7 @@ use super::proxy::proxy;
 use super::{Variable, config};
 use crate::hub::address::{Address, basic};
 use crate::hub::credentials::plugin::{Plugin, RunningPlugin};
-use crate::hub::credentials::{Credentials, Login, bearer, policy};
+use crate::hub::credentials::{CredentialSource, Credentials, bearer, policy};
 use crate::hub::error::HubError;
 use crate::hub::files::{self, unreadable};
 use crate::hub::kubeconfig::{Cluster, ConfigSource, Impersonation, KubeContext, User};
@@ -51,7 +51,7 @@ impl ConnectionSettings {
             tls: None,
             proxy: None,
             headers: Vec::new(),
-            credentials: Arc::new(Credentials::new(Login::None)),
+            credentials: Arc::new(Credentials::new(CredentialSource::None)),
         }
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn settings(
         let header = login.map(|login| login.header());
         let shown = header.is_some() || identity.is_some();
         let login = match header {
-            Some(header) => Login::Header(header),
+            Some(header) => CredentialSource::Header(header),
             None => self::login(user, shown, variable, running, || {
                 told(cluster, &address, proxy.as_ref())
             })?,
@@ -99,7 +99,7 @@ pub(super) fn settings(
         (Some(tls(cluster, &address, identity)?), login)
     } else {
         check_trust(cluster)?;
-        (None, Login::None)
+        (None, CredentialSource::None)
     };
     Ok(ConnectionSettings {
         address,
@@ -265,7 +265,7 @@ fn login(
     variable: Variable<'_>,
     running: &RunningPlugin,
     told: impl FnOnce() -> Value,
-) -> Result<Login, HubError> {
+) -> Result<CredentialSource, HubError> {
     let bad = |why: &str| config(why.to_owned());
     let token = user.token.expose_secret();
     if !user.token_file.is_empty() {
@@ -273,22 +273,24 @@ fn login(
             "" => None,
             token => Some(bearer(token).map_err(bad)?),
         };
-        return Ok(Login::File {
+        return Ok(CredentialSource::File {
             path: PathBuf::from(&user.token_file),
             otherwise,
         });
     }
     if !token.is_empty() {
-        return Ok(Login::Header(bearer(token).map_err(bad)?));
+        return Ok(CredentialSource::Header(bearer(token).map_err(bad)?));
     }
     if !user.username.is_empty() {
         let password = user.password.expose_secret();
-        return Ok(Login::Header(basic(&user.username, password)));
+        return Ok(CredentialSource::Header(basic(&user.username, password)));
     }
     if let Some(provider) = &user.provider {
         let token = provider.id_token.expose_secret();
         return match provider.name.as_str() {
-            "oidc" if !token.is_empty() => Ok(Login::Header(bearer(token).map_err(bad)?)),
+            "oidc" if !token.is_empty() => {
+                Ok(CredentialSource::Header(bearer(token).map_err(bad)?))
+            }
             "oidc" => Err(HubError::Credentials(
                 "the auth-provider oidc has no id-token".to_owned(),
             )),
@@ -302,9 +304,9 @@ fn login(
             let policy = policy::read(variable);
             let plugin = Plugin::new(exec, told(), &policy, running.clone(), variable);
             let plugin = plugin.map_err(HubError::Credentials)?;
-            Ok(Login::Plugin(Box::new(plugin)))
+            Ok(CredentialSource::Plugin(Box::new(plugin)))
         }
-        _ => Ok(Login::None),
+        _ => Ok(CredentialSource::None),
     }
 }
 

@@ -25,7 +25,7 @@ const FRESH: Duration = Duration::from_mins(1);
 
 /// Where the credentials come from.
 #[derive(Debug)]
-pub(super) enum Login {
+pub(super) enum CredentialSource {
     /// There are none, beside perhaps a certificate.
     None,
     /// They are known.
@@ -42,13 +42,13 @@ pub(super) enum Login {
 /// The credentials of one user for one server, fetched when they are needed.
 #[derive(Debug)]
 pub(super) struct Credentials {
-    login: Login,
+    login: CredentialSource,
     state: Mutex<CredentialState>,
 }
 
 #[derive(Debug, Default)]
 struct CredentialState {
-    current: Option<Arc<Current>>,
+    current: Option<Arc<CurrentCredentials>>,
     /// How often they were fetched.
     times: u64,
     failed: Option<(Instant, HubError)>,
@@ -56,7 +56,7 @@ struct CredentialState {
 
 /// Credentials that can be shown.
 #[derive(Debug)]
-pub(super) struct Current {
+pub(super) struct CurrentCredentials {
     /// The header that shows them.
     pub header: Option<HeaderValue>,
     /// The certificate that does.
@@ -71,7 +71,7 @@ pub(super) struct Current {
     served: AtomicBool,
 }
 
-impl Current {
+impl CurrentCredentials {
     /// They are shown.
     pub(super) fn shows(&self) {
         self.shown.store(true, Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl Current {
 }
 
 impl Credentials {
-    pub(super) fn new(login: Login) -> Self {
+    pub(super) fn new(login: CredentialSource) -> Self {
         Self {
             login,
             state: Mutex::default(),
@@ -98,12 +98,15 @@ impl Credentials {
 
     /// Whether a server that does not accept them may accept others.
     pub(super) const fn may_change(&self) -> bool {
-        matches!(self.login, Login::Plugin(_))
+        matches!(self.login, CredentialSource::Plugin(_))
     }
 
     /// The credentials as they are now; fetches them where there are none, they have expired, or
     /// are those that the server refused.
-    pub(super) async fn get(&self, refused: Option<u64>) -> Result<Arc<Current>, HubError> {
+    pub(super) async fn get(
+        &self,
+        refused: Option<u64>,
+    ) -> Result<Arc<CurrentCredentials>, HubError> {
         let asked = Instant::now();
         let mut state = self.state.lock().await;
         if let Some(current) = &state.current
@@ -152,7 +155,7 @@ impl Credentials {
     }
 
     /// Forgets credentials that a server does not accept any more.
-    pub(super) async fn forget(&self, refused: &Current) {
+    pub(super) async fn forget(&self, refused: &CurrentCredentials) {
         if !self.may_change() {
             return;
         }
@@ -166,20 +169,24 @@ impl Credentials {
         }
     }
 
-    fn is_fresh(&self, current: &Current) -> bool {
+    fn is_fresh(&self, current: &CurrentCredentials) -> bool {
         match &self.login {
-            Login::None | Login::Header(_) => true,
-            Login::File { .. } => current.fetched.elapsed() < FRESH,
+            CredentialSource::None | CredentialSource::Header(_) => true,
+            CredentialSource::File { .. } => current.fetched.elapsed() < FRESH,
             // What was fetched for a request is shown with it, whatever it says of its time.
-            Login::Plugin(_) => {
+            CredentialSource::Plugin(_) => {
                 !current.shown.load(Ordering::Relaxed)
                     || current.until.is_none_or(|until| Timestamp::now() <= until)
             }
         }
     }
 
-    async fn fetch(&self, number: u64, last: Option<&Current>) -> Result<Current, HubError> {
-        let mut current = Current {
+    async fn fetch(
+        &self,
+        number: u64,
+        last: Option<&CurrentCredentials>,
+    ) -> Result<CurrentCredentials, HubError> {
+        let mut current = CurrentCredentials {
             header: None,
             identity: None,
             number,
@@ -189,9 +196,9 @@ impl Credentials {
             served: AtomicBool::new(false),
         };
         match &self.login {
-            Login::None => {}
-            Login::Header(header) => current.header = Some(header.clone()),
-            Login::File { path, otherwise } => {
+            CredentialSource::None => {}
+            CredentialSource::Header(header) => current.header = Some(header.clone()),
+            CredentialSource::File { path, otherwise } => {
                 let last = last.and_then(|last| last.header.clone());
                 current.header = Some(
                     match (from_file(path), last.or_else(|| otherwise.clone())) {
@@ -200,7 +207,7 @@ impl Credentials {
                     },
                 );
             }
-            Login::Plugin(plugin) => {
+            CredentialSource::Plugin(plugin) => {
                 let given: PluginCredential = plugin.run().await?;
                 let bad = |why: &str| {
                     HubError::Credentials(format!(

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::policy::PluginPolicy;
 use crate::hub::error::HubError;
 use crate::hub::kubeconfig::Exec;
-use crate::hub::signals::{Ends, How, Started};
+use crate::hub::signals::{ChildProcesses, EndRequest, StartedProcess};
 
 /// How much a plugin may print: a token or a certificate takes some thousand bytes.
 const MOST: u64 = 1 << 20;
@@ -36,7 +36,7 @@ pub(in crate::hub) struct RunningPlugin {
     /// How long a plugin may take; `None` for no limit.
     pub limit: Option<Duration>,
     /// What ends with us.
-    pub ends: Arc<Ends>,
+    pub ends: Arc<ChildProcesses>,
 }
 
 /// A plugin that is ready to run.
@@ -223,7 +223,7 @@ impl Plugin {
             .start(|| {
                 let child = command.spawn()?;
                 let leads = !self.interactive;
-                let started = child.id().map(|id| Started { id, leads });
+                let started = child.id().map(|id| StartedProcess { id, leads });
                 Ok((child, started))
             })
             .map_err(|error| fail(&format!("cannot be started: {}", error.kind())))?;
@@ -277,7 +277,7 @@ impl Plugin {
             )),
         };
         if let Some(started) = started {
-            started.end(How::Politely);
+            started.end(EndRequest::Politely);
             let _ = timeout(GRACE, child.wait()).await;
             // Dropped here, it ends what is left of it at once.
             drop(started);

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::{Credentials, HubError, Login, bearer};
+use super::{CredentialSource, Credentials, HubError, bearer};
 
 fn get(credentials: &Credentials, refused: Option<u64>) -> Result<String, HubError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -22,7 +22,8 @@ fn a_file_is_trimmed_wins_and_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
     std::fs::write(&path, "  one\n").unwrap();
-    let file = |path: PathBuf, otherwise| Credentials::new(Login::File { path, otherwise });
+    let file =
+        |path: PathBuf, otherwise| Credentials::new(CredentialSource::File { path, otherwise });
     let credentials = file(path.clone(), Some(bearer("other").unwrap()));
     assert_eq!(get(&credentials, None).unwrap(), "1 Bearer one");
     std::fs::write(&path, "two").unwrap();
@@ -47,7 +48,7 @@ fn a_file_is_trimmed_wins_and_is_read_again() {
 fn a_header_is_never_shown() {
     let header = bearer("S3CR3T").unwrap();
     assert!(!format!("{header:?}").contains("S3CR3T"));
-    let credentials = Credentials::new(Login::Header(header));
+    let credentials = Credentials::new(CredentialSource::Header(header));
     assert!(!format!("{credentials:?}").contains("S3CR3T"));
 }
 

@@ -32,7 +32,7 @@ pub(super) enum WatchLine {
 }
 
 #[derive(Deserialize)]
-struct Raw<'t> {
+struct RawEvent<'t> {
     #[serde(rename = "type")]
     kind: &'t str,
     #[serde(borrow)]
@@ -41,7 +41,7 @@ struct Raw<'t> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Versioned {
+struct VersionedObject {
     metadata: LineMeta,
 }
 
@@ -61,11 +61,11 @@ struct LineStatus {
 
 /// Reads a line of a watch on objects of a kind.
 pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<WatchLine, HubError> {
-    let Ok(raw) = serde_json::from_slice::<Raw<'_>>(line) else {
+    let Ok(raw) = serde_json::from_slice::<RawEvent<'_>>(line) else {
         return Err(answer::wrong(&Expected::kind("", "WatchEvent"), line));
     };
     let version = || {
-        let object: Versioned = serde_json::from_str(raw.object.get()).unwrap_or_default();
+        let object: VersionedObject = serde_json::from_str(raw.object.get()).unwrap_or_default();
         let version = object.metadata.resource_version;
         if version.is_empty() {
             // A watch that goes on from nowhere would tell everything again.
@@ -104,7 +104,7 @@ fn failure(status: LineStatus) -> HubError {
 }
 
 /// A stream, cut into lines.
-pub(super) struct Lines {
+pub(super) struct LineStream {
     body: Body,
     kind: Kind,
     /// What came and is not told yet.
@@ -113,7 +113,7 @@ pub(super) struct Lines {
     looked: usize,
 }
 
-impl Lines {
+impl LineStream {
     pub(super) const fn new(kind: Kind, body: Body) -> Self {
         Self {
             body,

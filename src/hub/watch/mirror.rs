@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Next, Watch, WatchEvent, WatchNews};
+use super::{Watch, WatchEvent, WatchItem, WatchNews};
 use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
 use crate::hub::{BEAT, PATIENCE, describe, read};
-use crate::inventory::source::{Answer, HubQuery, Outcome, Round, Source};
+use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QueryRound, Source};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 
@@ -38,7 +38,7 @@ struct MirroredList {
 
 /// What happened while it was waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum MirrorUpdate {
     /// Objects changed, or the hub went away, or came back.
     Changed,
     /// Nothing happened in that time.
@@ -88,7 +88,7 @@ impl Mirror {
     }
 
     /// Waits until something happens, and takes in all that happened together.
-    pub fn wait(&mut self, limit: Duration) -> News {
+    pub fn wait(&mut self, limit: Duration) -> MirrorUpdate {
         let begun = Instant::now();
         let mut first = self.changed.then_some(begun);
         loop {
@@ -98,11 +98,11 @@ impl Mirror {
                 None => limit.saturating_sub(begun.elapsed()),
             };
             match self.watch.next(patience) {
-                Next::Event(event) => self.take(event),
-                Next::Quiet => break,
-                Next::Interrupted => {
+                WatchItem::Event(event) => self.take(event),
+                WatchItem::Quiet => break,
+                WatchItem::Interrupted => {
                     self.interrupted = true;
-                    return News::Interrupted;
+                    return MirrorUpdate::Interrupted;
                 }
             }
             if self.changed {
@@ -110,9 +110,9 @@ impl Mirror {
             }
         }
         if std::mem::take(&mut self.changed) {
-            News::Changed
+            MirrorUpdate::Changed
         } else {
-            News::Quiet
+            MirrorUpdate::Quiet
         }
     }
 
@@ -164,7 +164,7 @@ impl Mirror {
             }
             WatchNews::Ended(error) => {
                 // What is not followed any more is not known any more.
-                let Answer { outcome, .. } = read::unanswered(&error);
+                let QueryAnswer { outcome, .. } = read::unanswered(&error);
                 if matches!(outcome, Outcome::Failed(_)) {
                     self.lost.get_or_insert(error);
                 }
@@ -178,10 +178,10 @@ impl Mirror {
         }
     }
 
-    fn answer_one(&self, query: &HubQuery) -> Answer {
+    fn answer_one(&self, query: &HubQuery) -> QueryAnswer {
         self.held.get(query).map_or_else(
             || read::unanswered(&HubError::Broken("the read was interrupted".to_owned())),
-            |held| Answer {
+            |held| QueryAnswer {
                 objects: held.objects.values().cloned().collect(),
                 outcome: held.outcome.clone(),
             },
@@ -190,7 +190,7 @@ impl Mirror {
 }
 
 impl Source for Mirror {
-    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         let already = self.changed;
         for query in queries {
             if !self.held.contains_key(query) {
@@ -207,16 +207,16 @@ impl Source for Mirror {
                 .watch
                 .next(self.end.map_or(word, |end| end.left().min(word)))
             {
-                Next::Event(event) => {
+                WatchItem::Event(event) => {
                     others |= !matches!(event.what, WatchNews::Listed(_));
                     self.take(event);
                 }
-                Next::Quiet => {
+                WatchItem::Quiet => {
                     self.late = self.end.is_some_and(|end| end.left().is_zero());
                     word = BEAT;
                     self.watch.say(Some(&describe(queries)));
                 }
-                Next::Interrupted => self.interrupted = true,
+                WatchItem::Interrupted => self.interrupted = true,
             }
         }
         if word == BEAT {
@@ -227,7 +227,7 @@ impl Source for Mirror {
         queries.iter().map(|query| self.answer_one(query)).collect()
     }
 
-    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+    fn answer_many(&mut self, rounds: &[QueryRound]) -> Vec<Vec<QueryAnswer>> {
         let queries = rounds.iter().flat_map(|round| &round.queries);
         let queries: Vec<_> = queries.cloned().collect();
         let mut answers = self.answer(&queries).into_iter();

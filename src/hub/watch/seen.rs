@@ -8,7 +8,7 @@ use crate::kubefleet::object::Object;
 
 /// The objects that were told, each with the version that was.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenVersions {
     objects: BTreeMap<ObjectRef, SeenVersion>,
 }
 
@@ -33,7 +33,7 @@ impl SeenVersion {
     }
 }
 
-impl Seen {
+impl SeenVersions {
     /// What there is to tell of an object that is new or has changed.
     pub(super) fn put(&mut self, object: Object) -> Option<WatchNews> {
         let version = SeenVersion::of(&object);
@@ -77,7 +77,7 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seen, WatchNews};
+    use super::{SeenVersions, WatchNews};
     use crate::hub::found::parse_object;
     use crate::kubefleet::Kind;
     use crate::kubefleet::object::Object;
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_list_tells_the_differences_alone() {
-        let mut seen = Seen::default();
+        let mut seen = SeenVersions::default();
         let first = vec![run("a", "1", "5"), run("b", "2", "6"), run("c", "3", "7")];
         assert_eq!(told(seen.relist(first)), ["a@5", "b@6", "c@7"]);
         let second = vec![run("a", "1", "5"), run("c", "3", "9"), run("d", "4", "8")];
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn nothing_is_told_twice() {
-        let mut seen = Seen::default();
+        let mut seen = SeenVersions::default();
         assert_eq!(told(seen.put(run("a", "1", "5"))), ["a@5"]);
         assert_eq!(told(seen.put(run("a", "1", "5"))), [""; 0]);
         assert_eq!(told(seen.put(run("a", "1", "6"))), ["a@6"]);

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Mirror, News, Next, Pace, Watch, WatchEvent, WatchNews};
+use super::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews, WatchPace};
 use crate::hub::bounds::TimeLimit;
-use crate::hub::fake_server::{FakeServer, Reply};
-use crate::hub::served::Served;
+use crate::hub::fake_server::{FakeServer, ServerReply};
+use crate::hub::served::ServedVersions;
 use crate::inventory::source::{HubQuery, Outcome, Source as _};
 use crate::kubefleet::Kind;
 
@@ -16,16 +16,16 @@ fn run(name: &str, uid: &str, version: u32) -> String {
     )
 }
 
-fn list(version: u32, items: &[String]) -> Reply {
+fn list(version: u32, items: &[String]) -> ServerReply {
     let items = items.join(",");
     list_of("ClusterStagedUpdateRun", version, &items)
 }
 
-fn list_of(kind: &str, version: u32, items: &str) -> Reply {
+fn list_of(kind: &str, version: u32, items: &str) -> ServerReply {
     let body = format!(
         r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"{kind}List","metadata":{{"resourceVersion":"{version}"}},"items":[{items}]}}"#
     );
-    Reply::Whole(200, "", body)
+    ServerReply::Whole(200, "", body)
 }
 
 fn event(kind: &str, object: &str) -> String {
@@ -46,7 +46,7 @@ fn gone() -> String {
     )
 }
 
-const PACE: Pace = Pace {
+const PACE: WatchPace = WatchPace {
     session: Duration::from_secs(200),
     silence: Duration::from_millis(300),
     first_pause: Duration::from_millis(10),
@@ -60,7 +60,7 @@ struct FakeHub {
 }
 
 impl FakeHub {
-    fn new(replies: Vec<Reply>) -> Self {
+    fn new(replies: Vec<ServerReply>) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -76,10 +76,10 @@ impl FakeHub {
         self.watch_at(PACE, queries)
     }
 
-    fn watch_at(&self, pace: Pace, queries: &[HubQuery]) -> Watch {
+    fn watch_at(&self, pace: WatchPace, queries: &[HubQuery]) -> Watch {
         let _inside = self.runtime.enter();
         let connection = self.server.connection();
-        let mut served = Served::default();
+        let mut served = ServedVersions::default();
         served.unknown = true;
         let handle = self.runtime.handle().clone();
         let mut watch = Watch::new(handle, connection, Arc::new(served), pace);
@@ -98,7 +98,7 @@ fn all() -> HubQuery {
 fn told(watch: &mut Watch, count: usize) -> Vec<String> {
     let mut told = Vec::new();
     for _ in 0..count {
-        let Next::Event(WatchEvent { what, .. }) = watch.next(test_hub::waiting::HANGS) else {
+        let WatchItem::Event(WatchEvent { what, .. }) = watch.next(test_hub::waiting::HANGS) else {
             break;
         };
         let named = |object: &crate::kubefleet::object::Object| {
@@ -122,14 +122,14 @@ fn told(watch: &mut Watch, count: usize) -> Vec<String> {
 
 /// Nothing more comes.
 fn quiet(watch: &mut Watch) -> bool {
-    matches!(watch.next(Duration::from_millis(100)), Next::Quiet)
+    matches!(watch.next(Duration::from_millis(100)), WatchItem::Quiet)
 }
 
 #[test]
 fn a_watch_lists_and_goes_on_from_there() {
     let hub = FakeHub::new(vec![
         list(10, &[run("a", "1", 5)]),
-        Reply::Silent(vec![
+        ServerReply::Silent(vec![
             event("ADDED", &run("b", "2", 11)),
             event("MODIFIED", &run("a", "1", 12)),
             event("DELETED", &run("b", "2", 13)),
@@ -174,9 +174,9 @@ fn one_object_and_labels_are_selected_by_the_server() {
 #[test]
 fn a_connection_that_ends_is_resumed() {
     for end in [
-        Reply::Lines(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
-        Reply::Silent(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
-        Reply::Cut(vec![
+        ServerReply::Lines(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
+        ServerReply::Silent(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
+        ServerReply::Cut(vec![
             event("MODIFIED", &run("a", "1", 12)),
             bookmark(20),
             event("MODIFIED", &run("a", "1", 21)),
@@ -185,8 +185,8 @@ fn a_connection_that_ends_is_resumed() {
         let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5)]),
             end,
-            Reply::Slammed,
-            Reply::Silent(vec![
+            ServerReply::Slammed,
+            ServerReply::Silent(vec![
                 event("MODIFIED", &run("a", "1", 21)),
                 // Sent again after the resumption: no news.
                 event("MODIFIED", &run("a", "1", 21)),
@@ -212,13 +212,13 @@ fn a_connection_that_ends_is_resumed() {
 #[test]
 fn what_was_missed_is_told_once() {
     for expired in [
-        Reply::Lines(vec![event("MODIFIED", &run("a", "1", 11)), gone()]),
-        Reply::Whole(
+        ServerReply::Lines(vec![event("MODIFIED", &run("a", "1", 11)), gone()]),
+        ServerReply::Whole(
             410,
             "",
             r#"{"kind":"Status","message":"too old"}"#.to_owned(),
         ),
-        Reply::Whole(
+        ServerReply::Whole(
             400,
             "",
             r#"{"kind":"Status","message":"invalid"}"#.to_owned(),
@@ -231,7 +231,7 @@ fn what_was_missed_is_told_once() {
                 30,
                 &[run("a", "1", 11), run("c", "9", 28), run("d", "4", 29)],
             ),
-            Reply::Silent(vec![event("MODIFIED", &run("d", "4", 31))]),
+            ServerReply::Silent(vec![event("MODIFIED", &run("d", "4", 31))]),
         ]);
         let mut watch = hub.watch(&[all()]);
         let mut news = told(&mut watch, 7);
@@ -246,12 +246,12 @@ fn what_was_missed_is_told_once() {
 
 #[test]
 fn a_hub_that_asks_for_patience_gets_it() {
-    let busy = |code| Reply::Whole(code, "Retry-After: 0\r\n", "{}".to_owned());
+    let busy = |code| ServerReply::Whole(code, "Retry-After: 0\r\n", "{}".to_owned());
     let hub = FakeHub::new(vec![
         busy(503),
         list(10, &[run("a", "1", 5)]),
         busy(429),
-        Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
+        ServerReply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
     ]);
     let mut watch = hub.watch(&[all()]);
     assert_eq!(told(&mut watch, 2), ["=a@5", "a@11"]);
@@ -261,19 +261,19 @@ fn a_hub_that_asks_for_patience_gets_it() {
 fn a_hub_that_is_away_is_told_and_waited_for() {
     let hub = FakeHub::new(vec![
         list(10, &[run("a", "1", 5)]),
-        Reply::Whole(500, "", String::new()),
-        Reply::Whole(500, "", String::new()),
-        Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
+        ServerReply::Whole(500, "", String::new()),
+        ServerReply::Whole(500, "", String::new()),
+        ServerReply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
     ]);
     let mut watch = hub.watch(&[all()]);
     let away = "away: the hub answered 500: Internal Server Error";
     assert_eq!(told(&mut watch, 4), ["=a@5", away, "back", "a@11"]);
 
-    let broken = vec![Reply::Whole(500, "", String::new()); 100];
+    let broken = vec![ServerReply::Whole(500, "", String::new()); 100];
     let first = [list(10, &[run("a", "1", 5)])];
     let hub = FakeHub::new(first.into_iter().chain(broken).collect());
     let give_up = Duration::from_millis(400);
-    let mut watch = hub.watch_at(Pace { give_up, ..PACE }, &[all()]);
+    let mut watch = hub.watch_at(WatchPace { give_up, ..PACE }, &[all()]);
     let ended = "ended: the hub answered 500: Internal Server Error";
     assert_eq!(told(&mut watch, 3), ["=a@5", away, ended]);
     assert!(quiet(&mut watch));
@@ -283,7 +283,7 @@ fn a_hub_that_is_away_is_told_and_waited_for() {
 fn what_stays_refused_ends_a_watch() {
     let refused = |code| {
         let body = r#"{"kind":"Status","message":"no"}"#;
-        Reply::Whole(code, "", body.to_owned())
+        ServerReply::Whole(code, "", body.to_owned())
     };
     for (code, words) in [
         (401, "the hub rejected the credentials: no"),
@@ -306,15 +306,15 @@ fn what_stays_refused_ends_a_watch() {
 /// tells is told.
 #[test]
 fn what_is_no_watch_is_made_up_for_by_lists() {
-    let page = |body: &str| Reply::Whole(200, "", body.to_owned());
+    let page = |body: &str| ServerReply::Whole(200, "", body.to_owned());
     for bad in [
         page("<html><title>Log in</title></html>\n"),
         page(r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}"#),
         page(""),
-        Reply::Lines(vec![
+        ServerReply::Lines(vec![
             event("ADDED", &run("b", "2", 11)).replace("Cluster", ""),
         ]),
-        Reply::Lines(Vec::new()),
+        ServerReply::Lines(Vec::new()),
     ] {
         let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5)]),
@@ -334,15 +334,18 @@ fn what_is_no_watch_is_made_up_for_by_lists() {
 /// However long a hub asks for patience: no pause grows beyond all bounds.
 #[test]
 fn a_hub_that_is_busy_for_ever_ends_nothing() {
-    let busy = Reply::Whole(429, "", "{}".to_owned());
+    let busy = ServerReply::Whole(429, "", "{}".to_owned());
     let mut replies = vec![list(10, &[run("a", "1", 5)])];
     replies.extend(vec![busy; 2]);
     for _ in 0..80 {
         // Each time one more pause, and none of them brings anything.
-        replies.push(Reply::Lines(vec![gone()]));
+        replies.push(ServerReply::Lines(vec![gone()]));
         replies.push(list(10, &[run("a", "1", 5)]));
     }
-    replies.push(Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]));
+    replies.push(ServerReply::Silent(vec![event(
+        "MODIFIED",
+        &run("a", "1", 11),
+    )]));
     let hub = FakeHub::new(replies);
     let mut watch = hub.watch(&[all()]);
     let mut news = told(&mut watch, 2);
@@ -354,7 +357,7 @@ fn a_hub_that_is_busy_for_ever_ends_nothing() {
 
 #[test]
 fn a_mirror_does_not_wait_for_ever() {
-    let hub = FakeHub::new(vec![Reply::Silent(Vec::new())]);
+    let hub = FakeHub::new(vec![ServerReply::Silent(Vec::new())]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     mirror.end_at(Some(TimeLimit::after(Duration::from_millis(50))));
     let answers = mirror.answer(&[all()]);
@@ -369,7 +372,7 @@ fn several_queries_are_one_stream() {
     let mut watch = hub.watch(&[all(), other.clone(), all()]);
     let mut queries = Vec::new();
     for _ in 0..2 {
-        let Next::Event(event) = watch.next(test_hub::waiting::HANGS) else {
+        let WatchItem::Event(event) = watch.next(test_hub::waiting::HANGS) else {
             panic!("too few events");
         };
         queries.push(event.query);
@@ -384,7 +387,7 @@ fn several_queries_are_one_stream() {
 fn a_mirror_answers_with_what_is_true_now() {
     let hub = FakeHub::new(vec![
         list(10, &[run("a", "1", 5)]),
-        Reply::Silent(vec![
+        ServerReply::Silent(vec![
             event("ADDED", &run("b", "2", 11)),
             event("DELETED", &run("a", "1", 12)),
         ]),
@@ -403,16 +406,16 @@ fn a_mirror_answers_with_what_is_true_now() {
         if names == ["b"] {
             break;
         }
-        assert_eq!(mirror.wait(test_hub::waiting::HANGS), News::Changed);
+        assert_eq!(mirror.wait(test_hub::waiting::HANGS), MirrorUpdate::Changed);
     }
     assert_eq!(names, ["b"]);
     mirror.keep(|_| false);
-    assert_eq!(mirror.wait(Duration::from_millis(50)), News::Quiet);
+    assert_eq!(mirror.wait(Duration::from_millis(50)), MirrorUpdate::Quiet);
 }
 
 #[test]
 fn a_mirror_knows_what_it_cannot_know() {
-    let refused = |code| Reply::Whole(code, "", "{}".to_owned());
+    let refused = |code| ServerReply::Whole(code, "", "{}".to_owned());
     let hub = FakeHub::new(vec![refused(403)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     let answers = mirror.answer(&[all()]);
@@ -423,7 +426,7 @@ fn a_mirror_knows_what_it_cannot_know() {
     let hub = FakeHub::new(vec![list(10, &[run("a", "1", 5)]), refused(401)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     assert_eq!(mirror.answer(&[all()])[0].objects.len(), 1);
-    assert_eq!(mirror.wait(test_hub::waiting::HANGS), News::Changed);
+    assert_eq!(mirror.wait(test_hub::waiting::HANGS), MirrorUpdate::Changed);
     assert!(mirror.answer(&[all()])[0].objects.is_empty());
     assert!(mirror.lost().is_some());
 }

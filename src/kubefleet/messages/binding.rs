@@ -3,7 +3,7 @@
 use super::api_error::{self, ApiError};
 use super::cause::ObjectKey;
 use super::failure::strip_classes;
-use super::pattern::{Captures, capture, capture_within, contains, normalise};
+use super::pattern::{PatternCaptures, capture, capture_within, contains, normalise};
 
 /// Who rolled a binding out, from the message of RolloutStarted=True.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -161,7 +161,7 @@ pub enum BindingProblem {
     },
 }
 
-type BuildProblem = fn(&Captures<'_>) -> BindingProblem;
+type BuildProblem = fn(&PatternCaptures<'_>) -> BindingProblem;
 
 /// One line per wording, without the error class before it.
 const PROBLEMS: &[(&str, BuildProblem)] = &[
@@ -391,7 +391,7 @@ fn is_patch_error(text: &str) -> bool {
     .any(|needle| contains(text, needle))
 }
 
-fn override_failed(found: &Captures<'_>, kind: OverrideKind) -> BindingProblem {
+fn override_failed(found: &PatternCaptures<'_>, kind: OverrideKind) -> BindingProblem {
     // A variable that cannot be resolved is reported through the same wrapper at HEAD.
     match known(found.get(2)) {
         Some(

@@ -4,7 +4,7 @@ use super::pattern::word;
 
 /// A failure text, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Failure {
+pub struct FailureText {
     /// The text says that the run cannot continue (updaterun/controller.go:errStagedUpdatedAborted).
     pub aborted: bool,
     /// The text says that validation or initialization failed (controller.go:errValidationFailed;
@@ -386,7 +386,7 @@ pub enum Cause {
     StageFailed {
         stage: String,
         /// Why it failed.
-        inner: Box<Failure>,
+        inner: Box<FailureText>,
     },
     /// Two stages are updating (validation.go:validateClusterUpdatingStatus).
     TwoUpdatingStages {
@@ -427,7 +427,7 @@ pub enum Cause {
     /// The delete stage had failed before (validation.go:validateDeleteStageStatus).
     DeleteStageFailed {
         /// Why it failed.
-        inner: Box<Failure>,
+        inner: Box<FailureText>,
     },
     /// A cluster had failed before (execution.go:executeUpdatingStage).
     ClusterFailed { cluster: String, stage: String },

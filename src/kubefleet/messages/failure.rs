@@ -1,8 +1,8 @@
 //! Why an update run, a stage or a cluster failed: the text of Initialized=False and Succeeded=False.
 
-use super::cause::{Cause, ErrorClass, Failure};
-use super::pattern::{Captures, capture, normalise, strip_prefix};
-use super::wordings::{WORDINGS, Wording};
+use super::cause::{Cause, ErrorClass, FailureText};
+use super::pattern::{PatternCaptures, capture, normalise, strip_prefix};
+use super::wordings::{FailureWording, WORDINGS};
 
 /// How deep failures may be nested (a stage's failure, an aggregate) before the rest is left unread.
 const MAX_DEPTH: u8 = 8;
@@ -17,14 +17,14 @@ const UNKNOWN_SEPARATORS: usize = 32;
 ///
 /// The wordings are those of v0.0.1 to HEAD, listed in `wordings.rs`.
 /// Source: updaterun/controller.go, initialization.go, validation.go, execution.go, stop.go.
-pub fn parse_failure(text: &str) -> Failure {
+pub fn parse_failure(text: &str) -> FailureText {
     parse_at(&normalise(text), 0)
 }
 
 /// Reads a folded text at a depth of nesting.
-fn parse_at(text: &str, depth: u8) -> Failure {
+fn parse_at(text: &str, depth: u8) -> FailureText {
     let (beginnings, rest) = strip_beginnings(text);
-    let mut failure = Failure {
+    let mut failure = FailureText {
         aborted: beginnings.aborted,
         validating: beginnings.validating,
         class: beginnings.class,
@@ -62,7 +62,7 @@ fn parse_at(text: &str, depth: u8) -> Failure {
 }
 
 /// Adds the members of `[a, b]` (the opening bracket is gone) to a failure.
-fn aggregate(mut failure: Failure, listed: &str, depth: u8) -> Failure {
+fn aggregate(mut failure: FailureText, listed: &str, depth: u8) -> FailureText {
     let mut first_class = None;
     let mut aborting_class = None;
     for member in members(closed(listed)) {
@@ -152,12 +152,12 @@ fn at_start(text: &str, depth: u8) -> Option<Cause> {
     })
 }
 
-fn build(wording: &Wording, found: &Captures<'_>, depth: u8) -> Cause {
+fn build(wording: &FailureWording, found: &PatternCaptures<'_>, depth: u8) -> Cause {
     (wording.build)(found, &|inner| Box::new(parse_at(inner, depth + 1)))
 }
 
 /// Finds the first cause behind a beginning that nobody knows yet.
-fn behind_unknown(text: &str, depth: u8) -> Option<(Beginnings, Cause)> {
+fn behind_unknown(text: &str, depth: u8) -> Option<(FailurePrefixes, Cause)> {
     text.match_indices([':', ','])
         .take(UNKNOWN_SEPARATORS)
         .filter_map(|(at, _)| text.get(at + 1..)?.strip_prefix(' '))
@@ -174,13 +174,13 @@ fn behind_unknown(text: &str, depth: u8) -> Option<(Beginnings, Cause)> {
 }
 
 #[derive(Debug, Default)]
-struct Beginnings {
+struct FailurePrefixes {
     aborted: bool,
     validating: bool,
     class: Option<ErrorClass>,
 }
 
-enum Beginning {
+enum FailurePrefix {
     Aborted,
     Validating,
     Class(ErrorClass),
@@ -212,14 +212,14 @@ pub fn essence(text: &str) -> &str {
 }
 
 /// Drops all known beginnings, in any order and number, joined by colon or comma.
-fn strip_beginnings(text: &str) -> (Beginnings, &str) {
-    let mut beginnings = Beginnings::default();
+fn strip_beginnings(text: &str) -> (FailurePrefixes, &str) {
+    let mut beginnings = FailurePrefixes::default();
     let mut rest = text.trim_start();
     while let Some((beginning, after)) = strip_beginning(rest) {
         match beginning {
-            Beginning::Aborted => beginnings.aborted = true,
-            Beginning::Validating => beginnings.validating = true,
-            Beginning::Class(class) => {
+            FailurePrefix::Aborted => beginnings.aborted = true,
+            FailurePrefix::Validating => beginnings.validating = true,
+            FailurePrefix::Class(class) => {
                 beginnings.class.get_or_insert(class);
             }
         }
@@ -231,28 +231,36 @@ fn strip_beginnings(text: &str) -> (Beginnings, &str) {
 /// A text without the error classes before it.
 pub(super) fn strip_classes(text: &str) -> &str {
     let mut rest = text.trim_start();
-    while let Some((Beginning::Class(_), after)) = strip_beginning(rest) {
+    while let Some((FailurePrefix::Class(_), after)) = strip_beginning(rest) {
         rest = after;
     }
     rest
 }
 
-fn strip_beginning(text: &str) -> Option<(Beginning, &str)> {
+fn strip_beginning(text: &str) -> Option<(FailurePrefix, &str)> {
     let (beginning, after) = CLASSES
         .iter()
         .find_map(|(class_text, class)| {
-            Some((Beginning::Class(*class), strip_prefix(text, class_text)?))
+            Some((
+                FailurePrefix::Class(*class),
+                strip_prefix(text, class_text)?,
+            ))
         })
-        .or_else(|| Some((Beginning::Aborted, strip_run(text, "cannot continue the ")?)))
         .or_else(|| {
             Some((
-                Beginning::Validating,
+                FailurePrefix::Aborted,
+                strip_run(text, "cannot continue the ")?,
+            ))
+        })
+        .or_else(|| {
+            Some((
+                FailurePrefix::Validating,
                 strip_run(text, "failed to validate the ")?,
             ))
         })
         .or_else(|| {
             Some((
-                Beginning::Validating,
+                FailurePrefix::Validating,
                 strip_run(text, "failed to initialize the ")?,
             ))
         })?;

@@ -2,9 +2,9 @@
 
 /// The texts found for the placeholders of a template, in order.
 #[derive(Debug)]
-pub(super) struct Captures<'t>(Vec<&'t str>);
+pub(super) struct PatternCaptures<'t>(Vec<&'t str>);
 
-impl<'t> Captures<'t> {
+impl<'t> PatternCaptures<'t> {
     /// The text of the placeholder at `index`, empty when the template has fewer.
     pub(super) fn get(&self, index: usize) -> &'t str {
         self.0.get(index).copied().unwrap_or_default()
@@ -31,7 +31,7 @@ impl<'t> Captures<'t> {
 /// Literals are compared without regard to ASCII case. A placeholder takes as little as possible,
 /// the last one everything that is left when nothing follows it; text after a closing literal is
 /// ignored.
-pub(super) fn capture<'t>(template: &str, text: &'t str) -> Option<Captures<'t>> {
+pub(super) fn capture<'t>(template: &str, text: &'t str) -> Option<PatternCaptures<'t>> {
     let mut literals = template.split("{}");
     let mut rest = strip_prefix(text, literals.next()?)?;
     let mut found = Vec::new();
@@ -45,11 +45,11 @@ pub(super) fn capture<'t>(template: &str, text: &'t str) -> Option<Captures<'t>>
         found.push(rest.get(..at)?);
         rest = rest.get(at + literal.len()..)?;
     }
-    Some(Captures(found))
+    Some(PatternCaptures(found))
 }
 
 /// Matches `template` at its first occurrence anywhere in `text`.
-pub(super) fn capture_within<'t>(template: &str, text: &'t str) -> Option<Captures<'t>> {
+pub(super) fn capture_within<'t>(template: &str, text: &'t str) -> Option<PatternCaptures<'t>> {
     let start = template.split("{}").next()?;
     let mut rest = text;
     loop {

@@ -4,7 +4,7 @@ use super::pattern::{capture, names, normalise};
 
 /// Clusters that have not become available within the stuck threshold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Stuck {
+pub struct StuckClusters {
     /// The names the controller shows: the first three.
     pub clusters: Vec<String>,
     /// The controller left further names out.
@@ -15,7 +15,7 @@ pub struct Stuck {
 
 /// A stage that waits for its tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Waiting {
+pub struct WaitingStage {
     /// The tasks before the stage, not those after it.
     pub before: bool,
     /// The stage that waits.
@@ -33,7 +33,7 @@ const STUCK: [&str; 3] = [
 /// Reads the message of Progressing=False/UpdateRunStuck.
 ///
 /// Source: updaterun/execution.go:markUpdateRunStuck, generateStuckClustersString.
-pub fn parse_stuck(text: &str) -> Option<Stuck> {
+pub fn parse_stuck(text: &str) -> Option<StuckClusters> {
     let text = normalise(text);
     STUCK.iter().find_map(|template| {
         let found = capture(template, &text)?;
@@ -44,7 +44,7 @@ pub fn parse_stuck(text: &str) -> Option<Stuck> {
         };
         let clusters = names(shown);
         let stage = found.word(2);
-        (!clusters.is_empty() && !stage.is_empty()).then_some(Stuck {
+        (!clusters.is_empty() && !stage.is_empty()).then_some(StuckClusters {
             clusters,
             truncated,
             stage,
@@ -55,7 +55,7 @@ pub fn parse_stuck(text: &str) -> Option<Stuck> {
 /// Reads the message of Progressing=False/UpdateRunWaiting.
 ///
 /// Source: updaterun/execution.go:markUpdateRunWaiting, condition/reason.go:UpdateRunWaitingMessageFmt.
-pub fn parse_waiting(text: &str) -> Option<Waiting> {
+pub fn parse_waiting(text: &str) -> Option<WaitingStage> {
     let text = normalise(text);
     let found = capture(
         "{}is waiting for {}-stage tasks in stage {} to complete",
@@ -67,5 +67,5 @@ pub fn parse_waiting(text: &str) -> Option<Waiting> {
         _ => return None,
     };
     let stage = found.word(2);
-    (!stage.is_empty()).then_some(Waiting { before, stage })
+    (!stage.is_empty()).then_some(WaitingStage { before, stage })
 }

@@ -95,7 +95,7 @@ pub enum FilterReason {
     Other { text: String },
 }
 
-type BuildRefusal = fn(&super::pattern::Captures<'_>) -> ScheduleProblem;
+type BuildRefusal = fn(&super::pattern::PatternCaptures<'_>) -> ScheduleProblem;
 
 const DECISIONS: &[(&str, BuildRefusal)] = &[
     (

@@ -627,7 +627,7 @@ fn wordings() -> Vec<(&'static str, String, Cause)> {
         "the stage `staging` has failed, err: cannot continue the updateRun: the cluster `member1` in the stage staging has failed",
         Cause::StageFailed {
             stage: owned("staging"),
-            inner: Box::new(Failure {
+            inner: Box::new(FailureText {
                 aborted: true,
                 validating: false,
                 class: None,
@@ -694,7 +694,7 @@ fn wordings() -> Vec<(&'static str, String, Cause)> {
         "VAL-DELETE-STAGE-FAILED",
         "the delete stage has failed, err: cannot continue the updateRun: unexpected behavior which cannot be handled by the controller: the deleted cluster `member3` in the deleting stage still has a binding",
         Cause::DeleteStageFailed {
-            inner: Box::new(Failure {
+            inner: Box::new(FailureText {
                 aborted: true,
                 validating: false,
                 class: Some(ErrorClass::Unexpected),
@@ -1080,7 +1080,7 @@ fn keys_print_as_they_are_read() {
 
 #[test]
 fn stuck_at_every_version() {
-    let one = Some(Stuck {
+    let one = Some(StuckClusters {
         clusters: vec![owned("member1")],
         truncated: false,
         stage: owned("staging"),
@@ -1097,7 +1097,7 @@ fn stuck_at_every_version() {
         parse_stuck(
             "The updateRun is stuck waiting for a, cluster, c... cluster(s) in stage prod to finish updating, please check placement status for potential errors"
         ),
-        Some(Stuck {
+        Some(StuckClusters {
             clusters: vec![owned("a"), owned("cluster"), owned("c")],
             truncated: true,
             stage: owned("prod"),
@@ -1111,7 +1111,7 @@ fn stuck_at_every_version() {
 fn waiting_before_and_after() {
     assert_eq!(
         parse_waiting("The updateRun is waiting for after-stage tasks in stage canary to complete"),
-        Some(Waiting {
+        Some(WaitingStage {
             before: false,
             stage: owned("canary")
         })
@@ -1120,7 +1120,7 @@ fn waiting_before_and_after() {
         parse_waiting(
             "The updateRun is waiting for before-stage tasks in stage canary to complete"
         ),
-        Some(Waiting {
+        Some(WaitingStage {
             before: true,
             stage: owned("canary")
         })

@@ -3,24 +3,24 @@
 //! A template begins where the prefixes and the error class end. Where one template begins like
 //! another, the longer one comes first; a template that begins with a placeholder comes last.
 
-use super::cause::{Cause, DeletePhase, Failure, ObjectKey, SelectorProblem, TaskProblem};
-use super::pattern::{Captures, capture, capture_within, names};
+use super::cause::{Cause, DeletePhase, FailureText, ObjectKey, SelectorProblem, TaskProblem};
+use super::pattern::{PatternCaptures, capture, capture_within, names};
 
 /// One wording and the cause it names.
-pub(super) struct Wording {
+pub(super) struct FailureWording {
     pub(super) template: &'static str,
     pub(super) build: BuildCause,
 }
 
 /// Names the cause. A text within the text is a failure of its own, which the second argument reads.
-type BuildCause = fn(&Captures<'_>, &dyn Fn(&str) -> Box<Failure>) -> Cause;
+type BuildCause = fn(&PatternCaptures<'_>, &dyn Fn(&str) -> Box<FailureText>) -> Cause;
 
-const fn w(template: &'static str, build: BuildCause) -> Wording {
-    Wording { template, build }
+const fn w(template: &'static str, build: BuildCause) -> FailureWording {
+    FailureWording { template, build }
 }
 
 #[rustfmt::skip]
-pub(super) static WORDINGS: &[Wording] = &[
+pub(super) static WORDINGS: &[FailureWording] = &[
     // Initialization: placement and policy.
     w("parent placement not found", |_, _| Cause::PlacementNotFound),
     w("parent clusterResourcePlacement not found", |_, _| Cause::PlacementNotFound), // v0.0.1
@@ -143,30 +143,30 @@ pub(super) static WORDINGS: &[Wording] = &[
     w("{}: the policy snapshot `{}` doesn't have valid cluster count annotation", |c, _| Cause::PolicySnapshotBadClusterCount { snapshot: key(c, 1), detail: c.text(0) }),
 ];
 
-fn key(found: &Captures<'_>, index: usize) -> ObjectKey {
+fn key(found: &PatternCaptures<'_>, index: usize) -> ObjectKey {
     ObjectKey::parse(found.get(index))
 }
 
-fn not_external(found: &Captures<'_>) -> Cause {
+fn not_external(found: &PatternCaptures<'_>) -> Cause {
     Cause::PlacementNotExternal {
         current: found.word(0),
     }
 }
 
-fn no_policy_snapshot(found: &Captures<'_>) -> Cause {
+fn no_policy_snapshot(found: &PatternCaptures<'_>) -> Cause {
     Cause::PolicySnapshotNotFound {
         placement: key(found, 0),
     }
 }
 
-fn several_policy_snapshots(found: &Captures<'_>) -> Cause {
+fn several_policy_snapshots(found: &PatternCaptures<'_>) -> Cause {
     Cause::PolicySnapshotMultiple {
         count: found.number(0),
         placement: key(found, 1),
     }
 }
 
-fn old_policy(found: &Captures<'_>) -> Cause {
+fn old_policy(found: &PatternCaptures<'_>) -> Cause {
     Cause::BindingOldPolicy {
         binding: key(found, 0),
         policy_snapshot: key(found, 1),
@@ -174,7 +174,7 @@ fn old_policy(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn tasks(found: &Captures<'_>, before: bool) -> Cause {
+fn tasks(found: &PatternCaptures<'_>, before: bool) -> Cause {
     Cause::StageTasksInvalid {
         before,
         strategy: key(found, 0),
@@ -184,7 +184,7 @@ fn tasks(found: &Captures<'_>, before: bool) -> Cause {
 }
 
 fn task_problem(text: &str) -> TaskProblem {
-    type Build = fn(&Captures<'_>) -> TaskProblem;
+    type Build = fn(&PatternCaptures<'_>) -> TaskProblem;
     const PROBLEMS: [(&str, Build); 8] = [
         ("beforeStageTasks can have at most one task", |_| {
             TaskProblem::TooMany
@@ -229,7 +229,7 @@ fn task_problem(text: &str) -> TaskProblem {
         })
 }
 
-fn stage_selector(found: &Captures<'_>) -> Cause {
+fn stage_selector(found: &PatternCaptures<'_>) -> Cause {
     Cause::StageSelectorInvalid {
         strategy: key(found, 0),
         stage: found.word(1),
@@ -237,7 +237,7 @@ fn stage_selector(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn sorting_label(found: &Captures<'_>) -> Cause {
+fn sorting_label(found: &PatternCaptures<'_>) -> Cause {
     let (label, value) = found.get(0).split_once(':').unwrap_or((found.get(0), ""));
     Cause::SortingLabelInvalid {
         key: label.to_owned(),
@@ -247,7 +247,7 @@ fn sorting_label(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn incomplete(found: &Captures<'_>) -> Cause {
+fn incomplete(found: &PatternCaptures<'_>) -> Cause {
     let placement = key(found, 3);
     Cause::SnapshotGroupIncomplete {
         snapshot: found.word(0),
@@ -257,7 +257,7 @@ fn incomplete(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn override_selector(found: &Captures<'_>) -> Cause {
+fn override_selector(found: &PatternCaptures<'_>) -> Cause {
     // The selector itself prints colons: `&LabelSelector{…},}: error`.
     let whole = [found.get(0), found.get(1)].join(": ");
     let split = whole.find("}: ").map(|at| at + 1);
@@ -270,21 +270,21 @@ fn override_selector(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn snapshot_not_found(found: &Captures<'_>) -> Cause {
+fn snapshot_not_found(found: &PatternCaptures<'_>) -> Cause {
     Cause::SnapshotNotFound {
         index: found.word(0),
         placement: key(found, 1),
     }
 }
 
-fn selector(found: Option<&Captures<'_>>, problem: SelectorProblem) -> Cause {
+fn selector(found: Option<&PatternCaptures<'_>>, problem: SelectorProblem) -> Cause {
     Cause::ResourceSelectorInvalid {
         placement: found.map(|found| key(found, 0)),
         problem,
     }
 }
 
-fn namespace_not_allowed(found: &Captures<'_>) -> Cause {
+fn namespace_not_allowed(found: &PatternCaptures<'_>) -> Cause {
     selector(
         Some(found),
         SelectorProblem::NamespaceNotAllowed {
@@ -293,21 +293,21 @@ fn namespace_not_allowed(found: &Captures<'_>) -> Cause {
     )
 }
 
-fn policy_index(found: &Captures<'_>) -> Cause {
+fn policy_index(found: &PatternCaptures<'_>) -> Cause {
     Cause::PolicyIndexChanged {
         latest: found.word(0),
         recorded: found.word(1),
     }
 }
 
-fn cluster_count(found: &Captures<'_>) -> Cause {
+fn cluster_count(found: &PatternCaptures<'_>) -> Cause {
     Cause::ClusterCountChanged {
         latest: found.number(0),
         recorded: found.number(1),
     }
 }
 
-fn stage_name(found: &Captures<'_>) -> Cause {
+fn stage_name(found: &PatternCaptures<'_>) -> Cause {
     Cause::StageNameChanged {
         index: found.number(0),
         new: found.word(1),
@@ -315,7 +315,7 @@ fn stage_name(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn one_cluster_only(found: &Captures<'_>) -> Cause {
+fn one_cluster_only(found: &PatternCaptures<'_>) -> Cause {
     // A Go list: `[member1 member2]`.
     let listed = found.get(1).trim_start_matches('[');
     let listed = listed.split(']').next().unwrap_or_default();
@@ -327,7 +327,7 @@ fn one_cluster_only(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn preempted(found: &Captures<'_>) -> Cause {
+fn preempted(found: &PatternCaptures<'_>) -> Cause {
     let tail = found.get(2);
     let binding = capture_within("status of binding `{}`", tail).map(|found| key(&found, 0));
     let snapshots = capture_within("resourceSnapshotName, want: {}, got: {};", tail);
@@ -349,7 +349,7 @@ fn preempted(found: &Captures<'_>) -> Cause {
     }
 }
 
-fn approval_target(found: &Captures<'_>) -> Cause {
+fn approval_target(found: &PatternCaptures<'_>) -> Cause {
     // The source leaves the backtick after the wanted run out.
     let wanted = capture_within("want target update run `{} and stage `{}`", found.get(3));
     Cause::ApprovalWrongTarget {

@@ -16,7 +16,7 @@ use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::selector::LabelSelector;
-use crate::query::{Outcome, Query, Which};
+use crate::query::{Outcome, Query, QuerySelection};
 
 use left_out::{is_disabled, why_left_out};
 
@@ -93,8 +93,10 @@ impl LiveQuery {
         let is_there = |namespace: &str| !self.kind.is_namespaced || meta("namespace") == namespace;
         self.kind.has(object)
             && match &self.which {
-                Which::Named { namespace, name } => is_there(namespace) && meta("name") == name,
-                Which::All { namespace, labels } => {
+                QuerySelection::Named { namespace, name } => {
+                    is_there(namespace) && meta("name") == name
+                }
+                QuerySelection::All { namespace, labels } => {
                     namespace.as_deref().is_none_or(is_there)
                         && labels
                             .as_ref()
@@ -122,7 +124,7 @@ pub struct LeftOut {
 
 /// What a placement selects, as far as it was asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Selected {
+pub struct SelectedObjects {
     /// What has to be asked before anything can be said.
     pub needs: Vec<LiveQuery>,
     /// The objects as a snapshot has them, in its order.
@@ -143,14 +145,14 @@ pub fn select(
     placement: &Placement,
     served: &[ServedKind],
     known: &BTreeMap<LiveQuery, LiveAnswer>,
-) -> Result<Selected, SelectorProblem> {
-    let mut gatherer = Gatherer {
+) -> Result<SelectedObjects, SelectorProblem> {
+    let mut gatherer = SelectionGatherer {
         placement,
         served,
         known,
         found: Vec::new(),
         own: placement.meta.namespace.clone(),
-        selected: Selected::default(),
+        selected: SelectedObjects::default(),
     };
     gatherer.find_namespace()?;
     for selector in &placement.spec.selectors {
@@ -159,21 +161,21 @@ pub fn select(
     gatherer.finish()
 }
 
-struct Gatherer<'g> {
+struct SelectionGatherer<'g> {
     placement: &'g Placement,
     served: &'g [ServedKind],
     known: &'g BTreeMap<LiveQuery, LiveAnswer>,
     found: Vec<&'g Value>,
     /// The namespace in which namespaced kinds are selected.
     own: String,
-    selected: Selected,
+    selected: SelectedObjects,
 }
 
 /// Where `selectionScope` names no other, a namespace comes with what it holds.
 const WITH_SELECTORS: &str = "NamespaceWithResourceSelectors";
 const NAMESPACE_ONLY: &str = "NamespaceOnly";
 
-impl<'g> Gatherer<'g> {
+impl<'g> SelectionGatherer<'g> {
     fn is_namespaced(&self) -> bool {
         !self.placement.meta.namespace.is_empty()
     }
@@ -307,8 +309,8 @@ impl<'g> Gatherer<'g> {
         };
         if let Some(why) = answer.outcome.gap() {
             let what = match &query.which {
-                Which::Named { name, .. } => format!("{} {name}", query.kind.kind),
-                Which::All { .. } => query.kind.plural.clone(),
+                QuerySelection::Named { name, .. } => format!("{} {name}", query.kind.kind),
+                QuerySelection::All { .. } => query.kind.plural.clone(),
             };
             self.selected.gaps.insert((what, why));
         }
@@ -341,7 +343,7 @@ impl<'g> Gatherer<'g> {
         self.ask(&LiveQuery::all(service.clone(), namespace))
     }
 
-    fn finish(mut self) -> Result<Selected, SelectorProblem> {
+    fn finish(mut self) -> Result<SelectedObjects, SelectorProblem> {
         self.selected.needs.sort();
         self.selected.needs.dedup();
         self.selected.left_out.sort();

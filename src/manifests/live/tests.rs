@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{LiveAnswer, LiveQuery, Selected, ServedKind, select};
+use super::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select};
 use crate::kubefleet::messages::SelectorProblem;
-use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::placement::Placement;
 use crate::query::Outcome;
 
@@ -91,13 +91,13 @@ fn placement(namespace: &str, selectors: &Value) -> Placement {
         "spec": {"resourceSelectors": selectors},
     }));
     match object.body {
-        Body::Placement(placement) => placement.as_ref().clone(),
+        ObjectBody::Placement(placement) => placement.as_ref().clone(),
         _ => Placement::default(),
     }
 }
 
 /// What is selected, and how many questions that took.
-fn asked(namespace: &str, selectors: &Value) -> Result<(Selected, usize), SelectorProblem> {
+fn asked(namespace: &str, selectors: &Value) -> Result<(SelectedObjects, usize), SelectorProblem> {
     let (placement, served, hub) = (placement(namespace, selectors), served(), hub());
     let mut known: BTreeMap<LiveQuery, LiveAnswer> = BTreeMap::new();
     loop {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Group, Rendering};
+use super::{ClusterGroup, RenderedClusters};
 use crate::contents::Identity;
 use crate::manifests::content::Item;
 use crate::mask;
@@ -30,9 +30,9 @@ pub struct PatchOperation {
     pub value: Option<Value>,
 }
 
-impl Rendering<'_> {
+impl RenderedClusters<'_> {
     /// What the overrides do in a group, object by object.
-    pub fn effects(&self, group: &Group) -> Vec<OverrideEffect> {
+    pub fn effects(&self, group: &ClusterGroup) -> Vec<OverrideEffect> {
         let mut effects = Vec::new();
         for form in group.forms.iter().map(|form| &self.forms[*form]) {
             let item = &self.content.items[form.item];

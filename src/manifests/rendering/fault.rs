@@ -62,7 +62,7 @@ impl FailingOperation {
 
 /// Something that stops every Work of some clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct RenderFault {
     /// Why.
     pub cause: FaultCause,
     /// The objects, in the reader's short form.
@@ -70,7 +70,7 @@ pub struct Fault {
     pub clusters: Vec<String>,
 }
 
-impl Fault {
+impl RenderFault {
     /// What is wrong, in one sentence without the clusters.
     pub fn describe(&self) -> String {
         let objects = enumerate(&self.objects);

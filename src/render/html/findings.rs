@@ -3,14 +3,14 @@
 use maud::{Markup, html};
 
 use super::ChainPlace;
-use super::words::{self, Tone};
+use super::words::{self, ColorTone};
 use crate::render::invocation::Invocation;
-use crate::report::{Detail, Effect, Outline, OutlinedFinding, Remedy, Report};
+use crate::report::{Effect, OutlinedFinding, Remedy, Report, ReportDetail, ReportOutline};
 use crate::words::{CommandLine, count};
 
 /// The findings of a report.
 pub(super) fn section(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
-    let outline = Outline::new(report, Detail::WHOLE);
+    let outline = ReportOutline::new(report, ReportDetail::WHOLE);
     html! {
         section aria-labelledby=(place.labelled("findings")) {
             (place.heading("findings", "Findings"))
@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report, place: ChainPlace, invocation: &Invocatio
 }
 
 fn finding(finding: &OutlinedFinding<'_>, place: ChainPlace, invocation: &Invocation) -> Markup {
-    let tone = Tone::of_severity(finding.severity);
+    let tone = ColorTone::of_severity(finding.severity);
     let heading = html! {
         (words::tag(tone, finding.severity.as_str(), false)) " "
         a href=(finding.docs) rel="noreferrer" { (finding.code) } " "
@@ -67,9 +67,9 @@ fn finding(finding: &OutlinedFinding<'_>, place: ChainPlace, invocation: &Invoca
 
 fn remedy(remedy: &Remedy, invocation: &Invocation) -> Markup {
     let tone = match remedy.effect {
-        Effect::ReadOnly => Tone::Quiet,
-        Effect::Changes => Tone::Waiting,
-        Effect::Disruptive => Tone::Bad,
+        Effect::ReadOnly => ColorTone::Quiet,
+        Effect::Changes => ColorTone::Waiting,
+        Effect::Disruptive => ColorTone::Bad,
     };
     let effect = remedy.effect.as_str();
     html! {

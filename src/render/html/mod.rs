@@ -18,7 +18,7 @@ use crate::rollout::Progress;
 use crate::rollout::timeline::Timeline;
 use crate::words::count;
 use jiff::Timestamp;
-use words::{Level, Tone, time};
+use words::{ColorTone, HeadingLevel, time};
 
 /// The style sheet: the only thing that the page lets a browser apply.
 const STYLE: &str = include_str!("style.css");
@@ -30,13 +30,13 @@ const POLICY: &str = "default-src 'none'; style-src 'sha256-GsEvlveNrPzZfeYxmTjZ
 /// A diagnosis.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let title = format!("{}: {}", report.verdict.as_str(), report.target);
-    let frame = Frame {
+    let frame = PageFrame {
         title: &title,
         about: "diagnosis",
         as_of: report.as_of,
     };
     frame.around(&html! {
-        (hero(&Hero::of_report(report), Level::TOP))
+        (hero(&PageHeadline::of_report(report), HeadingLevel::TOP))
         (contents(report))
         (body(report, ChainPlace::alone(), invocation))
     })
@@ -45,25 +45,25 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
 /// Several diagnoses, below a table of them.
 pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> String {
     let title = format!("Diagnosis of {headline}");
-    let frame = Frame {
+    let frame = PageFrame {
         title: &title,
         about: "diagnosis",
         as_of: reports.iter().filter_map(|report| report.as_of).max(),
     };
     frame.around(&html! {
-        header.hero.(Tone::of_worst(reports).class()) {
+        header.hero.(ColorTone::of_worst(reports).class()) {
             h1 { "Update runs" }
             p.summary { (headline) }
         }
         @if !reports.is_empty() { (index(reports)) }
         @for (at, report) in reports.iter().enumerate() {
-            @let tone = Tone::of(report.verdict);
+            @let tone = ColorTone::of(report.verdict);
             details.run.(tone.class()) id=(format!("run-{at}")) open[tone.wants_a_look()] {
                 summary {
                     (words::badge(report.verdict))
                     h2 id=(format!("run-{at}-name")) { (report.about()) }
                 }
-                (hero(&Hero::of_report(report), Level::BELOW))
+                (hero(&PageHeadline::of_report(report), HeadingLevel::BELOW))
                 (body(report, ChainPlace::below(at), invocation))
             }
         }
@@ -73,14 +73,14 @@ pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> S
 /// A state.
 pub fn status(status: &Status, invocation: &Invocation) -> String {
     let title = format!("{}: {}", status.verdict.as_str(), status.target);
-    let frame = Frame {
+    let frame = PageFrame {
         title: &title,
         about: "status",
         as_of: Some(status.as_of),
     };
     let place = ChainPlace::alone();
     frame.around(&html! {
-        (hero(&Hero::of_status(status), Level::TOP))
+        (hero(&PageHeadline::of_status(status), HeadingLevel::TOP))
         @if let Some(next) = &status.next {
             section aria-labelledby="next" {
                 h2 #next { "Next" }
@@ -96,7 +96,7 @@ pub fn status(status: &Status, invocation: &Invocation) -> String {
 /// Where on the page something stands.
 #[derive(Clone, Copy)]
 struct ChainPlace {
-    level: Level,
+    level: HeadingLevel,
     /// The number of the report, where there are several.
     at: Option<usize>,
 }
@@ -104,14 +104,14 @@ struct ChainPlace {
 impl ChainPlace {
     const fn alone() -> Self {
         Self {
-            level: Level::SECTION,
+            level: HeadingLevel::SECTION,
             at: None,
         }
     }
 
     const fn below(at: usize) -> Self {
         Self {
-            level: Level::SECTION.deeper(),
+            level: HeadingLevel::SECTION.deeper(),
             at: Some(at),
         }
     }
@@ -140,13 +140,13 @@ impl ChainPlace {
 }
 
 /// What every page has.
-struct Frame<'f> {
+struct PageFrame<'f> {
     title: &'f str,
     about: &'f str,
     as_of: Option<Timestamp>,
 }
 
-impl Frame<'_> {
+impl PageFrame<'_> {
     fn around(&self, main: &Markup) -> String {
         let document = html! {
             (DOCTYPE)
@@ -190,7 +190,7 @@ fn sink(document: &str) -> String {
 }
 
 /// What stands at the top.
-struct Hero<'h> {
+struct PageHeadline<'h> {
     verdict: Verdict,
     target: &'h Subject,
     summary: &'h str,
@@ -198,7 +198,7 @@ struct Hero<'h> {
     as_of: Option<Timestamp>,
 }
 
-impl<'h> Hero<'h> {
+impl<'h> PageHeadline<'h> {
     const fn of_report(report: &'h Report) -> Self {
         Self {
             verdict: report.verdict,
@@ -220,10 +220,10 @@ impl<'h> Hero<'h> {
     }
 }
 
-fn hero(hero: &Hero<'_>, level: Level) -> Markup {
+fn hero(hero: &PageHeadline<'_>, level: HeadingLevel) -> Markup {
     html! {
-        header.hero.(Tone::of(hero.verdict).class()) {
-            @if level == Level::TOP {
+        header.hero.(ColorTone::of(hero.verdict).class()) {
+            @if level == HeadingLevel::TOP {
                 (words::badge(hero.verdict))
                 h1 { span.kind { (hero.target.kind) " " } (name_of(hero.target)) }
             }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::ChainPlace;
-use super::words::{self, Tone};
+use super::words::{self, ColorTone};
 use crate::render::tree::groups;
 use crate::rollout::{Progress, StageProgress, TaskProgress, TaskState, TaskTime};
 use crate::words::count;
@@ -30,7 +30,7 @@ pub(super) fn name(stage: &StageProgress) -> &str {
 }
 
 fn stage(stage: &StageProgress, place: ChainPlace) -> Markup {
-    let tone = Tone::of_stage(stage.state);
+    let tone = ColorTone::of_stage(stage.state);
     let heading = html! { (name(stage)) " " (words::tag(tone, stage.state.describe(), false)) };
     let (done, total) = (stage.done(), stage.clusters.len());
     html! {
@@ -44,7 +44,7 @@ fn stage(stage: &StageProgress, place: ChainPlace) -> Markup {
                 (gates(stage, TaskTime::Before))
                 @for (state, members) in groups(stage) {
                     li {
-                        (words::tag(Tone::of_cluster(state), state.describe(), false))
+                        (words::tag(ColorTone::of_cluster(state), state.describe(), false))
                         " " (count(members.len(), "cluster"))
                         @let members: Vec<_> = members.iter().map(|one| one.name.as_str()).collect();
                         (words::names(&members))
@@ -83,12 +83,12 @@ pub(super) const fn state_of(task: &TaskProgress, stage: &StageProgress) -> &'st
 }
 
 /// The tone of a gate.
-pub(super) const fn tone_of(task: &TaskProgress, stage: &StageProgress) -> Tone {
+pub(super) const fn tone_of(task: &TaskProgress, stage: &StageProgress) -> ColorTone {
     match task.state {
-        TaskState::Open | TaskState::Approved if stage.state.is_over() => Tone::Bad,
-        TaskState::Open => Tone::Waiting,
-        TaskState::Approved => Tone::Moving,
-        TaskState::Done => Tone::Good,
-        TaskState::Pending => Tone::Quiet,
+        TaskState::Open | TaskState::Approved if stage.state.is_over() => ColorTone::Bad,
+        TaskState::Open => ColorTone::Waiting,
+        TaskState::Approved => ColorTone::Moving,
+        TaskState::Done => ColorTone::Good,
+        TaskState::Pending => ColorTone::Quiet,
     }
 }

@@ -8,13 +8,16 @@ use maud::{Markup, html};
 
 use super::ChainPlace;
 use super::stages::{name, state_of, tone_of};
-use super::words::{self, Tone, short_time, time};
+use super::words::{self, ColorTone, short_time, time};
 use crate::kubefleet::duration;
 use crate::render::wrap::list;
-use crate::rollout::timeline::{On, Span, StageLine, Step, Timeline, Wait, Waiter, What};
+use crate::rollout::timeline::{
+    AwaitedTask, StageLine, StagePart, TimeSpan, Timeline, TimelineStep, TimelineWait,
+    TimelineWaiter,
+};
 use crate::rollout::{ClusterProgress, ClusterState, StageProgress, TaskTime};
 use crate::words::count;
-use scale::Scale;
+use scale::TimeScale;
 
 /// Clusters of a stage that have a row of their own, before the rest share one.
 const ROWS: usize = 16;
@@ -41,15 +44,15 @@ struct TimelineRow<'r> {
     class: &'static str,
     /// What it says in words, beside the bar.
     words: String,
-    tone: Tone,
+    tone: ColorTone,
     /// Waiting for a slot.
-    slot: Option<Span>,
-    span: Option<Span>,
+    slot: Option<TimeSpan>,
+    span: Option<TimeSpan>,
     is_wait: bool,
 }
 
 fn chart(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
-    let scale = Scale::new(timeline.from, timeline.until);
+    let scale = TimeScale::new(timeline.from, timeline.until);
     let hatch = place.id("hatch");
     html! {
         figure.chart {
@@ -87,7 +90,7 @@ fn chart(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     }
 }
 
-fn draw(row: &TimelineRow<'_>, scale: &Scale, hatch: &str) -> Markup {
+fn draw(row: &TimelineRow<'_>, scale: &TimeScale, hatch: &str) -> Markup {
     html! {
         div.row.(row.class).(row.tone.class()) {
             span.label { (row.label) }
@@ -119,7 +122,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
         label: name(stage).into(),
         class: "of-stage",
         words: words(stage.state.describe(), line.span.as_ref()),
-        tone: Tone::of_stage(stage.state),
+        tone: ColorTone::of_stage(stage.state),
         slot: None,
         span: line.span,
         is_wait: false,
@@ -129,7 +132,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     let mut rest = NotDrawn::default();
     for step in &line.steps {
         match step.what {
-            What::Gate(task) => {
+            StagePart::Gate(task) => {
                 if task.when == TaskTime::After {
                     rows.extend(rest.take());
                 }
@@ -145,10 +148,10 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
                     });
                 }
             }
-            What::Cluster(cluster) => {
-                let tone = Tone::of_cluster(cluster.state);
+            StagePart::Cluster(cluster) => {
+                let tone = ColorTone::of_cluster(cluster.state);
                 let few = clusters <= ROWS;
-                if few || (tone == Tone::Bad && shown < ROWS) {
+                if few || (tone == ColorTone::Bad && shown < ROWS) {
                     shown += 1;
                     rows.push(of_cluster(cluster, step));
                 } else {
@@ -161,12 +164,12 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     rows
 }
 
-fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> TimelineRow<'r> {
+fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &TimelineStep<'_>) -> TimelineRow<'r> {
     TimelineRow {
         label: cluster.name.as_str().into(),
         class: "of-part",
         words: words(cluster.state.describe(), step.span.as_ref()),
-        tone: Tone::of_cluster(cluster.state),
+        tone: ColorTone::of_cluster(cluster.state),
         slot: step.slot,
         span: step.span,
         is_wait: false,
@@ -176,11 +179,11 @@ fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> TimelineRow<
 /// The clusters of a stage that share rows, one for each state.
 #[derive(Default)]
 struct NotDrawn {
-    groups: Vec<(ClusterState, usize, Option<Span>)>,
+    groups: Vec<(ClusterState, usize, Option<TimeSpan>)>,
 }
 
 impl NotDrawn {
-    fn add(&mut self, cluster: &ClusterProgress, step: &Step<'_>) {
+    fn add(&mut self, cluster: &ClusterProgress, step: &TimelineStep<'_>) {
         let at = self
             .groups
             .iter()
@@ -191,7 +194,7 @@ impl NotDrawn {
         };
         *number += 1;
         *span = match (*span, step.span) {
-            (Some(a), Some(b)) => Some(Span {
+            (Some(a), Some(b)) => Some(TimeSpan {
                 from: a.from.min(b.from),
                 until: a.until.max(b.until),
                 open: a.open || b.open,
@@ -202,11 +205,11 @@ impl NotDrawn {
 
     fn take(&mut self) -> Vec<TimelineRow<'static>> {
         let groups = std::mem::take(&mut self.groups).into_iter();
-        let row = |(state, number, span): (ClusterState, usize, Option<Span>)| TimelineRow {
+        let row = |(state, number, span): (ClusterState, usize, Option<TimeSpan>)| TimelineRow {
             label: count(number, "cluster").into(),
             class: "of-part",
             words: words(state.describe(), span.as_ref()),
-            tone: Tone::of_cluster(state),
+            tone: ColorTone::of_cluster(state),
             slot: None,
             span,
             is_wait: false,
@@ -216,7 +219,7 @@ impl NotDrawn {
 }
 
 /// A state, and how long it took or takes.
-fn words(state: &str, span: Option<&Span>) -> String {
+fn words(state: &str, span: Option<&TimeSpan>) -> String {
     match span {
         Some(span) if span.open => {
             format!("{state}, {} so far", duration::describe(span.lasts()))
@@ -259,22 +262,22 @@ fn waits(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     }
 }
 
-fn wait(wait: &Wait<'_>) -> Markup {
+fn wait(wait: &TimelineWait<'_>) -> Markup {
     let (state, tone) = match (&wait.on, wait.open) {
-        (On::Gate(task), _) => {
-            let (Waiter::Stage(stage) | Waiter::Clusters(stage, _)) = &wait.who;
+        (AwaitedTask::Gate(task), _) => {
+            let (TimelineWaiter::Stage(stage) | TimelineWaiter::Clusters(stage, _)) = &wait.who;
             (state_of(task, stage), tone_of(task, stage))
         }
-        (On::Clusters(state, _), _) => (state.describe(), Tone::of_cluster(*state)),
-        (_, true) => ("waiting", Tone::Waiting),
-        (_, false) => ("over", Tone::Good),
+        (AwaitedTask::Clusters(state, _), _) => (state.describe(), ColorTone::of_cluster(*state)),
+        (_, true) => ("waiting", ColorTone::Waiting),
+        (_, false) => ("over", ColorTone::Good),
     };
     html! {
         tr {
             th scope="row" {
                 @match &wait.who {
-                    Waiter::Stage(stage) => { "stage " (name(stage)) }
-                    Waiter::Clusters(_, names) => {
+                    TimelineWaiter::Stage(stage) => { "stage " (name(stage)) }
+                    TimelineWaiter::Clusters(_, names) => {
                         @if let [name] = names.as_slice() { "cluster " (name) } @else {
                             (count(names.len(), "cluster")) ": " (list(names, NAMES))
                         }
@@ -283,20 +286,20 @@ fn wait(wait: &Wait<'_>) -> Markup {
             }
             td {
                 @match &wait.on {
-                    On::Gate(task) => {
+                    AwaitedTask::Gate(task) => {
                         @match &task.approval_request {
                             Some(request) => { "approval " (request) }
                             None => { (task.kind) " " (task.when.as_str()) " its clusters" }
                         }
                         @if let Some(until) = task.until { ", until " (time(until)) }
                     }
-                    On::Clusters(_, names) => {
+                    AwaitedTask::Clusters(_, names) => {
                         @if let [name] = names.as_slice() { "cluster " (name) } @else {
                             (count(names.len(), "cluster")) ": " (list(names, NAMES))
                         }
                     }
-                    On::Slot(names) => { "a slot, held by " (list(names, NAMES)) }
-                    On::Stage(stage) => { "stage " (name(stage)) }
+                    AwaitedTask::Slot(names) => { "a slot, held by " (list(names, NAMES)) }
+                    AwaitedTask::Stage(stage) => { "stage " (name(stage)) }
                 }
             }
             td { (words::tag(tone, state, false)) }
@@ -343,9 +346,9 @@ fn table(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     }
 }
 
-fn of_step(stage: &StageProgress, step: &Step<'_>) -> Markup {
+fn of_step(stage: &StageProgress, step: &TimelineStep<'_>) -> Markup {
     match step.what {
-        What::Gate(task) => {
+        StagePart::Gate(task) => {
             let what = format!("{}: {}", task.when.as_str(), task.kind);
             times(
                 stage,
@@ -355,7 +358,7 @@ fn of_step(stage: &StageProgress, step: &Step<'_>) -> Markup {
                 None,
             )
         }
-        What::Cluster(cluster) => times(
+        StagePart::Cluster(cluster) => times(
             stage,
             &cluster.name,
             cluster.state.describe(),
@@ -369,8 +372,8 @@ fn times(
     stage: &StageProgress,
     what: &str,
     state: &str,
-    span: Option<&Span>,
-    step: Option<&Step<'_>>,
+    span: Option<&TimeSpan>,
+    step: Option<&TimelineStep<'_>>,
 ) -> Markup {
     let slot = step.and_then(|step| Some((step.slot?, step.slot_of)));
     html! {

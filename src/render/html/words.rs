@@ -13,9 +13,9 @@ const NAMES: usize = 24;
 
 /// How deep a heading stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Level(u8);
+pub(super) struct HeadingLevel(u8);
 
-impl Level {
+impl HeadingLevel {
     /// The page's own heading.
     pub const TOP: Self = Self(1);
     pub const BELOW: Self = Self(2);
@@ -41,7 +41,7 @@ impl Level {
 
 /// What a color says, beside the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tone {
+pub(super) enum ColorTone {
     /// Nothing is asked of anyone.
     Quiet,
     /// It went well.
@@ -54,7 +54,7 @@ pub(super) enum Tone {
     Bad,
 }
 
-impl Tone {
+impl ColorTone {
     pub const fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Succeeded => Self::Good,
@@ -135,11 +135,11 @@ impl Tone {
 
 /// The word of a verdict.
 pub(super) fn badge(verdict: Verdict) -> Markup {
-    tag(Tone::of(verdict), verdict.as_str(), true)
+    tag(ColorTone::of(verdict), verdict.as_str(), true)
 }
 
 /// A word that stands out.
-pub(super) fn tag(tone: Tone, word: &str, large: bool) -> Markup {
+pub(super) fn tag(tone: ColorTone, word: &str, large: bool) -> Markup {
     let size = if large { "badge" } else { "tag" };
     html! {
         span.(size).(tone.class()) { span.sign aria-hidden="true" { (tone.sign()) } (word) }

@@ -9,7 +9,7 @@ use crate::diagnose::status::{GateState, OpenGate, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::meter::{self, is_bad};
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::table::cut_middle;
 use crate::render::tree::{groups, lasting, wait};
 use crate::render::wrap::{list, shares};
@@ -35,7 +35,7 @@ pub struct BarFrame<'f> {
     /// Lines that there may be.
     pub rows: usize,
     /// Color or not.
-    pub paint: Paint,
+    pub paint: TextPaint,
 }
 
 /// One of several runs that are waited for.
@@ -162,7 +162,7 @@ fn some(
     rows: usize,
     frame: &BarFrame<'_>,
 ) -> Vec<String> {
-    let columns = Columns::of(stages, frame.columns);
+    let columns = BarColumns::of(stages, frame.columns);
     let blocks: Vec<_> = stages
         .iter()
         .map(|stage| {
@@ -219,13 +219,13 @@ fn left_out(stages: &[StageProgress], side: &str, frame: &BarFrame<'_>) -> Optio
 }
 
 /// How the columns of all rows share the room.
-struct Columns {
+struct BarColumns {
     name: usize,
     meter: usize,
     counts: usize,
 }
 
-impl Columns {
+impl BarColumns {
     /// Names and numbers come first; a meter is for those who have room for it.
     fn of(stages: &[StageProgress], room: usize) -> Self {
         let widest = |of: fn(&StageProgress) -> String| {
@@ -380,7 +380,7 @@ fn cut(text: &str, columns: usize) -> String {
     cut_middle(&escape::line(text), columns)
 }
 
-impl Paint {
+impl TextPaint {
     fn stage_state(self, state: StageState, text: &str) -> String {
         match state {
             StageState::Failed

@@ -1,8 +1,8 @@
 use super::changes::tests::{cluster, stage, status};
 use super::{status as once, watched};
-use crate::render::Look;
+use crate::render::RenderLook;
 use crate::render::invocation::Invocation;
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, StageState};
 
@@ -22,9 +22,9 @@ fn what_is_watched_has_meters_where_there_is_room() {
             ),
         ],
     );
-    let look = |width| Look {
+    let look = |width| RenderLook {
         width,
-        paint: Paint::new(false),
+        paint: TextPaint::new(false),
         invocation: Invocation::default(),
         verbose: false,
     };

@@ -2,12 +2,12 @@ use owo_colors::Style;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Cell, Column, Sheet, Table, cut_end, cut_middle};
-use crate::render::style::Paint;
+use super::{Cell, Column, Table, TableStyle, cut_end, cut_middle};
+use crate::render::style::TextPaint;
 
-const PLAIN: Sheet = Sheet {
+const PLAIN: TableStyle = TableStyle {
     width: None,
-    paint: Paint::new(false),
+    paint: TextPaint::new(false),
     headers: true,
 };
 
@@ -34,7 +34,7 @@ fn columns_stand_below_their_titles() {
          checkout-v2.14-hotfix-7f9c  Stuck      7/1000\n\
          a                           -             1/2\n"
     );
-    let bare = Sheet {
+    let bare = TableStyle {
         headers: false,
         ..PLAIN
     };
@@ -48,7 +48,7 @@ fn columns_stand_below_their_titles() {
 
 #[test]
 fn names_are_shortened_in_their_middle() {
-    let narrow = Sheet {
+    let narrow = TableStyle {
         width: Some(36),
         ..PLAIN
     };
@@ -86,7 +86,7 @@ fn a_name_is_never_cut_and_columns_go_instead() {
         (10, "NAME"),
     ] {
         let width = Some(width);
-        let text = long_names().draw(&Sheet { width, ..PLAIN });
+        let text = long_names().draw(&TableStyle { width, ..PLAIN });
         let first = text.lines().next().unwrap_or_default();
         let shown: Vec<_> = first.split_whitespace().collect();
         assert_eq!(shown.join(" "), titles, "{text}");
@@ -108,7 +108,7 @@ fn sentences_wrap_below_themselves() {
     table.row(["member-3", "", "reports"].map(Cell::from));
     let width = Some(46);
     assert_eq!(
-        table.draw(&Sheet { width, ..PLAIN }),
+        table.draw(&TableStyle { width, ..PLAIN }),
         "CLUSTER   WHY                         AGENT\n\
          member-1  the placement names it      reports\n\
          member-2  the policy matches it, and  reports\n\
@@ -121,7 +121,7 @@ fn sentences_wrap_below_themselves() {
 
 #[test]
 fn a_row_never_becomes_two() {
-    let narrow = Sheet {
+    let narrow = TableStyle {
         width: Some(20),
         ..PLAIN
     };
@@ -149,8 +149,8 @@ fn lines_and_indents_stand_between_rows() {
 fn paint_takes_no_room() {
     let mut table = Table::new([Column::new("A"), Column::new("B")]);
     table.row([Cell::styled("x", Style::new().red()), "y".into()]);
-    let sheet = Sheet {
-        paint: Paint::new(true),
+    let sheet = TableStyle {
+        paint: TextPaint::new(true),
         headers: false,
         ..PLAIN
     };
@@ -183,7 +183,7 @@ proptest! {
         for row in rows {
             table.row(row.into_iter().map(Cell::from));
         }
-        let text = table.draw(&Sheet { width: Some(width), ..PLAIN });
+        let text = table.draw(&TableStyle { width: Some(width), ..PLAIN });
         prop_assert_eq!(text.lines().count(), count + 1);
         for line in text.lines() {
             prop_assert!(line.width() <= width, "{line:?} is wider than {width}");

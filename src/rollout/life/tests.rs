@@ -88,7 +88,7 @@ pub(crate) fn inventory(objects: &[Value]) -> Inventory {
 
 #[test]
 fn a_run_belongs_to_the_placement_that_it_was_computed_from() {
-    use Life::{Earlier, Present, Unknown};
+    use PlacementLife::{Earlier, Present, Unknown};
     let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
     for (created, taken_up, life) in [
         (before, before, Earlier),
@@ -122,7 +122,7 @@ fn a_run_belongs_to_the_placement_that_it_was_computed_from() {
 
 #[test]
 fn a_run_that_has_updated_a_cluster_did_it_after_the_second_in_which_it_was_created() {
-    use Life::{Earlier, Present, Unknown};
+    use PlacementLife::{Earlier, Present, Unknown};
     let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
     let late = Some(SINCE + 60);
     for (created, taken_up, life) in [
@@ -154,7 +154,7 @@ fn a_run_that_has_updated_a_cluster_did_it_after_the_second_in_which_it_was_crea
 
 #[test]
 fn a_snapshot_belongs_to_its_owner() {
-    use Life::{Earlier, Present, Unknown};
+    use PlacementLife::{Earlier, Present, Unknown};
     let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
     for (owner, created, life) in [
         (OWN, before, Present),
@@ -180,7 +180,7 @@ fn a_snapshot_belongs_to_its_owner() {
 
 #[test]
 fn an_index_means_the_snapshot_that_had_it_when_the_run_was_taken_up() {
-    use Match::{Another, Same, Unknown};
+    use SnapshotMatch::{Another, Same, Unknown};
     let taken_up = SINCE + 100;
     for (created, present, unknown) in [
         (Some(-10), Same, Same),
@@ -231,13 +231,13 @@ fn an_earlier_life_has_none_of_the_snapshots_of_today() {
     let own = snapshot("0", OWN, None);
     assert_eq!(
         used(&inventory(&[placement(), old(), own])),
-        (Match::Another, true)
+        (SnapshotMatch::Another, true)
     );
     // One that its placement left behind.
     let left = snapshot("0", "other", Some(before - 10));
     assert_eq!(
         used(&inventory(&[placement(), old(), left])),
-        (Match::Same, true)
+        (SnapshotMatch::Same, true)
     );
     let all = inventory(&[placement(), old()]);
     assert!(is_foreign(&all, all.runs.iter().next().unwrap()));

@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 
-use super::{On, Span, Timeline, Waiter, What};
+use super::{AwaitedTask, StagePart, TimeSpan, Timeline, TimelineWaiter};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
@@ -59,8 +59,8 @@ fn progress(stages: Vec<StageProgress>) -> Progress {
 }
 
 #[allow(clippy::unnecessary_wraps)] // as the fields are
-fn span(from: i64, until: i64, open: bool) -> Option<Span> {
-    Some(Span {
+fn span(from: i64, until: i64, open: bool) -> Option<TimeSpan> {
+    Some(TimeSpan {
         from: at(from),
         until: at(until),
         open,
@@ -122,12 +122,12 @@ fn a_gate_is_waited_for_until_now() {
         .waits
         .iter()
         .map(|wait| {
-            let (Waiter::Stage(who) | Waiter::Clusters(who, _)) = &wait.who;
+            let (TimelineWaiter::Stage(who) | TimelineWaiter::Clusters(who, _)) = &wait.who;
             let on = match &wait.on {
-                On::Gate(task) => task.kind.as_str(),
-                On::Stage(stage) => stage.name.as_str(),
-                On::Clusters(_, names) => names[0],
-                On::Slot(_) => "slot",
+                AwaitedTask::Gate(task) => task.kind.as_str(),
+                AwaitedTask::Stage(stage) => stage.name.as_str(),
+                AwaitedTask::Clusters(_, names) => names[0],
+                AwaitedTask::Slot(_) => "slot",
             };
             (who.name.as_str(), on, wait.open, wait.span)
         })
@@ -166,12 +166,12 @@ fn a_cluster_waits_for_a_slot_that_another_one_leaves() {
     let slot = timeline.waits.last().unwrap();
     assert_eq!(
         slot.on,
-        On::Slot(vec!["b", "c", "e"]),
+        AwaitedTask::Slot(vec!["b", "c", "e"]),
         "the slots are in use: {slot:?}"
     );
-    assert!(matches!(&slot.who, Waiter::Clusters(_, names) if *names == ["d"]));
+    assert!(matches!(&slot.who, TimelineWaiter::Clusters(_, names) if *names == ["d"]));
     let updates = timeline.waits.iter().filter_map(|wait| match &wait.on {
-        On::Clusters(_, names) => Some((names.clone(), wait.span)),
+        AwaitedTask::Clusters(_, names) => Some((names.clone(), wait.span)),
         _ => None,
     });
     let updates: Vec<_> = updates.collect();
@@ -211,6 +211,6 @@ fn a_clock_that_is_behind_turns_nothing_around() {
         if let Some(span) = step.span {
             assert!(span.from <= span.until && span.until <= timeline.until);
         }
-        assert!(!matches!(step.what, What::Gate(_)) || step.slot.is_none());
+        assert!(!matches!(step.what, StagePart::Gate(_)) || step.slot.is_none());
     }
 }

@@ -9,16 +9,16 @@ use super::{ProgressBars, TerminalSize};
 
 /// A stream that can be read afterwards.
 #[derive(Clone, Default)]
-struct Stream(Arc<Mutex<Vec<u8>>>);
+struct TestStream(Arc<Mutex<Vec<u8>>>);
 
-impl Stream {
+impl TestStream {
     /// What was written since the last time.
     fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut self.0.lock().unwrap())).unwrap()
     }
 }
 
-impl Write for Stream {
+impl Write for TestStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -33,9 +33,9 @@ thread_local! {
 }
 
 /// Draws on a terminal of this size.
-fn on(columns: usize, rows: usize) -> (ProgressBars, Stream) {
+fn on(columns: usize, rows: usize) -> (ProgressBars, TestStream) {
     SIZE.set(Some((columns, rows)));
-    let stream = Stream::default();
+    let stream = TestStream::default();
     (
         ProgressBars::on(Box::new(stream.clone()), || SIZE.get(), &Arc::default()),
         stream,

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use kubectl_fleet_stage::bundle::{self, Input};
 use kubectl_fleet_stage::diagnose::rules;
 use kubectl_fleet_stage::kubefleet::Kind;
-use kubectl_fleet_stage::kubefleet::object::Body;
+use kubectl_fleet_stage::kubefleet::object::ObjectBody;
 
 use super::situations::{Expectation, expectations, report};
 
@@ -151,7 +151,7 @@ fn version(path: &Path) -> Result<&'static str> {
     let objects = kinds.iter().flat_map(|kind| bundle.objects_of(*kind));
     let states: Vec<_> = objects
         .filter_map(|object| match &object.body {
-            Body::Run(run) => Some(run.spec.state.is_some()),
+            ObjectBody::Run(run) => Some(run.spec.state.is_some()),
             _ => None,
         })
         .collect();

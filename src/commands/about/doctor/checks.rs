@@ -6,10 +6,10 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::apimachinery::pkg::version::Info;
 
-use super::{Check, CheckResult};
-use crate::commands::open::reading::Reading;
+use super::{CheckResult, DoctorCheck};
+use crate::commands::open::reading::SourceReading;
 use crate::commands::show::controller_logs;
-use crate::hub::{Clocks, Expected, Hub, HubError, Served};
+use crate::hub::{ClockOffset, Expected, Hub, HubError, ServedVersions};
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
@@ -32,7 +32,11 @@ const NOTICED: SignedDuration = SignedDuration::from_secs(60);
 const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
 
 /// Every check, in the order in which one builds on the other.
-pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp) -> Vec<Check> {
+pub(super) fn all(
+    reading: &mut SourceReading,
+    scope: &Scope,
+    clock: fn() -> Timestamp,
+) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(hub) = reading.hub() {
         checks.push(reached(hub));
@@ -54,8 +58,8 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp
 }
 
 /// What the settings file says, and where it is.
-pub(super) fn settings(in_force: &InForce) -> Check {
-    let ok = |message: String| Check::new("settings", CheckResult::Ok, message);
+pub(super) fn settings(in_force: &InForce) -> DoctorCheck {
+    let ok = |message: String| DoctorCheck::new("settings", CheckResult::Ok, message);
     let Some(path) = &in_force.path else {
         return ok("no settings file is read".to_owned());
     };
@@ -86,23 +90,23 @@ pub(super) fn settings(in_force: &InForce) -> Check {
     ok(format!("{path}: {}", says.join("; ")))
 }
 
-fn unknown(name: &str, error: &HubError) -> Check {
-    Check::new(name, CheckResult::Unknown, error.to_string())
+fn unknown(name: &str, error: &HubError) -> DoctorCheck {
+    DoctorCheck::new(name, CheckResult::Unknown, error.to_string())
 }
 
-fn reached(hub: &mut Hub) -> Check {
+fn reached(hub: &mut Hub) -> DoctorCheck {
     let place = match hub.context.as_str() {
         "" => hub.url().to_owned(),
         context => format!("{} (context {context})", hub.url()),
     };
     match hub.read_path::<Info>("/version", &Expected::Version) {
-        Ok(version) => Check::new(
+        Ok(version) => DoctorCheck::new(
             "hub",
             CheckResult::Ok,
             format!("{place} answers, Kubernetes {}", version.git_version),
         ),
         // The API groups were read, so that it does answer.
-        Err(error) => Check::new(
+        Err(error) => DoctorCheck::new(
             "hub",
             CheckResult::Ok,
             format!("{place} answers, but its version is unknown: {error}"),
@@ -110,16 +114,16 @@ fn reached(hub: &mut Hub) -> Check {
     }
 }
 
-fn identity(hub: &mut Hub) -> Check {
+fn identity(hub: &mut Hub) -> DoctorCheck {
     match hub.whoami() {
-        Ok(Some(name)) if name == "system:anonymous" => Check::new(
+        Ok(Some(name)) if name == "system:anonymous" => DoctorCheck::new(
             "identity",
             CheckResult::Failed,
             "you are system:anonymous: the hub did not authenticate you",
         )
         .hint("log in, or set --user or --token"),
-        Ok(Some(name)) => Check::new("identity", CheckResult::Ok, format!("you are {name}")),
-        Ok(None) => Check::new(
+        Ok(Some(name)) => DoctorCheck::new("identity", CheckResult::Ok, format!("you are {name}")),
+        Ok(None) => DoctorCheck::new(
             "identity",
             CheckResult::Unknown,
             "your identity is unknown: the API server is older than Kubernetes 1.28",
@@ -128,9 +132,9 @@ fn identity(hub: &mut Hub) -> Check {
     }
 }
 
-fn kinds(served: &Served, scope: &Scope) -> Check {
+fn kinds(served: &ServedVersions, scope: &Scope) -> DoctorCheck {
     if served.unknown {
-        return Check::new(
+        return DoctorCheck::new(
             "kinds",
             CheckResult::Unknown,
             "the served kinds are unknown: you may not read them",
@@ -150,7 +154,7 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
     ];
     let names: Vec<_> = missing.iter().map(|kind| kind.name()).collect();
     if let Some(kind) = needed.iter().find(|kind| missing.contains(kind)) {
-        return Check::new(
+        return DoctorCheck::new(
             "kinds",
             CheckResult::Failed,
             format!("the hub does not serve {kind}"),
@@ -160,7 +164,7 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
     let run = scope.kind(Concept::UpdateRun);
     let version = served.version(run).unwrap_or_default();
     if missing.is_empty() {
-        return Check::new(
+        return DoctorCheck::new(
             "kinds",
             CheckResult::Ok,
             format!(
@@ -169,7 +173,7 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
             ),
         );
     }
-    Check::new(
+    DoctorCheck::new(
         "kinds",
         CheckResult::Warning,
         format!(
@@ -180,10 +184,10 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
 }
 
 /// Whether rollouts may go on that this program does not see.
-fn other_engine(names: Option<String>) -> Option<Check> {
+fn other_engine(names: Option<String>) -> Option<DoctorCheck> {
     let names = names?;
     Some(
-        Check::new(
+        DoctorCheck::new(
             "engine",
             CheckResult::Warning,
             format!("the hub also serves {names}, which this plugin version does not read"),
@@ -193,14 +197,14 @@ fn other_engine(names: Option<String>) -> Option<Check> {
 }
 
 /// Whether the hub implements `spec.state`.
-fn state(hub: &mut Hub, scope: &Scope) -> Check {
+fn state(hub: &mut Hub, scope: &Scope) -> DoctorCheck {
     match hub.run_states(scope.kind(Concept::UpdateRun)) {
-        Ok(states) if states.iter().any(|state| state == "Run") => Check::new(
+        Ok(states) if states.iter().any(|state| state == "Run") => DoctorCheck::new(
             "states",
             CheckResult::Ok,
             "runs can be initialized, started, stopped, and resumed",
         ),
-        Ok(_) => Check::new(
+        Ok(_) => DoctorCheck::new(
             "states",
             CheckResult::Warning,
             "KubeFleet on this hub ignores spec.state: every run starts immediately and cannot be \
@@ -211,9 +215,9 @@ fn state(hub: &mut Hub, scope: &Scope) -> Check {
     }
 }
 
-pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
+pub(super) fn skew(clocks: Option<ClockOffset>, ours: Timestamp) -> DoctorCheck {
     let Some(clocks) = clocks else {
-        return Check::new(
+        return DoctorCheck::new(
             "clock",
             CheckResult::Unknown,
             "the hub's clock is unknown: its answers have no date",
@@ -222,7 +226,7 @@ pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
     let difference = ours.duration_since(clocks.hub);
     let trip = SignedDuration::try_from(clocks.round_trip).unwrap_or(SignedDuration::ZERO);
     if difference.abs() <= SKEW + trip {
-        return Check::new(
+        return DoctorCheck::new(
             "clock",
             CheckResult::Ok,
             "the hub's clock and this machine's agree",
@@ -233,7 +237,7 @@ pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
     } else {
         ("this machine's", "the hub's")
     };
-    Check::new(
+    DoctorCheck::new(
         "clock",
         CheckResult::Warning,
         format!(
@@ -245,13 +249,13 @@ pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
 }
 
 /// Whether the controller of update runs is alive, as far as its lease and its runs tell.
-fn controller(reading: &mut Reading, scope: &Scope) -> Check {
+fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
     let now = reading.now;
     let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answer = reading.ask(&query);
     let runs = answer.all::<UpdateRun>().map(AsRef::as_ref);
     if let Some(run) = runs.clone().find(|run| is_unnoticed(run, now)) {
-        return Check::new(
+        return DoctorCheck::new(
             "controller",
             CheckResult::Failed,
             format!(
@@ -282,12 +286,12 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
 }
 
 /// Whether the controller is alive, by its lease, or else by when it last wrote a run's status.
-fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Check {
+fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> DoctorCheck {
     if let Some(check) = lease.and_then(|lease| held(lease, now)) {
         return check;
     }
     match wrote.filter(|wrote| now.duration_since(*wrote) < LEASE) {
-        Some(wrote) => Check::new(
+        Some(wrote) => DoctorCheck::new(
             "controller",
             CheckResult::Ok,
             format!(
@@ -295,7 +299,7 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Che
                 describe(now.duration_since(wrote))
             ),
         ),
-        None => Check::new(
+        None => DoctorCheck::new(
             "controller",
             CheckResult::Unknown,
             "whether the hub agent is alive is unknown: no readable lease, and no run changed \
@@ -306,8 +310,8 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Che
 
 /// Whether the hub agent's own lines can be read: nothing needs them, and they tell what no
 /// condition does.
-fn logs(hub: &mut Hub) -> Check {
-    let check = |result, text: String| Check::new("agent logs", result, text);
+fn logs(hub: &mut Hub) -> DoctorCheck {
+    let check = |result, text: String| DoctorCheck::new("agent logs", result, text);
     let agents = match controller_logs::agents(hub) {
         Ok(agents) => agents,
         Err(error) => return unknown("agent logs", &error),
@@ -356,19 +360,19 @@ fn newest(run: &UpdateRun) -> Option<Timestamp> {
 }
 
 /// What the lease of the hub agent tells.
-pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
+pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<DoctorCheck> {
     let spec = lease.spec.as_ref()?;
     let MicroTime(renewed) = *spec.renew_time.as_ref()?;
     let holder = spec.holder_identity.as_deref().unwrap_or("nobody");
     let age = now.duration_since(renewed);
     Some(if age <= LEASE {
-        Check::new(
+        DoctorCheck::new(
             "controller",
             CheckResult::Ok,
             format!("the hub agent {holder} holds its lease"),
         )
     } else {
-        Check::new(
+        DoctorCheck::new(
             "controller",
             CheckResult::Failed,
             format!(
@@ -381,21 +385,21 @@ pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
     })
 }
 
-fn members(reading: &mut Reading) -> Check {
+fn members(reading: &mut SourceReading) -> DoctorCheck {
     let now = reading.now;
     let answer = reading.ask(&HubQuery::all(Kind::MemberCluster, ""));
     let members: Vec<_> = answer.all().map(AsRef::as_ref).collect();
     if answer.outcome != Outcome::Listed {
         let gap = answer.outcome.gap().unwrap_or_default();
-        return Check::new("members", CheckResult::Unknown, gap);
+        return DoctorCheck::new("members", CheckResult::Unknown, gap);
     }
     heartbeats(&members, now)
 }
 
 /// Whether the agents of the member clusters report.
-pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> Check {
+pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> DoctorCheck {
     if members.is_empty() {
-        return Check::new(
+        return DoctorCheck::new(
             "members",
             CheckResult::Warning,
             "no cluster has joined the fleet",
@@ -411,13 +415,13 @@ pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> Check {
         .collect();
     let all = count(members.len(), "member cluster");
     if silent.is_empty() {
-        return Check::new(
+        return DoctorCheck::new(
             "members",
             CheckResult::Ok,
             format!("the agents of {all} are reporting"),
         );
     }
-    Check::new(
+    DoctorCheck::new(
         "members",
         CheckResult::Warning,
         format!(
@@ -436,7 +440,7 @@ mod tests {
     use jiff::Timestamp;
     use serde_json::json;
 
-    use super::{CheckResult, Clocks, Lease, alive, held, other_engine, skew};
+    use super::{CheckResult, ClockOffset, Lease, alive, held, other_engine, skew};
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
@@ -445,7 +449,7 @@ mod tests {
     #[test]
     fn clocks_may_differ_by_a_little() {
         let clocks = |hub: &str| {
-            Some(Clocks {
+            Some(ClockOffset {
                 hub: at(hub),
                 round_trip: Duration::from_millis(200),
             })

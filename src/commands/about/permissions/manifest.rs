@@ -9,7 +9,7 @@ use crate::kubefleet::{Kind, Scope};
 /// What begins the name of every role.
 const PREFIX: &str = "fleet-stage";
 
-type Rules = BTreeSet<(&'static str, String, Verb)>;
+type RbacRules = BTreeSet<(&'static str, String, Verb)>;
 
 /// A role as `doctor --rbac` prints it: a ClusterRole, and with a namespace a Role for it beside a
 /// ClusterRole for what belongs to none of them.
@@ -61,14 +61,14 @@ fn name(role: Role) -> String {
     format!("{PREFIX}-{}", role.as_str())
 }
 
-fn of_any_namespace(role: Role) -> Rules {
+fn of_any_namespace(role: Role) -> RbacRules {
     rules(role, &Scope::of_namespace("any")).0
 }
 
 /// The rules of a role: those of the scope's own namespace, and the others.
-fn rules(role: Role, scope: &Scope) -> (Rules, Rules) {
-    let mut namespaced = Rules::new();
-    let mut cluster = Rules::new();
+fn rules(role: Role, scope: &Scope) -> (RbacRules, RbacRules) {
+    let mut namespaced = RbacRules::new();
+    let mut cluster = RbacRules::new();
     for (verb, concept) in of_role(role) {
         let kind = scope.kind(concept);
         let rule = (kind.group(), verb.resource(kind), verb);
@@ -82,7 +82,7 @@ fn rules(role: Role, scope: &Scope) -> (Rules, Rules) {
     (namespaced, cluster)
 }
 
-fn manifest(kind: &str, metadata: &str, rules: &Rules) -> String {
+fn manifest(kind: &str, metadata: &str, rules: &RbacRules) -> String {
     let mut text = format!(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n{metadata}rules:\n"
     );

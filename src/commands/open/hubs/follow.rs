@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use super::{
-    Answers, AskError, ContextsArgs, HubAnswer, HubRows, HubTold, HubsAsking, NotReached,
+    AskError, ContextsArgs, HubAnswer, HubAnswers, HubRows, HubTold, HubsAsking, NotReached,
     check_input, chosen,
 };
-use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::session::Session;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{HubError, News, TimeLimit, Together};
+use crate::hub::{HubError, MirrorUpdate, SharedSignals, TimeLimit};
 use crate::ui::Ui;
 
 /// How often several hubs are looked at, though none of them told anything.
@@ -74,14 +74,14 @@ impl<T, F: FollowsHub<T>> FollowsHub<T> for &mut F {
 
 /// A list of a hub that is followed.
 pub struct FollowedReading<'r, L> {
-    reading: &'r mut Reading,
+    reading: &'r mut SourceReading,
     look: L,
     has_begun: bool,
 }
 
 impl<'r, L> FollowedReading<'r, L> {
     /// Follows what `look` reads.
-    pub fn new(reading: &'r mut Reading, look: L) -> Result<Self, Error> {
+    pub fn new(reading: &'r mut SourceReading, look: L) -> Result<Self, Error> {
         reading.follow()?;
         Ok(Self {
             reading,
@@ -93,7 +93,7 @@ impl<'r, L> FollowedReading<'r, L> {
 
 impl<R, L> FollowsHub<HubRows<R>> for FollowedReading<'_, L>
 where
-    L: FnMut(&mut Reading) -> Result<HubRows<R>, Error>,
+    L: FnMut(&mut SourceReading) -> Result<HubRows<R>, Error>,
 {
     fn tick(&self) -> Duration {
         LIST_TICK
@@ -101,7 +101,7 @@ where
 
     fn next(&mut self, limit: Duration) -> HubNews<HubRows<R>> {
         let was_shown = std::mem::replace(&mut self.has_begun, true);
-        if was_shown && self.reading.wait(limit) == News::Interrupted {
+        if was_shown && self.reading.wait(limit) == MirrorUpdate::Interrupted {
             return HubNews::Interrupted;
         }
         let found = (self.look)(self.reading);
@@ -136,7 +136,7 @@ pub struct FollowedHubs<'r, T> {
     hubs: Vec<FollowedHub<T>>,
     source: HubSource<'r, T>,
     /// What came of reaching them, once that is known of all.
-    answers: Answers<()>,
+    answers: HubAnswers<()>,
     is_known: bool,
     all_contexts: bool,
     /// How many of those that are absent and that were not reached the user was told.
@@ -157,7 +157,7 @@ struct FollowedHub<T> {
 
 enum HubSource<'r, T> {
     One(Box<dyn FollowsHub<T> + 'r>),
-    Several(Receiver<(usize, HubMessage<T>)>, Together),
+    Several(Receiver<(usize, HubMessage<T>)>, SharedSignals),
 }
 
 /// What the thread of a hub sends.
@@ -181,12 +181,12 @@ impl Session<'_> {
     pub fn follow<'r, T, F>(
         &mut self,
         call: &FollowCall<'_>,
-        place: &'r mut Option<Reading>,
+        place: &'r mut Option<SourceReading>,
         follow: F,
     ) -> Result<FollowedHubs<'r, T>, Error>
     where
         T: Send + 'static,
-        F: for<'f> Fn(&'f mut Reading, &mut Ui) -> Result<Box<dyn FollowsHub<T> + 'f>, Error>
+        F: for<'f> Fn(&'f mut SourceReading, &mut Ui) -> Result<Box<dyn FollowsHub<T> + 'f>, Error>
             + Send
             + Sync
             + 'static,
@@ -225,7 +225,7 @@ impl Session<'_> {
         Ok(FollowedHubs {
             hubs: hubs.collect(),
             source: HubSource::Several(told, together),
-            answers: Answers::none(true),
+            answers: HubAnswers::none(true),
             is_known: false,
             all_contexts: call.of.all_contexts,
             told: (0, 0),
@@ -240,7 +240,7 @@ fn follow_one<T, F>(
     follow: &F,
     tell: &dyn Fn(HubMessage<T>) -> bool,
 ) where
-    F: for<'f> Fn(&'f mut Reading, &mut Ui) -> Result<Box<dyn FollowsHub<T> + 'f>, Error>,
+    F: for<'f> Fn(&'f mut SourceReading, &mut Ui) -> Result<Box<dyn FollowsHub<T> + 'f>, Error>,
 {
     let (mut reading, traffic) = match asking.open(name) {
         Ok(opened) => opened,
@@ -290,7 +290,7 @@ impl<T> FollowedHub<T> {
 impl<'r, T> FollowedHubs<'r, T> {
     /// One hub.
     pub fn one(mut hub: Box<dyn FollowsHub<T> + 'r>) -> Self {
-        let mut answers = Answers::none(false);
+        let mut answers = HubAnswers::none(false);
         let absent = hub.absent().into_iter();
         answers.absent.extend(absent.map(|(_, error)| error));
         answers.hubs.push(HubAnswer {
@@ -478,7 +478,7 @@ impl<'r, T> FollowedHubs<'r, T> {
     }
 
     /// What came of reaching the hubs.
-    pub const fn answers(&self) -> &Answers<()> {
+    pub const fn answers(&self) -> &HubAnswers<()> {
         &self.answers
     }
 
@@ -513,10 +513,10 @@ mod tests {
     use std::time::Duration;
 
     use super::{FollowNews, FollowedHub, FollowedHubs, HubMessage, HubNews, HubSource};
-    use crate::commands::open::hubs::{Answers, AskError, HubTold};
+    use crate::commands::open::hubs::{AskError, HubAnswers, HubTold};
     use crate::error::Error;
     use crate::exit::Exit;
-    use crate::hub::{Together, Traffic};
+    use crate::hub::{SharedSignals, Traffic};
     use crate::ui::Ui;
 
     type Told = Sender<(usize, HubMessage<&'static str>)>;
@@ -526,8 +526,8 @@ mod tests {
         let hubs = names.iter().map(|name| Some((*name).to_owned()));
         let followed = FollowedHubs {
             hubs: hubs.map(FollowedHub::new).collect(),
-            source: HubSource::Several(told, Together::default()),
-            answers: Answers::none(true),
+            source: HubSource::Several(told, SharedSignals::default()),
+            answers: HubAnswers::none(true),
             is_known: false,
             all_contexts: false,
             told: (0, 0),

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::render::style::Paint;
-use crate::render::table::{Column, Sheet, Table, TableOf};
+use crate::render::style::TextPaint;
+use crate::render::table::{Column, Table, TableOf, TableStyle};
 use crate::ui::{ChoiceList, Ui};
 
 /// Rows of candidates, and what each stands for.
-pub(super) struct Candidates<T> {
+pub(super) struct CandidateRows<T> {
     table: Table,
     stand_for: Vec<T>,
 }
@@ -29,7 +29,7 @@ pub(super) fn namespaced<'t, T>(
     )
 }
 
-impl<T> Candidates<T> {
+impl<T> CandidateRows<T> {
     /// Candidates, each with its row of a table.
     pub(super) const fn new(table: Table, stand_for: Vec<T>) -> Self {
         Self { table, stand_for }
@@ -44,7 +44,7 @@ impl<T> Candidates<T> {
         self,
         what: &str,
         at: usize,
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         ui: &mut Ui,
     ) -> Result<T, Error> {
         let keys = "type to filter, Esc leaves";
@@ -57,7 +57,7 @@ impl<T> Candidates<T> {
     pub(super) fn several(
         self,
         what: &str,
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         ui: &mut Ui,
     ) -> Result<Vec<T>, Error> {
         let keys = "type to filter, Space marks, * marks all";
@@ -69,12 +69,12 @@ impl<T> Candidates<T> {
         self,
         prompt: String,
         (first, takes_several): (usize, bool),
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         ui: &mut Ui,
     ) -> Result<Vec<T>, Error> {
-        let text = self.table.draw(&Sheet {
+        let text = self.table.draw(&TableStyle {
             width: Some(ui.candidate_width()),
-            paint: Paint::new(false),
+            paint: TextPaint::new(false),
             headers: true,
         });
         let mut lines = text.lines().map(str::to_owned);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::candidates::{Candidates, namespaced};
+use super::candidates::{CandidateRows, namespaced};
 use super::{in_this_scope, reach, say};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::Reach;
+use crate::commands::open::selection::ListReach;
 use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
@@ -29,7 +29,7 @@ use crate::words::{CommandLine, Hint};
 /// Lets the user choose a placement.
 pub(in crate::commands) fn placement(
     namespace: Option<&str>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
     let reach = reach(namespace, reading);
@@ -66,7 +66,7 @@ pub(in crate::commands) fn placement(
         })
         .table();
     let objects = placements.iter().map(|(it, _)| it.clone()).collect();
-    let candidates = Candidates::new(table, objects);
+    let candidates = CandidateRows::new(table, objects);
     if candidates.len() == 0 {
         let place = reading.place();
         return Err(Error::failed(format!(
@@ -81,7 +81,7 @@ pub(in crate::commands) fn placement(
 /// Lets the user choose a placement, and says it as the command's only name.
 pub(in crate::commands) fn named_placement(
     namespace: Option<&str>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
     let chosen = placement(namespace, reading, ui)?;
@@ -90,8 +90,8 @@ pub(in crate::commands) fn named_placement(
 }
 
 /// Lets the user choose a strategy, by name.
-fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String, Error> {
-    let reach = Reach::one(scope.clone());
+fn strategy(scope: &Scope, reading: &mut SourceReading, ui: &mut Ui) -> Result<String, Error> {
+    let reach = ListReach::one(scope.clone());
     let queries = reach.queries(Concept::Strategy);
     let answers = reading.answer(&queries);
     reading.listed(&queries, &answers)?;
@@ -108,7 +108,7 @@ fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String,
         })
         .table();
     let names = strategies.iter().map(|it| it.meta.name.clone()).collect();
-    let candidates = Candidates::new(table, names);
+    let candidates = CandidateRows::new(table, names);
     if candidates.len() == 0 {
         let place = reading.place();
         return Err(Error::failed(format!(
@@ -145,7 +145,7 @@ impl MadeOf {
 }
 
 /// What a new run is made of.
-pub(in crate::commands) struct Made {
+pub(in crate::commands) struct RunInputs {
     pub placement: ObjectRef,
     /// The strategy's name.
     pub strategy: String,
@@ -155,13 +155,13 @@ pub(in crate::commands) struct Made {
 pub(in crate::commands) fn made(
     run: &ObjectRef,
     given: MadeOf,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
-) -> Result<Made, Error> {
+) -> Result<RunInputs, Error> {
     let scope = run.scope();
     let (placement, strategy) = match (given.placement, given.strategy) {
         (Some(placement), Some(strategy)) => {
-            return Ok(Made {
+            return Ok(RunInputs {
                 placement,
                 strategy,
             });
@@ -190,7 +190,7 @@ pub(in crate::commands) fn made(
         .flag("--placement", &placement.name)
         .flag("--strategy", &strategy);
     say(said, reading, ui);
-    Ok(Made {
+    Ok(RunInputs {
         placement,
         strategy,
     })
@@ -199,7 +199,7 @@ pub(in crate::commands) fn made(
 /// Lets the user choose the snapshot that a placement goes back to, by its index.
 pub(in crate::commands) fn snapshot(
     placement: &ObjectRef,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<String, Error> {
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
@@ -237,7 +237,7 @@ pub(in crate::commands) fn snapshot(
         })
         .table();
     let indexes = versions.iter().map(|it| it.index.clone()).collect();
-    let candidates = Candidates::new(table, indexes);
+    let candidates = CandidateRows::new(table, indexes);
     if candidates.len() == 0 {
         return Err(Error::failed(format!("{placement} has no snapshot")));
     }

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::candidates::{Candidates, namespaced};
+use super::candidates::{CandidateRows, namespaced};
 use super::{in_this_scope, reach, say};
-use crate::change::states::{StateStep, Wish, step};
-use crate::commands::open::reading::Reading;
+use crate::change::states::{RequestedState, StateStep, step};
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::Reach;
+use crate::commands::open::selection::ListReach;
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
@@ -47,19 +47,19 @@ pub(in crate::commands) const WAITING: Eligible = Eligible {
 
 /// Runs that can be started.
 pub(in crate::commands) const STARTABLE: Eligible = Eligible {
-    is: |rollout| can(rollout, Wish::Start),
+    is: |rollout| can(rollout, RequestedState::Start),
     that: " that can be started",
 };
 
 /// Runs that can be stopped.
 pub(in crate::commands) const STOPPABLE: Eligible = Eligible {
-    is: |rollout| can(rollout, Wish::Stop),
+    is: |rollout| can(rollout, RequestedState::Stop),
     that: " that can be stopped",
 };
 
 /// Runs that can be resumed.
 pub(in crate::commands) const RESUMABLE: Eligible = Eligible {
-    is: |rollout| can(rollout, Wish::Resume),
+    is: |rollout| can(rollout, RequestedState::Resume),
     that: " that can be resumed",
 };
 
@@ -74,7 +74,7 @@ pub(in crate::commands) const RETRYABLE: Eligible = Eligible {
     that: " that failed or are stuck",
 };
 
-fn can(rollout: &Rollout<'_>, wish: Wish) -> bool {
+fn can(rollout: &Rollout<'_>, wish: RequestedState) -> bool {
     matches!(step(rollout, wish), StateStep::Write(_))
 }
 
@@ -82,7 +82,7 @@ fn can(rollout: &Rollout<'_>, wish: Wish) -> bool {
 pub(in crate::commands) fn run(
     eligible: &Eligible,
     namespace: Option<&str>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
     let runs = EligibleRuns::read(eligible, namespace, reading, ui)?;
@@ -98,7 +98,7 @@ pub(in crate::commands) fn run(
 pub(in crate::commands) fn several(
     eligible: &Eligible,
     namespace: Option<&str>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
     command: impl FnOnce(CommandLine) -> CommandLine,
 ) -> Result<Vec<ObjectRef>, Error> {
@@ -120,7 +120,7 @@ pub(in crate::commands) fn several(
 
 /// The runs that can be chosen.
 struct EligibleRuns {
-    candidates: Candidates<ObjectRef>,
+    candidates: CandidateRows<ObjectRef>,
     named_alike: PlacementNames,
 }
 
@@ -142,7 +142,7 @@ impl EligibleRuns {
     fn read(
         eligible: &Eligible,
         namespace: Option<&str>,
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         ui: &mut Ui,
     ) -> Result<Self, Error> {
         let reach = reach(namespace, reading);
@@ -171,7 +171,7 @@ impl EligibleRuns {
                 &it.run.spec.placement
             });
         let objects = rollouts.iter().map(|(_, it)| it.run.object());
-        let candidates = Candidates::new(table.table(), objects.collect());
+        let candidates = CandidateRows::new(table.table(), objects.collect());
         let placements = runs.placements.iter();
         let names = placements.map(|inventory| inventory.placement_name.clone());
         Ok(Self {
@@ -190,7 +190,7 @@ fn done(rollout: &Rollout<'_>) -> String {
 }
 
 /// That there is no run to choose, and where there are some.
-fn no_run(eligible: &Eligible, reach: &Reach, reading: &mut Reading) -> Error {
+fn no_run(eligible: &Eligible, reach: &ListReach, reading: &mut SourceReading) -> Error {
     let error = Error::failed(format!(
         "{} has no update runs{}{}",
         reading.place(),
@@ -204,7 +204,7 @@ fn no_run(eligible: &Eligible, reach: &Reach, reading: &mut Reading) -> Error {
 /// Lets the user choose among the gates that wait for a person.
 pub(in crate::commands) fn gates(
     namespace: Option<&str>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<Vec<ObjectRef>, Error> {
     let reach = reach(namespace, reading);
@@ -233,7 +233,7 @@ pub(in crate::commands) fn gates(
     let requests = waiting.iter();
     let requests =
         requests.map(|(scope, _, gate)| scope.object(Concept::ApprovalRequest, &gate.request));
-    let candidates = Candidates::new(table, requests.collect());
+    let candidates = CandidateRows::new(table, requests.collect());
     let what = "Choose what to approve";
     let chosen = match candidates.len() {
         0 => {

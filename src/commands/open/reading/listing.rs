@@ -1,16 +1,16 @@
 //! Lists of objects, and why one cannot be had.
 
-use super::Reading;
+use super::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
+use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection, Source};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::words::Hint;
 
-impl Reading {
+impl SourceReading {
     /// Every run that is wanted of a scope or of all, by scope, namespace and name.
     pub fn every_run(
         &mut self,
@@ -40,7 +40,7 @@ impl Reading {
 
     /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
     /// hold none of it.
-    pub fn listed(&self, queries: &[HubQuery], answers: &[Answer]) -> Result<(), Error> {
+    pub fn listed(&self, queries: &[HubQuery], answers: &[QueryAnswer]) -> Result<(), Error> {
         self.no_hub()?;
         let unread: Vec<_> = queries
             .iter()
@@ -61,7 +61,7 @@ impl Reading {
         let is_everywhere = |query: &HubQuery| {
             let is_all = matches!(
                 query.which,
-                Which::All {
+                QuerySelection::All {
                     namespace: None,
                     ..
                 }

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::Reading;
+use super::SourceReading;
 use crate::error::Error;
-use crate::hub::{HubError, Mirror, News};
+use crate::hub::{HubError, Mirror, MirrorUpdate};
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::Concept;
 
 /// For how long what is not followed is taken as it was read.
 const FRESH: Duration = Duration::from_secs(5);
 
-impl Reading {
+impl SourceReading {
     /// From now on runs and approval requests are followed: whoever asks for them gets them as they
     /// are then.
     pub fn follow(&mut self) -> Result<(), Error> {
@@ -23,9 +23,9 @@ impl Reading {
     }
 
     /// Waits until something changes that is followed, at most this long.
-    pub fn wait(&mut self, limit: Duration) -> News {
+    pub fn wait(&mut self, limit: Duration) -> MirrorUpdate {
         let Some(mirror) = &mut self.mirror else {
-            return News::Quiet;
+            return MirrorUpdate::Quiet;
         };
         let news = mirror.wait(limit);
         self.now = self.clock.now();

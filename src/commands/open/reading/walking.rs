@@ -1,14 +1,14 @@
 //! What is around a target: all of it, or what its state needs.
 
-use super::{Reading, ReadingPlace};
+use super::{ReadingPlace, SourceReading};
 use crate::error::Error;
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
+use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 use crate::rollout;
 
-impl Reading {
+impl SourceReading {
     /// Walks around a target and freezes what is known.
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
@@ -102,7 +102,7 @@ impl Reading {
     pub(in crate::commands::open) fn readable(
         &self,
         target: &ObjectRef,
-        answer: &Answer,
+        answer: &QueryAnswer,
     ) -> Result<(), Error> {
         match (&self.place, &answer.outcome) {
             (ReadingPlace::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {

@@ -1,9 +1,9 @@
 //! What an approval opens, before it is given.
 
 use super::select::{Selection, gate};
-use crate::change::guard::Accepted;
+use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::steering;
 use crate::error::Error;
 use crate::inventory::Inventory;
@@ -117,10 +117,10 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
     let to = rollout.run.status.snapshot_index.as_str();
     let has = clusters.iter().map(|cluster| {
         let has = match cluster.binding {
-            None if !rollout.sees_bindings => Has::Unknown,
+            None if !rollout.sees_bindings => ClusterContent::Unknown,
             binding => binding
                 .and_then(Binding::snapshot_index)
-                .map_or(Has::Nothing, Has::Snapshot),
+                .map_or(ClusterContent::Nothing, ClusterContent::Snapshot),
         };
         (has, cluster.name)
     });
@@ -129,12 +129,14 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
         .map(|(has, names)| {
             let names = enumerate(names);
             match has {
-                Has::Unknown => {
+                ClusterContent::Unknown => {
                     format!("    snapshot {to}; the current snapshot is unknown: {names}")
                 }
-                Has::Nothing => format!("    first snapshot, {to}: {names}"),
-                Has::Snapshot(has) if has == to => format!("    snapshot {to}, unchanged: {names}"),
-                Has::Snapshot(has) => format!("    snapshot {has} -> {to}: {names}"),
+                ClusterContent::Nothing => format!("    first snapshot, {to}: {names}"),
+                ClusterContent::Snapshot(has) if has == to => {
+                    format!("    snapshot {to}, unchanged: {names}")
+                }
+                ClusterContent::Snapshot(has) => format!("    snapshot {has} -> {to}: {names}"),
             }
         })
         .collect()
@@ -142,7 +144,7 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
 
 /// What a cluster has before it is updated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Has<'a> {
+enum ClusterContent<'a> {
     Unknown,
     Nothing,
     Snapshot(&'a str),
@@ -279,8 +281,8 @@ fn generation(inventory: &Inventory, request: &str) -> String {
 pub(super) fn guard(
     rollout: &Rollout<'_>,
     selection: &Selection,
-    accepted: Accepted,
-    reading: &Reading,
+    accepted: AcceptedRisks,
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     let opened: Vec<&str> = selection
         .write

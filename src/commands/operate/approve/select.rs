@@ -1,7 +1,7 @@
 //! Which approvals a command means, and why some cannot be given.
 
 use crate::commands::open::names;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
@@ -13,7 +13,7 @@ use crate::rollout::{Phase, Rollout, StageState, TaskTime};
 use crate::words::{Hint, closest, enumerate};
 
 /// What the command line asks for.
-pub(super) struct Choice<'c> {
+pub(super) struct ApprovalChoice<'c> {
     pub request: Option<&'c str>,
     pub stage: Option<&'c str>,
     pub task: Option<TaskTime>,
@@ -35,7 +35,7 @@ pub(super) struct Selection {
 pub(super) fn of_a_run(
     word: &str,
     namespace: Option<&str>,
-    reading: &mut Reading,
+    reading: &mut SourceReading,
 ) -> Option<(ObjectRef, ObjectRef)> {
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
@@ -50,7 +50,10 @@ pub(super) fn of_a_run(
 }
 
 /// Finds what is meant. Fails where nothing can be approved.
-pub(super) fn select(rollout: &Rollout<'_>, choice: &Choice<'_>) -> Result<Selection, Error> {
+pub(super) fn select(
+    rollout: &Rollout<'_>,
+    choice: &ApprovalChoice<'_>,
+) -> Result<Selection, Error> {
     let mut approvals = of_run(rollout);
     if let Some(request) = choice.request {
         approvals.retain(|approval| approval.request == request);
@@ -306,7 +309,7 @@ fn known(rollout: &Rollout<'_>, name: &str) -> Result<(), Error> {
         .hint(format!("{near}existing stages: {}", names.join(", "))))
 }
 
-fn no_such_gate(rollout: &Rollout<'_>, choice: &Choice<'_>, all: &[String]) -> Error {
+fn no_such_gate(rollout: &Rollout<'_>, choice: &ApprovalChoice<'_>, all: &[String]) -> Error {
     let run = rollout.run.object();
     let which = match (choice.stage, choice.task) {
         (Some(stage), Some(task)) => format!(" {} stage {stage}", task.as_str()),

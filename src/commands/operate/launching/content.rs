@@ -6,15 +6,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::Got;
-use super::wanted::Launch;
+use super::LaunchProgress;
+use super::wanted::RunLaunch;
 use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::delete::delete_for_good;
-use crate::commands::operate::operation::{Done, Operation, ThisRun, interrupted};
+use crate::commands::operate::operation::{ChangeOutcome, Operation, ThisRun, interrupted};
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::Walk;
@@ -44,10 +44,10 @@ pub(super) enum ContentSeen {
 /// Looks which content an initialized run got, and makes it again where that is the old one. Only
 /// a run that this command created, and that nobody touched since, is deleted for it.
 pub(super) fn see_to(
-    launch: &Launch,
+    launch: &RunLaunch,
     this: &ThisRun,
     created: bool,
-    got: &mut Got,
+    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<ContentSeen, Error> {
     if launch.snapshot.is_some() {
@@ -112,7 +112,7 @@ pub(super) fn see_to(
     let change = Change::delete_untouched(rollout.run);
     // What could not be made again is not deleted.
     op.rehearse(&create, true, launch.accepted)?;
-    let quiet = Writing {
+    let quiet = WriteFlags {
         output: None,
         wait: None,
         ..op.args.clone()
@@ -121,7 +121,7 @@ pub(super) fn see_to(
     let before = op.reading.record.steps().len();
     let deleted = delete_for_good(this, &change, &mut op.with(&quiet));
     if op.reading.record.steps().len() > before {
-        *got = Got::Nothing;
+        *got = LaunchProgress::Nothing;
     }
     deleted?;
     let begun = Instant::now();
@@ -143,24 +143,24 @@ pub(super) fn see_to(
         }
     }
     progress.clear();
-    let rest = Writing {
+    let rest = WriteFlags {
         timeout: op.args.timeout.map(|limit| limit.saturating_sub(due)),
         ..quiet
     };
     match op.with(&rest).send(&create)? {
-        Done::Written { uid } => {
-            *got = Got::Made;
+        ChangeOutcome::Written { uid } => {
+            *got = LaunchProgress::Made;
             Ok(ContentSeen::Again(ThisRun {
                 object: run.clone(),
                 uid,
             }))
         }
-        Done::Dry => Ok(ContentSeen::Right),
+        ChangeOutcome::Dry => Ok(ContentSeen::Right),
     }
 }
 
 /// In how long the snapshot of a noticed change is due.
-fn due(old: &crate::rollout::content::OldContent<'_>, reading: &Reading) -> Duration {
+fn due(old: &crate::rollout::content::OldContent<'_>, reading: &SourceReading) -> Duration {
     let now = reading.clock.now().as_second();
     let collected = old.detected.as_second() + COLLECT;
     let created = old.snapshot.meta.created;
@@ -171,7 +171,11 @@ fn due(old: &crate::rollout::content::OldContent<'_>, reading: &Reading) -> Dura
 }
 
 /// The run with the placement's snapshots.
-fn around(launch: &Launch, this: &ThisRun, reading: &mut Reading) -> Result<Inventory, Error> {
+fn around(
+    launch: &RunLaunch,
+    this: &ThisRun,
+    reading: &mut SourceReading,
+) -> Result<Inventory, Error> {
     reading.forget();
     let scope = this.object.scope();
     let queries = vec![

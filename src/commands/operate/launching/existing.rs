@@ -1,8 +1,8 @@
 //! A run of the wanted name that exists already.
 
-use super::wanted::Launch;
+use super::wanted::RunLaunch;
 use crate::change::RunWish;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::operation::ThisRun;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -20,7 +20,7 @@ pub(super) enum ExistingRun {
 }
 
 /// Looks what stands under the name of a run that is to be made. Fails where another does.
-pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<ExistingRun, Error> {
+pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<ExistingRun, Error> {
     let run = &launch.run;
     if launch.replaces_its_name() {
         return Ok(ExistingRun::Free);

@@ -1,22 +1,22 @@
 //! What is done: what comes first, then the run itself, until it is where it is to be.
 
-use super::Got;
+use super::LaunchProgress;
 use super::content::{self, ContentSeen};
 use super::shown::{guard, plan};
 use super::start::start;
-use super::wanted::{First, Launch};
-use crate::change::neighbours::{Neighbour, arrived, neighbours};
-use crate::change::record::{Record, Told};
+use super::wanted::{LaunchPreparation, RunLaunch};
+use crate::change::neighbours::{NeighborRun, arrived, neighbours};
+use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
 use crate::change::{Change, RunWish};
 use crate::commands::open::planning::Planned;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{
-    Done, Operation, ThisRun, WriteEffect, interrupted, may_patch,
+    ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted, may_patch,
 };
 use crate::commands::operate::steering;
-use crate::commands::operate::writing::{DryRun, Writing};
+use crate::commands::operate::writing::{DryRun, WriteFlags};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -25,10 +25,10 @@ use crate::words::{Hint, enumerate};
 
 /// Does what comes first, makes the run, and goes on with it.
 pub(super) fn make(
-    launch: &Launch,
+    launch: &RunLaunch,
     wish: RunWish,
-    beside: &[Neighbour],
-    got: &mut Got,
+    beside: &[NeighborRun],
+    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let starts = launch.start && wish.state == Some("Initialize");
@@ -40,7 +40,7 @@ pub(super) fn make(
         && launch
             .first
             .iter()
-            .any(|first| matches!(first, First::Delete(_)))
+            .any(|first| matches!(first, LaunchPreparation::Delete(_)))
     {
         op.ui.hint(completes(launch));
     }
@@ -59,11 +59,11 @@ pub(super) fn make(
     let sent = op.send(&change);
     if op.reading.record.steps().last() == Some(&change.did) {
         // Made in another way is made too.
-        *got = Got::Made;
+        *got = LaunchProgress::Made;
     }
     let uid = match sent? {
-        Done::Dry => return Ok(Exit::Done),
-        Done::Written { uid } => uid,
+        ChangeOutcome::Dry => return Ok(Exit::Done),
+        ChangeOutcome::Written { uid } => uid,
     };
     let this = ThisRun {
         object: launch.run.clone(),
@@ -78,22 +78,22 @@ pub(super) fn make(
 /// Has the server check each step before the first one is done: what comes first cannot be taken
 /// back when the run is refused then.
 fn rehearse(
-    launch: &Launch,
+    launch: &RunLaunch,
     change: &Change,
     starts: bool,
     op: &mut Operation<'_>,
 ) -> Result<(), Error> {
     for first in &launch.first {
         let step = match first {
-            First::Stop(this) => {
+            LaunchPreparation::Stop(this) => {
                 let inventory = op.reading.overview(&this.object)?;
                 let rollout = steering::rollout_of(&inventory, &this.object)?;
-                match states::step(&rollout, states::Wish::Stop) {
+                match states::step(&rollout, states::RequestedState::Stop) {
                     states::StateStep::Write(change) => *change,
                     _ => continue,
                 }
             }
-            First::Delete(doomed) => doomed.change.clone(),
+            LaunchPreparation::Delete(doomed) => doomed.change.clone(),
         };
         op.rehearse(&step, false, launch.accepted)?;
     }
@@ -106,7 +106,11 @@ fn rehearse(
 }
 
 /// That what was shown of the placement still holds, after what came first took its time.
-fn still(launch: &Launch, beside: &[Neighbour], reading: &mut Reading) -> Result<(), Error> {
+fn still(
+    launch: &RunLaunch,
+    beside: &[NeighborRun],
+    reading: &mut SourceReading,
+) -> Result<(), Error> {
     reading.forget();
     let Planned { plan, around, .. } = plan(launch, reading)?;
     guard(launch, &plan, &around, reading)?;
@@ -117,7 +121,7 @@ fn still(launch: &Launch, beside: &[Neighbour], reading: &mut Reading) -> Result
         .map(|one| {
             let mut first = launch.first.iter();
             let settled = first.any(|first| first.object().name == one.name);
-            Neighbour {
+            NeighborRun {
                 moves: one.moves && !settled,
                 ..one
             }
@@ -129,10 +133,10 @@ fn still(launch: &Launch, beside: &[Neighbour], reading: &mut Reading) -> Result
 
 /// Refuses where a run has come that was not shown.
 fn alone(
-    launch: &Launch,
-    shown: &[Neighbour],
-    now: &[Neighbour],
-    reading: &Reading,
+    launch: &RunLaunch,
+    shown: &[NeighborRun],
+    now: &[NeighborRun],
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     let new = arrived(shown, now);
     if new.is_empty() {
@@ -151,13 +155,18 @@ fn alone(
 }
 
 /// An error before the run was made, with what is missing and the command that completes it.
-pub(super) fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -> Error {
-    if got == Got::Made || record.is_empty() {
+pub(super) fn midway(
+    error: Error,
+    launch: &RunLaunch,
+    got: LaunchProgress,
+    record: &ChangeRecord,
+) -> Error {
+    if got == LaunchProgress::Made || record.is_empty() {
         return error;
     }
     let message = record.complete(&error.message, error.told);
     let message = format!("{message}; {} was not created", launch.run);
-    Error { message, ..error }.telling(Told::All).also(
+    Error { message, ..error }.telling(ToldChange::All).also(
         Hint::new(match launch.copied() {
             Some(fields) => format!("complete it, without {fields}, with:"),
             None => "complete it with:".to_owned(),
@@ -168,39 +177,39 @@ pub(super) fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -
 
 /// What makes the run where this command is ended after it deleted another: nothing on the hub names
 /// the placement then.
-pub(super) fn completes(launch: &Launch) -> Hint {
+pub(super) fn completes(launch: &RunLaunch) -> Hint {
     Hint::new("if this command is ended before the new run exists, complete it with:")
         .command(launch.command())
 }
 
 /// Does what comes before.
-fn prepare(first: &First, op: &mut Operation<'_>) -> Result<(), Error> {
+fn prepare(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error> {
     // What is done on the way is not the result that was asked for; of what would be sent, it is a
     // part.
-    let quiet = Writing {
+    let quiet = WriteFlags {
         output: op.args.output.filter(|_| op.args.is_dry()),
         wait: None,
         ..op.args.clone()
     };
     let op = &mut op.with(&quiet);
     match first {
-        First::Stop(this) => {
+        LaunchPreparation::Stop(this) => {
             let run = &this.object;
             if !op.reading.record.is_empty() {
                 op.reading.forget();
             }
             let inventory = op.reading.overview(run)?;
             steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
-            let steered = steering::steer(&inventory, run, states::Wish::Stop, op)?;
-            let exit = steering::finish(&steered, states::Wish::Stop, op)?;
+            let steered = steering::steer(&inventory, run, states::RequestedState::Stop, op)?;
+            let exit = steering::finish(&steered, states::RequestedState::Stop, op)?;
             if exit != Exit::Done {
                 return Err(
                     Error::new(exit, format!("{run} was asked to stop but did not stop"))
-                        .telling(Told::Last),
+                        .telling(ToldChange::Last),
                 );
             }
         }
-        First::Delete(doomed) => {
+        LaunchPreparation::Delete(doomed) => {
             doomed.is_as_shown(op.reading)?;
             delete_for_good(&doomed.run, &doomed.change, op)?;
         }
@@ -215,10 +224,10 @@ const TRIES: usize = 5;
 /// and follows it as far as was asked. `beside` are the runs that were shown beside one that this
 /// command created.
 pub(super) fn finish(
-    launch: &Launch,
+    launch: &RunLaunch,
     this: &ThisRun,
-    beside: Option<&[Neighbour]>,
-    got: &mut Got,
+    beside: Option<&[NeighborRun]>,
+    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     if op.args.is_dry() {
@@ -287,7 +296,7 @@ fn initialized(
         WriteEffect::Gone => Err(Error::not_found(format!(
             "{run} was created but was deleted in the meantime"
         ))
-        .telling(Told::Last)),
+        .telling(ToldChange::Last)),
         WriteEffect::Interrupted => Err(interrupted(&format!(
             "{run} was created; stopped waiting for it to be initialized"
         ))),
@@ -296,25 +305,25 @@ fn initialized(
 
 #[cfg(test)]
 mod tests {
-    use super::{Got, midway};
-    use crate::change::guard::Accepted;
-    use crate::change::record::Told;
+    use super::{LaunchProgress, midway};
+    use crate::change::guard::AcceptedRisks;
+    use crate::change::record::ToldChange;
     use crate::commands::operate::launching::wanted::tests::launch;
 
     #[test]
     fn a_failure_in_the_middle_tells_what_is_done_and_what_is_not() {
-        let launch = launch("", None, true, Accepted::default());
+        let launch = launch("", None, true, AcceptedRisks::default());
         let failed = || crate::error::Error::failed("it was forbidden").hint("ask");
-        let mut record = crate::change::record::Record::default();
-        let error = midway(failed(), &launch, Got::Nothing, &record);
+        let mut record = crate::change::record::ChangeRecord::default();
+        let error = midway(failed(), &launch, LaunchProgress::Nothing, &record);
         assert_eq!(error.message, "it was forbidden");
         record.did("deleted old");
-        let error = midway(failed(), &launch, Got::Made, &record);
+        let error = midway(failed(), &launch, LaunchProgress::Made, &record);
         assert_eq!(
             (error.message.as_str(), error.told),
-            ("it was forbidden", Told::Nothing)
+            ("it was forbidden", ToldChange::Nothing)
         );
-        let error = midway(failed(), &launch, Got::Nothing, &record);
+        let error = midway(failed(), &launch, LaunchProgress::Nothing, &record);
         assert_eq!(
             error.message,
             "it was forbidden; already done: deleted old; ClusterStagedUpdateRun new was not \
@@ -325,6 +334,6 @@ mod tests {
             hint.starts_with("ask\ncomplete it with:\n  kubectl fleet-stage run new "),
             "{hint}"
         );
-        assert_eq!(error.told, Told::All);
+        assert_eq!(error.told, ToldChange::All);
     }
 }

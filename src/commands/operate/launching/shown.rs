@@ -2,55 +2,55 @@
 //! what is asked.
 
 use super::existing::{self, ExistingRun};
-use super::wanted::{First, Launch};
+use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::RunWish;
 use crate::change::guard;
-use crate::change::neighbours::{Neighbour, neighbours};
+use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
-use crate::commands::open::around::Around;
-use crate::commands::open::manifests::{Material, Works};
+use crate::commands::open::around::PlacementObjects;
+use crate::commands::open::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
-use crate::commands::open::reading::Reading;
-use crate::commands::operate::operation::{Proposal, ThisRun};
+use crate::commands::open::reading::SourceReading;
+use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::steering;
 use crate::commands::show::plan::diff;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::plan::{Plan, PlanOutcome, WarningKind};
-use crate::render::Look;
-use crate::render::style::Paint;
+use crate::render::RenderLook;
+use crate::render::style::TextPaint;
 use crate::words::{Hint, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
-pub(super) enum Offer {
+pub(super) enum LaunchOffer {
     /// It exists: it is gone on with.
-    Same(Launch, ThisRun),
+    Same(RunLaunch, ThisRun),
     /// It is made.
     New {
-        launch: Launch,
+        launch: RunLaunch,
         /// What it says of itself; `None` where it was refused.
         wish: Option<RunWish>,
         /// The other runs on the placement.
-        beside: Vec<Neighbour>,
+        beside: Vec<NeighborRun>,
     },
 }
 
 /// Works out what is shown of a run that is to be made.
 pub(super) fn offer(
-    mut launch: Launch,
-    look: &Look,
-    reading: &mut Reading,
-) -> Result<Proposal<Offer>, Error> {
+    mut launch: RunLaunch,
+    look: &RenderLook,
+    reading: &mut SourceReading,
+) -> Result<WriteProposal<LaunchOffer>, Error> {
     if let ExistingRun::Same(this) = existing::look(&launch, reading)? {
         let mut preview = Preview::default();
         preview.status(&format!(
             "{} already exists with the same spec: continuing with it",
             this.object
         ));
-        return Ok(Proposal {
+        return Ok(WriteProposal {
             preview,
             question: Ok(None),
-            what: Offer::Same(launch, this),
+            what: LaunchOffer::Same(launch, this),
         });
     }
     let Planned {
@@ -62,9 +62,9 @@ pub(super) fn offer(
     let mut preview = std::mem::take(&mut launch.preview);
     show(&launch, &plan, look, &mut preview);
     let placement = launch.placement.clone();
-    let mut material = Material::new(placement, around, overrides, false);
+    let mut material = RenderMaterial::new(placement, around, overrides, false);
     if launch.diff {
-        material.read_works(reading, Works::Of(&[]));
+        material.read_works(reading, WorkQuery::Of(&[]));
         reading.no_hub()?;
         differences(&plan, &material, look.paint, &mut preview);
     }
@@ -76,10 +76,10 @@ pub(super) fn offer(
         Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
         Err(error) => (Err(error), None),
     };
-    Ok(Proposal {
+    Ok(WriteProposal {
         preview,
         question,
-        what: Offer::New {
+        what: LaunchOffer::New {
             launch,
             wish,
             beside,
@@ -88,7 +88,7 @@ pub(super) fn offer(
 }
 
 /// What the controller would compute.
-pub(super) fn plan(launch: &Launch, reading: &mut Reading) -> Result<Planned, Error> {
+pub(super) fn plan(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Planned, Error> {
     let wish = PlannedRun {
         placement: launch.placement.clone(),
         strategy: StrategyChoice::Named(launch.strategy.clone()),
@@ -99,8 +99,13 @@ pub(super) fn plan(launch: &Launch, reading: &mut Reading) -> Result<Planned, Er
 }
 
 /// Shows what the controller would compute.
-fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
-    let settled: Vec<_> = launch.first.iter().map(First::object).cloned().collect();
+fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Preview) {
+    let settled: Vec<_> = launch
+        .first
+        .iter()
+        .map(LaunchPreparation::object)
+        .cloned()
+        .collect();
     let plain = look.plain();
     preview.picture(
         planning::brief(plan, &settled, look),
@@ -117,23 +122,23 @@ fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
 }
 
 /// Shows how the objects change.
-fn differences(plan: &Plan, material: &Material, paint: Paint, preview: &mut Preview) {
+fn differences(plan: &Plan, material: &RenderMaterial, paint: TextPaint, preview: &mut Preview) {
     let changes = diff::changes(plan, material, false);
     let text = |paint| changes.iter().map(|it| it.text(paint)).collect::<String>();
     if changes.is_empty() {
         preview.status("no cluster's objects change");
     } else {
-        preview.picture(text(paint), &text(Paint::new(false)));
+        preview.picture(text(paint), &text(TextPaint::new(false)));
     }
 }
 
 /// Refuses what the controller would refuse, what could not be checked, and what would take clusters
 /// back without a word.
 pub(super) fn guard(
-    launch: &Launch,
+    launch: &RunLaunch,
     plan: &Plan,
-    around: &Around,
-    reading: &Reading,
+    around: &PlacementObjects,
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     let nothing = reading.record.nothing("sent");
     if plan.outcome == PlanOutcome::Refused {
@@ -207,7 +212,7 @@ pub(super) fn guard(
 }
 
 /// What the run is to say of itself.
-fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, Error> {
+fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<RunWish, Error> {
     let nothing = reading.record.nothing("sent");
     let old = plan.starts_at_once();
     if old && !launch.start {
@@ -259,7 +264,7 @@ fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, 
 }
 
 /// What is asked before a run is made: a person could regret one that starts beside another.
-fn question(launch: &Launch, plan: &Plan) -> Option<String> {
+fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     if launch.question.is_some() || !launch.start {
         return launch.question.clone();
     }

@@ -1,20 +1,20 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
-use crate::change::guard::{self, Accepted, Guard};
-use crate::change::neighbours::{Neighbour, arrived, neighbours};
+use crate::change::guard::{self, AcceptedRisks, Guard};
+use crate::change::neighbours::{NeighborRun, arrived, neighbours};
 use crate::change::preview::Preview;
-use crate::change::states::{StateStep, Wish, step};
-use crate::commands::open::manifests::{self, Works};
-use crate::commands::open::reading::Reading;
+use crate::change::states::{RequestedState, StateStep, step};
+use crate::commands::open::manifests::{self, WorkQuery};
+use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::operation::{Operation, Proposal, ThisRun};
+use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::plan::{PlanContents, of_run};
-use crate::render::Look;
+use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::rollout::Rollout;
 use crate::rollout::content::{old_content, would_go_back};
@@ -24,8 +24,8 @@ use crate::words::{Hint, count, enumerate};
 /// `None` where nothing was shown yet.
 pub(in crate::commands) fn start(
     this: &ThisRun,
-    accepted: Accepted,
-    beside: Option<&[Neighbour]>,
+    accepted: AcceptedRisks,
+    beside: Option<&[NeighborRun]>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &this.object;
@@ -48,7 +48,8 @@ pub(in crate::commands) fn start(
         // It was made to start by itself, and was done before anybody looked again.
         return op.follow(this);
     }
-    let steered = agreed.and_then(|inventory| steering::steer(&inventory, run, Wish::Start, op));
+    let steered =
+        agreed.and_then(|inventory| steering::steer(&inventory, run, RequestedState::Start, op));
     let steered = steered.map_err(|error| {
         if beside.is_none() {
             return error;
@@ -56,20 +57,20 @@ pub(in crate::commands) fn start(
         let message = op.reading.record.complete(&error.message, error.told);
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
-            .telling(crate::change::record::Told::All)
+            .telling(crate::change::record::ToldChange::All)
             .also(Hint::new("check it, then start it:").command(run.fleet("run")))
     })?;
-    steering::finish(&steered, Wish::Start, op)
+    steering::finish(&steered, RequestedState::Start, op)
 }
 
 /// What is shown before a run is started, and what is asked.
 fn shown(
     this: &ThisRun,
-    accepted: Accepted,
-    beside: Option<&[Neighbour]>,
+    accepted: AcceptedRisks,
+    beside: Option<&[NeighborRun]>,
     unattended: bool,
-    reading: &mut Reading,
-) -> Result<Proposal<Inventory>, Error> {
+    reading: &mut SourceReading,
+) -> Result<WriteProposal<Inventory>, Error> {
     let run = &this.object;
     let inventory = reading.inventory(run)?;
     let rollout = rollout_of(&inventory, run)?;
@@ -77,7 +78,7 @@ fn shown(
     let mut preview = Preview::default();
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
-    if matches!(step(&rollout, Wish::Start), StateStep::Write(_)) {
+    if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
         if beside.is_none() {
             preview.lines(opens(&rollout));
         }
@@ -115,7 +116,7 @@ fn shown(
             });
     }
     drop(rollout);
-    Ok(Proposal {
+    Ok(WriteProposal {
         preview,
         question,
         what: inventory,
@@ -127,11 +128,11 @@ fn shown(
 fn objects(
     inventory: &Inventory,
     run: &ObjectRef,
-    look: &Look,
-    (preview, reading): (&mut Preview, &mut Reading),
+    look: &RenderLook,
+    (preview, reading): (&mut Preview, &mut SourceReading),
 ) {
     let begun = |rollout: &Rollout<'_>| {
-        !matches!(step(rollout, Wish::Start), StateStep::Write(_)) || rollout.has_begun()
+        !matches!(step(rollout, RequestedState::Start), StateStep::Write(_)) || rollout.has_begun()
     };
     let Some(found) = inventory
         .run
@@ -140,7 +141,7 @@ fn objects(
     else {
         return;
     };
-    let Ok(material) = manifests::read(reading, run, Works::Unread) else {
+    let Ok(material) = manifests::read(reading, run, WorkQuery::Unread) else {
         preview.status("how many objects change is unknown: the snapshots could not be read");
         return;
     };
@@ -149,7 +150,7 @@ fn objects(
         overrides: &material.overrides,
     };
     let (changes, gaps) = of_run(material.inventory(), found, &contents);
-    let drawn = |look: &Look| objects_of(&changes, look);
+    let drawn = |look: &RenderLook| objects_of(&changes, look);
     preview.picture(drawn(look), &drawn(&look.plain()));
     for gap in gaps {
         let clusters = enumerate(&gap.clusters);
@@ -226,9 +227,9 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
 fn new_beside(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
-    beside: &[Neighbour],
+    beside: &[NeighborRun],
     unattended: bool,
-    reading: &Reading,
+    reading: &SourceReading,
 ) -> Result<Option<String>, Error> {
     let name = &rollout.run.meta.name;
     let now = neighbours(inventory, name);

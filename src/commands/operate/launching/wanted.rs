@@ -1,17 +1,17 @@
 //! What is wanted: the run that is to be made, and what is done before.
 
-use crate::change::guard::Accepted;
+use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
-use crate::commands::operate::delete::Doomed;
+use crate::commands::operate::delete::RunDeletion;
 use crate::commands::operate::operation::ThisRun;
-use crate::kubefleet::tolerant::Unknown;
+use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::Rollout;
 use crate::words::{CommandLine, enumerate};
 
 // No comment on the type: clap would print it.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub(in crate::commands) struct Risks {
+pub(in crate::commands) struct LaunchRisks {
     /// Start even if a cluster would, or might, get an older snapshot
     #[arg(long)]
     allow_older: bool,
@@ -20,8 +20,8 @@ pub(in crate::commands) struct Risks {
     allow_unseen: bool,
 }
 
-impl From<Risks> for Accepted {
-    fn from(risks: Risks) -> Self {
+impl From<LaunchRisks> for AcceptedRisks {
+    fn from(risks: LaunchRisks) -> Self {
         Self {
             older: risks.allow_older,
             unseen: risks.allow_unseen,
@@ -30,7 +30,7 @@ impl From<Risks> for Accepted {
 }
 
 /// A run that is to be made.
-pub(in crate::commands) struct Launch {
+pub(in crate::commands) struct RunLaunch {
     /// Its name.
     pub run: ObjectRef,
     /// The placement, in the run's scope.
@@ -42,28 +42,28 @@ pub(in crate::commands) struct Launch {
     /// Whether it is started too.
     pub start: bool,
     /// What the user takes the responsibility for.
-    pub accepted: Accepted,
+    pub accepted: AcceptedRisks,
     /// What is said before the plan.
     pub preview: Preview,
     /// What is asked before anything is sent, where something is to be asked in any case.
     pub question: Option<String>,
     /// What is done first, once that was confirmed.
-    pub first: Vec<First>,
+    pub first: Vec<LaunchPreparation>,
     /// The fields of an old run that this version does not know: they are copied.
-    pub unknown: Unknown,
+    pub unknown: UnknownFields,
     /// Whether it is shown how the objects change.
     pub diff: bool,
 }
 
 /// What is done before a run is made.
-pub(in crate::commands) enum First {
+pub(in crate::commands) enum LaunchPreparation {
     /// A run is stopped.
     Stop(ThisRun),
     /// A run is deleted.
-    Delete(Box<Doomed>),
+    Delete(Box<RunDeletion>),
 }
 
-impl First {
+impl LaunchPreparation {
     /// The run that it is about.
     pub(in crate::commands) const fn object(&self) -> &ObjectRef {
         match self {
@@ -73,14 +73,14 @@ impl First {
     }
 }
 
-impl Launch {
+impl RunLaunch {
     /// The placement and strategy of an old run once more, from the current content, in its place
     /// where it is to be replaced.
     pub(in crate::commands) fn again(
         old: &Rollout<'_>,
         run: &ObjectRef,
         replace: bool,
-        risks: Risks,
+        risks: LaunchRisks,
     ) -> Self {
         let spec = &old.run.spec;
         let mut launch = Self {
@@ -103,11 +103,13 @@ impl Launch {
             ));
         }
         if replace {
-            let doomed = Doomed::of(old);
+            let doomed = RunDeletion::of(old);
             launch.preview.append(doomed.shown.clone());
             let question = format!("Delete {} and start {}?", old.run.meta.name, run.name);
             launch.question = Some(question);
-            launch.first.push(First::Delete(Box::new(doomed)));
+            launch
+                .first
+                .push(LaunchPreparation::Delete(Box::new(doomed)));
         }
         launch
     }
@@ -121,7 +123,9 @@ impl Launch {
     /// Whether a run of the same name is deleted first.
     pub(super) fn replaces_its_name(&self) -> bool {
         let mut first = self.first.iter();
-        first.any(|first| matches!(first, First::Delete(_)) && *first.object() == self.run)
+        first.any(|first| {
+            matches!(first, LaunchPreparation::Delete(_)) && *first.object() == self.run
+        })
     }
 
     /// The command that makes this run, once what comes first is done.
@@ -146,20 +150,20 @@ impl Launch {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::Launch;
-    use crate::change::guard::Accepted;
+    use super::RunLaunch;
+    use crate::change::guard::AcceptedRisks;
     use crate::change::preview::Preview;
-    use crate::kubefleet::tolerant::Unknown;
+    use crate::kubefleet::tolerant::UnknownFields;
     use crate::kubefleet::{Concept, Scope};
 
     pub(in super::super) fn launch(
         namespace: &str,
         snapshot: Option<&str>,
         start: bool,
-        accepted: Accepted,
-    ) -> Launch {
+        accepted: AcceptedRisks,
+    ) -> RunLaunch {
         let scope = Scope::of_namespace(namespace);
-        Launch {
+        RunLaunch {
             run: scope.object(Concept::UpdateRun, "new"),
             placement: scope.object(Concept::Placement, "shop"),
             strategy: "rings; rm x".to_owned(),
@@ -169,15 +173,15 @@ pub(super) mod tests {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
-            unknown: Unknown::new(),
+            unknown: UnknownFields::new(),
             diff: false,
         }
     }
 
     #[test]
     fn the_command_that_completes_a_launch_makes_the_same_run() {
-        let none = Accepted::default();
-        let both = Accepted {
+        let none = AcceptedRisks::default();
+        let both = AcceptedRisks {
             older: true,
             unseen: true,
         };

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::{Operation, ThisRun};
-use crate::change::record::Told;
-use crate::commands::open::following::Following;
+use crate::change::record::ToldChange;
+use crate::commands::open::following::FollowedRollouts;
 use crate::commands::show::awaiting::{self, End};
 use crate::commands::show::wait;
 use crate::diagnose::status::Status;
@@ -47,7 +47,7 @@ impl Operation<'_> {
         } else {
             Some(self.args.timeout.unwrap_or(EFFECT))
         };
-        let mut following = Following::new(self.reading, [run.object.clone()])?;
+        let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         Ok(
             match awaiting::until(&mut following, wanted, timeout, self.ui, seen)? {
@@ -62,7 +62,7 @@ impl Operation<'_> {
 
     /// Follows a run to its end, or until a person has to act, and prints where it got.
     pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
-        let mut following = Following::new(self.reading, [run.object.clone()])?;
+        let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         let patience = self.args.patience;
         let mut decide = |status: &Status| wait::ends(status, patience).then_some(());
@@ -124,6 +124,6 @@ impl Operation<'_> {
             Exit::TimeLimit,
             format!("{what} after {}", duration::describe(limit)),
         )
-        .telling(Told::Last)
+        .telling(ToldChange::Last)
     }
 }

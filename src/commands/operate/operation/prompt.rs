@@ -1,16 +1,16 @@
 //! Questions before a write: what was shown when the answer came is what is sent.
 
 use super::{Operation, unsent};
-use crate::change::preview::{Preview, Said};
+use crate::change::preview::{Preview, PreviewLine};
 use crate::commands::open::global::address;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
 use crate::hub::{Hub, HubError};
 use crate::render::escape;
 use crate::ui::Ui;
 
 /// What a command is about to do.
-pub(in crate::commands) struct Proposal<T> {
+pub(in crate::commands) struct WriteProposal<T> {
     /// What is shown of it, and what that was based on.
     pub preview: Preview,
     /// What is asked, if anything; or why it is refused once it was shown.
@@ -24,7 +24,7 @@ impl Operation<'_> {
     /// it looks again: where anything is different, that is shown, and it is asked again.
     pub(in crate::commands) fn agree<T>(
         &mut self,
-        look: &mut dyn FnMut(&mut Reading) -> Result<Proposal<T>, Error>,
+        look: &mut dyn FnMut(&mut SourceReading) -> Result<WriteProposal<T>, Error>,
     ) -> Result<T, Error> {
         let mut shown = look(self.reading)?;
         loop {
@@ -88,10 +88,12 @@ impl Operation<'_> {
 fn show(preview: &Preview, ui: &mut Ui) {
     for said in preview.said() {
         match said {
-            Said::Line(line) | Said::Progress(line) => ui.preview(std::slice::from_ref(line)),
-            Said::Status(text) => ui.status(text),
-            Said::Warning(text) => ui.warning(text),
-            Said::Picture { drawn, .. } => ui.picture(drawn),
+            PreviewLine::Line(line) | PreviewLine::Progress(line) => {
+                ui.preview(std::slice::from_ref(line))
+            }
+            PreviewLine::Status(text) => ui.status(text),
+            PreviewLine::Warning(text) => ui.warning(text),
+            PreviewLine::Picture { drawn, .. } => ui.picture(drawn),
         }
     }
 }

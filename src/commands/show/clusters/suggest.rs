@@ -20,7 +20,7 @@ use crate::words::{CommandLine, Hint};
 /// A label that would change something.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Suggestion {
+pub struct LabelSuggestion {
     /// What it would do: `be selected`, `match the policy` where that picks only some of the clusters
     /// that match, or `be in stage prod of rings`.
     purpose: String,
@@ -28,7 +28,7 @@ pub struct Suggestion {
     labels: Vec<String>,
 }
 
-impl Suggestion {
+impl LabelSuggestion {
     fn new(purpose: String, labels: &[(String, String)]) -> Self {
         let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
         Self {
@@ -45,7 +45,7 @@ pub(super) fn suggestions(
     strategies: &[Strategy],
     member: &MemberCluster,
     is_in: Option<bool>,
-) -> Vec<Suggestion> {
+) -> Vec<LabelSuggestion> {
     let Some(policy) = inventory.latest_policy() else {
         return Vec::new();
     };
@@ -65,7 +65,7 @@ pub(super) fn suggestions(
 }
 
 /// The labels by which the policy takes a cluster, where nothing else keeps it out.
-fn selecting(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Suggestion> {
+fn selecting(policy: &PolicySnapshot, member: &MemberCluster) -> Option<LabelSuggestion> {
     let matched = |term: &LabelSelector| term.matches(&member.meta.labels) == Some(true);
     if policy.required_labels().any(matched) {
         return None;
@@ -86,7 +86,7 @@ fn selecting(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Suggesti
         "PickN" => "match the policy",
         _ => "be selected",
     };
-    Some(Suggestion::new(purpose.to_owned(), &labels))
+    Some(LabelSuggestion::new(purpose.to_owned(), &labels))
 }
 
 /// The labels by which one stage takes a cluster.
@@ -95,7 +95,7 @@ fn staging(
     strategy: &Strategy,
     stage: &Stage,
     member: &MemberCluster,
-) -> Option<Suggestion> {
+) -> Option<LabelSuggestion> {
     let labels = missing(stage.selector.as_deref()?, member)?;
     let then = with(member, &labels);
     let stages = stages_of(&strategy.spec, &then)?;
@@ -103,7 +103,7 @@ fn staging(
     let purpose = format!("be in stage {} of {}", stage.name, strategy.meta.name);
     // It would not be taken from the placement for it.
     let stays = accepts(policy, &then) || !accepts(policy, member);
-    (alone && stays).then(|| Suggestion::new(purpose, &labels))
+    (alone && stays).then(|| LabelSuggestion::new(purpose, &labels))
 }
 
 /// A cluster with more labels.
@@ -144,7 +144,7 @@ fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<(Stri
 /// Prints the commands that change labels, for the first clusters.
 pub(super) fn suggest(items: &[ClusterItem], ui: &mut Ui) {
     const SHOWN: usize = 3;
-    let mut alike: BTreeMap<&Suggestion, Vec<&str>> = BTreeMap::new();
+    let mut alike: BTreeMap<&LabelSuggestion, Vec<&str>> = BTreeMap::new();
     for item in items {
         for suggestion in item.suggestions.iter().filter(|it| !it.labels.is_empty()) {
             alike.entry(suggestion).or_default().push(&item.name);
@@ -177,7 +177,7 @@ mod tests {
 
     use super::{selecting, staging};
     use crate::kubefleet::member::MemberCluster;
-    use crate::kubefleet::object::{Body, Object};
+    use crate::kubefleet::object::{Object, ObjectBody};
     use crate::kubefleet::snapshot::PolicySnapshot;
     use crate::kubefleet::strategy::Strategy;
 
@@ -190,7 +190,7 @@ mod tests {
                 "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": terms}}}}},
         }));
         match object.body {
-            Body::PolicySnapshot(policy) => policy,
+            ObjectBody::PolicySnapshot(policy) => policy,
             other => panic!("{other:?}"),
         }
     }
@@ -208,7 +208,7 @@ mod tests {
             "status": {"properties": {"node-count": {"value": "2"}}},
         }));
         match object.body {
-            Body::Member(member) => member,
+            ObjectBody::Member(member) => member,
             other => panic!("{other:?}"),
         }
     }
@@ -313,7 +313,7 @@ mod tests {
                     {"key": "env", "operator": "Exists"}]}},
             ]},
         }));
-        let Body::Strategy(strategy) = strategy.body else {
+        let ObjectBody::Strategy(strategy) = strategy.body else {
             panic!("no strategy");
         };
         let strategy: &Strategy = &strategy;

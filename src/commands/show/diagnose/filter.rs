@@ -10,12 +10,12 @@ use crate::report::{Finding, Report, Severity};
 
 /// A finding that is not to be shown: `CODE`, or `CODE=OBJECT` for one object.
 #[derive(Debug, Clone)]
-pub struct Suppression {
+pub struct FindingSuppression {
     code: &'static str,
     object: Option<String>,
 }
 
-impl FromStr for Suppression {
+impl FromStr for FindingSuppression {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -36,7 +36,7 @@ impl FromStr for Suppression {
     }
 }
 
-impl Suppression {
+impl FindingSuppression {
     fn covers(&self, finding: &Finding) -> bool {
         let subject = &finding.subject;
         self.code == finding.code
@@ -51,7 +51,7 @@ impl Suppression {
 }
 
 /// Leaves out what should not be shown, and says how much that is.
-pub fn apply(report: &mut Report, least: Option<Severity>, suppressed: &[Suppression]) {
+pub fn apply(report: &mut Report, least: Option<Severity>, suppressed: &[FindingSuppression]) {
     let before = report.findings.len();
     report.findings.retain(|finding| {
         least.is_none_or(|least| finding.severity >= least)

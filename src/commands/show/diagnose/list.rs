@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{Answers, NotReached};
+use crate::commands::open::hubs::{HubAnswers, NotReached};
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind};
 use crate::report::{Report, Severity, Verdict};
@@ -35,7 +35,7 @@ pub struct DiagnosisList {
 
 impl DiagnosisList {
     /// The reports of one hub or several.
-    pub fn new<T>(items: Vec<Report>, answers: &Answers<T>) -> Self {
+    pub fn new<T>(items: Vec<Report>, answers: &HubAnswers<T>) -> Self {
         let mut verdicts = BTreeMap::new();
         for report in &items {
             *verdicts.entry(report.verdict).or_insert(0) += 1;

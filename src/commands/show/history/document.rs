@@ -5,13 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::between;
-use super::notes::Note;
+use super::notes::HistoryNote;
 use crate::diagnose;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::approvals::{Approval, ApprovalState, of_run};
-use crate::rollout::history::{Episode, History, Holding};
+use crate::rollout::history::{History, RunEpisode, VersionHolding};
 use crate::rollout::{ClusterState, Gate, StageState, StageView, TaskState, TaskTime};
 
 /// What happened on a placement.
@@ -29,7 +29,7 @@ pub struct HistoryView {
     /// What the clusters have now, by version, then writer.
     clusters: Vec<HoldingView>,
     /// What a person should know: what happened, what the state is, and what may happen.
-    notes: Vec<Note>,
+    notes: Vec<HistoryNote>,
     /// Kinds that could not be listed in full, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_checked: Vec<NotChecked>,
@@ -197,7 +197,7 @@ impl HistoryView {
     pub(super) fn new(
         placement: &ObjectRef,
         history: &History<'_>,
-        notes: Vec<Note>,
+        notes: Vec<HistoryNote>,
         not_checked: Vec<NotChecked>,
     ) -> Self {
         Self {
@@ -212,7 +212,7 @@ impl HistoryView {
     }
 }
 
-fn run(episode: &Episode<'_>) -> RunView {
+fn run(episode: &RunEpisode<'_>) -> RunView {
     let rollout = &episode.rollout;
     let run = rollout.run;
     let (started, ended) = (rollout.started(), rollout.ended());
@@ -292,7 +292,7 @@ fn wait(gate: &Gate<'_>) -> WaitView {
     }
 }
 
-fn holding(holding: &Holding<'_>) -> HoldingView {
+fn holding(holding: &VersionHolding<'_>) -> HoldingView {
     HoldingView {
         snapshot: holding.index.map(str::to_owned),
         written_by: holding.writer.clone(),

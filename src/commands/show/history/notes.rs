@@ -9,7 +9,7 @@ use crate::diagnose::back::goes_back;
 use crate::inventory::Inventory;
 use crate::inventory::choose;
 use crate::render::wrap::list;
-use crate::rollout::history::{Episode, History, Holding, StepBack};
+use crate::rollout::history::{History, RunEpisode, StepBack, VersionHolding};
 use crate::words::{CommandLine, enumerate};
 
 /// What a note says.
@@ -50,7 +50,7 @@ impl NoteSeverity {
 /// Something to know about a placement's past.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Note {
+pub(super) struct HistoryNote {
     /// What it says.
     pub kind: NoteKind,
     /// How much it matters.
@@ -67,7 +67,7 @@ pub(super) struct Note {
     pub command: Option<CommandLine>,
 }
 
-impl Note {
+impl HistoryNote {
     fn new(kind: NoteKind, message: String) -> Self {
         let severity = match kind {
             NoteKind::RolledBack | NoteKind::EarlierPlacement => NoteSeverity::Info,
@@ -83,7 +83,7 @@ impl Note {
         }
     }
 
-    fn about(mut self, episode: &Episode<'_>) -> Self {
+    fn about(mut self, episode: &RunEpisode<'_>) -> Self {
         self.run = Some(episode.rollout.run.meta.name.clone());
         self
     }
@@ -95,7 +95,7 @@ impl Note {
 }
 
 /// The notes: what happened, oldest first, then how it is, then what threatens.
-pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<Note> {
+pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<HistoryNote> {
     let mut notes = Vec::new();
     notes.extend(earlier(history, inventory));
     for episode in &history.runs {
@@ -109,7 +109,7 @@ pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<Note> {
     notes
 }
 
-fn earlier(history: &History<'_>, inventory: &Inventory) -> Option<Note> {
+fn earlier(history: &History<'_>, inventory: &Inventory) -> Option<HistoryNote> {
     let earlier = history.runs.iter().filter(|episode| episode.earlier);
     let names: Vec<_> = earlier.map(|it| &it.rollout.run.meta.name).collect();
     let placement = inventory.placement.present()?;
@@ -121,7 +121,7 @@ fn earlier(history: &History<'_>, inventory: &Inventory) -> Option<Note> {
     let since = placement.meta.created.map_or_else(String::new, |since| {
         format!(", which was created at {since}")
     });
-    Some(Note::new(
+    Some(HistoryNote::new(
         NoteKind::EarlierPlacement,
         format!(
             "{} {belong} to an earlier placement with the same name as {}{since}; {their} no longer \
@@ -132,7 +132,7 @@ fn earlier(history: &History<'_>, inventory: &Inventory) -> Option<Note> {
     ))
 }
 
-fn old_content(episode: &Episode<'_>, inventory: &Inventory) -> Option<Note> {
+fn old_content(episode: &RunEpisode<'_>, inventory: &Inventory) -> Option<HistoryNote> {
     let old = episode.old_content?;
     let run = &episode.rollout.run;
     let next = match old.next.and_then(|next| next.index()) {
@@ -141,7 +141,7 @@ fn old_content(episode: &Episode<'_>, inventory: &Inventory) -> Option<Note> {
         None => "which snapshot has the change is unknown".to_owned(),
     };
     Some(
-        Note::new(
+        HistoryNote::new(
             NoteKind::OldContent,
             format!(
                 "{} requested the current content but got snapshot {}, because KubeFleet delayed \
@@ -157,7 +157,7 @@ fn old_content(episode: &Episode<'_>, inventory: &Inventory) -> Option<Note> {
     )
 }
 
-fn went_back(episode: &Episode<'_>, step: &StepBack<'_>) -> Note {
+fn went_back(episode: &RunEpisode<'_>, step: &StepBack<'_>) -> HistoryNote {
     let name = &episode.rollout.run.meta.name;
     let StepBack {
         clusters,
@@ -185,12 +185,12 @@ fn went_back(episode: &Episode<'_>, step: &StepBack<'_>) -> Note {
             ),
         )
     };
-    Note::new(kind, message)
+    HistoryNote::new(kind, message)
         .about(episode)
         .on(clusters.iter().copied())
 }
 
-fn replaced(episode: &Episode<'_>) -> Vec<Note> {
+fn replaced(episode: &RunEpisode<'_>) -> Vec<HistoryNote> {
     let run = &episode.rollout.run;
     let mut groups: BTreeMap<(Option<&str>, Option<&str>), Vec<&str>> = BTreeMap::new();
     for replaced in episode.replaced.iter().filter(|replaced| !replaced.usual) {
@@ -208,7 +208,7 @@ fn replaced(episode: &Episode<'_>) -> Vec<Note> {
             };
             let by = writer.map_or_else(String::new, |writer| format!(", written by {writer}"));
             let verb = if clusters.len() == 1 { "has" } else { "have" };
-            Note::new(
+            HistoryNote::new(
                 NoteKind::SuccessReplaced,
                 format!(
                     "{} is Succeeded with snapshot {}, but {} now {verb} {has}{by}.",
@@ -223,12 +223,12 @@ fn replaced(episode: &Episode<'_>) -> Vec<Note> {
         .collect()
 }
 
-fn mixed(history: &History<'_>) -> Option<Note> {
+fn mixed(history: &History<'_>) -> Option<HistoryNote> {
     let versions = history.mixed()?;
     let parts: Vec<_> = history
         .now
         .iter()
-        .filter_map(|holding: &Holding<'_>| {
+        .filter_map(|holding: &VersionHolding<'_>| {
             let by = holding
                 .writer
                 .as_ref()
@@ -256,7 +256,7 @@ fn mixed(history: &History<'_>) -> Option<Note> {
     };
     let clusters = history.now.iter().flat_map(|holding| &holding.clusters);
     Some(
-        Note::new(
+        HistoryNote::new(
             NoteKind::VersionsMixed,
             format!(
                 "The clusters run {} versions, and {under_way}: {}.",
@@ -268,14 +268,14 @@ fn mixed(history: &History<'_>) -> Option<Note> {
     )
 }
 
-fn threat(episode: &Episode<'_>) -> Option<Note> {
+fn threat(episode: &RunEpisode<'_>) -> Option<HistoryNote> {
     if episode.would_go_back.is_empty() {
         return None;
     }
     let run = &episode.rollout.run;
     let back = &episode.would_go_back;
     let clusters = back.iter().map(|back| back.cluster);
-    let mut note = Note::new(
+    let mut note = HistoryNote::new(
         NoteKind::WouldGoBack,
         format!(
             "{}; deleting it changes nothing on the clusters.",

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::manifests::Material;
+use crate::commands::open::manifests::RenderMaterial;
 use crate::commands::open::planning::PlannedRun;
 use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::{item, unified};
-use crate::contents::{ContentChange, Secrets};
-use crate::manifests::{Content, Counts, Difference, Existing, PlacedOverrides, Rendering};
+use crate::contents::{ContentChange, SecretDisplay};
+use crate::manifests::{
+    ChangeCounts, ObjectDifference, PlacedOverrides, RenderedClusters, SnapshotContent,
+    WorkManifests,
+};
 use crate::plan::Plan;
 use crate::render::escape;
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::wrap::list;
 use crate::rollout::versions::versions;
 use crate::ui::Ui;
@@ -29,8 +32,8 @@ pub(in crate::commands) struct Changes {
     from: String,
     to: String,
     clusters: Vec<String>,
-    counts: Counts,
-    resources: Vec<Difference>,
+    counts: ChangeCounts,
+    resources: Vec<ObjectDifference>,
 }
 
 /// The changes for a group of clusters.
@@ -44,7 +47,7 @@ pub struct VersionDiff {
     /// The clusters.
     clusters: Vec<String>,
     /// How many objects change in each of them.
-    counts: Counts,
+    counts: ChangeCounts,
     /// The resources that differ, by kind, namespace and name.
     changes: Vec<ChangeItem>,
 }
@@ -67,7 +70,7 @@ impl VersionDiff {
 
 impl Changes {
     /// What changes, as `diff -u` prints it below one line.
-    pub(in crate::commands) fn text(&self, paint: Paint) -> String {
+    pub(in crate::commands) fn text(&self, paint: TextPaint) -> String {
         let [from, to] = [&self.from, &self.to].map(|index| format!("snapshot {index}"));
         let head = format!(
             "{from} -> {}: {} ({})",
@@ -92,10 +95,10 @@ impl Changes {
 /// not known, against what it would get.
 pub(in crate::commands) fn changes(
     plan: &Plan,
-    material: &Material,
+    material: &RenderMaterial,
     show_secrets: bool,
 ) -> Vec<Changes> {
-    let secrets = Secrets::of_flag(show_secrets);
+    let secrets = SecretDisplay::of_flag(show_secrets);
     let all = versions(material.inventory());
     let find = |index: &str| {
         all.iter()
@@ -121,8 +124,8 @@ pub(in crate::commands) fn changes(
         .collect();
     let content = material.content(to);
     let placed = material.place(&names, &content);
-    let rendering = Rendering::new(&content, &material.overrides, &placed);
-    let contents: BTreeMap<&str, Content> = distinct(held.values().copied())
+    let rendering = RenderedClusters::new(&content, &material.overrides, &placed);
+    let contents: BTreeMap<&str, SnapshotContent> = distinct(held.values().copied())
         .into_iter()
         .filter_map(|index| Some((index, material.content(find(index)?))))
         .collect();
@@ -155,15 +158,19 @@ pub(in crate::commands) fn changes(
 }
 
 /// What a cluster's Works hold if they are what its snapshot and its overrides give.
-fn recorded(material: &Material, name: &str, content: &Content) -> Option<Existing> {
+fn recorded(
+    material: &RenderMaterial,
+    name: &str,
+    content: &SnapshotContent,
+) -> Option<WorkManifests> {
     let inventory = material.inventory();
     let placed = [PlacedOverrides::bound(
         inventory.member(name)?,
         inventory.binding(name)?,
         &material.overrides,
     )];
-    let rendering = Rendering::new(content, &material.overrides, &placed);
-    Some(Existing {
+    let rendering = RenderedClusters::new(content, &material.overrides, &placed);
+    Some(WorkManifests {
         manifests: changes::manifests(&rendering, 0),
     })
 }

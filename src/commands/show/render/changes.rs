@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use crate::contents::{Manifest, Secrets};
-use crate::manifests::{Counts, Delta, Difference, Existing, Rendering, differences};
+use crate::contents::{Manifest, SecretDisplay};
+use crate::manifests::{
+    ChangeCounts, ObjectDifference, RenderedClusters, WorkDelta, WorkManifests, differences,
+};
 
 /// The changes for a group of clusters.
 pub(in crate::commands) struct GroupChanges {
@@ -15,47 +17,50 @@ pub(in crate::commands) struct GroupChanges {
     /// The clusters, by their place.
     pub clusters: Vec<usize>,
     /// How many objects change in each of them; absent where what they have is not known.
-    pub counts: Option<Counts>,
+    pub counts: Option<ChangeCounts>,
     /// What changes in the first of them; in the others it is the same, apart from variables.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<ObjectDifference>,
 }
 
-pub(in crate::commands) fn manifests(rendering: &Rendering<'_>, cluster: usize) -> Vec<Manifest> {
+pub(in crate::commands) fn manifests(
+    rendering: &RenderedClusters<'_>,
+    cluster: usize,
+) -> Vec<Manifest> {
     let rendered = rendering.manifests(cluster).into_iter();
     rendered.map(|it| Cow::into_owned(it.manifest)).collect()
 }
 
 /// Clusters where the same changes, and what the first of them has now.
-struct Alike {
+struct ClustersWithChanges {
     clusters: Vec<usize>,
-    existing: Option<Existing>,
+    existing: Option<WorkManifests>,
 }
 
 /// What changes, by group and by what the clusters have now.
 pub(in crate::commands) fn of(
-    rendering: &Rendering<'_>,
-    now: &dyn Fn(&str) -> Option<Existing>,
-    secrets: Secrets,
+    rendering: &RenderedClusters<'_>,
+    now: &dyn Fn(&str) -> Option<WorkManifests>,
+    secrets: SecretDisplay,
 ) -> Vec<GroupChanges> {
     let clusters = rendering.clusters();
     let now = |at: usize| now(&clusters[at].member.meta.name);
     let mut all = Vec::new();
     for (at, group) in rendering.groups.iter().enumerate() {
-        let mut alike: BTreeMap<Option<(Counts, u64)>, Alike> = BTreeMap::new();
+        let mut alike: BTreeMap<Option<(ChangeCounts, u64)>, ClustersWithChanges> = BTreeMap::new();
         for cluster in &group.clusters {
             let existing = now(*cluster);
             let changes = existing.as_ref().map(|now| {
-                let counts = Delta::new(&now.manifests, &rendering.manifests(*cluster)).counts;
+                let counts = WorkDelta::new(&now.manifests, &rendering.manifests(*cluster)).counts;
                 let print = if group.varies { 0 } else { fingerprint(now) };
                 (counts, print)
             });
-            let same = alike.entry(changes).or_insert_with(|| Alike {
+            let same = alike.entry(changes).or_insert_with(|| ClustersWithChanges {
                 clusters: Vec::new(),
                 existing,
             });
             same.clusters.push(*cluster);
         }
-        for (changes, Alike { clusters, existing }) in alike {
+        for (changes, ClustersWithChanges { clusters, existing }) in alike {
             let first = clusters.first().copied().unwrap_or_default();
             let then = || manifests(rendering, first);
             let differences = existing.map(|now| differences(now.manifests, then(), secrets));
@@ -71,11 +76,11 @@ pub(in crate::commands) fn of(
 }
 
 /// How the manifests of the first two clusters differ.
-pub(super) fn between(rendering: &Rendering<'_>, secrets: Secrets) -> GroupChanges {
-    let before = Existing {
+pub(super) fn between(rendering: &RenderedClusters<'_>, secrets: SecretDisplay) -> GroupChanges {
+    let before = WorkManifests {
         manifests: manifests(rendering, 0),
     };
-    let counts = Delta::new(&before.manifests, &rendering.manifests(1)).counts;
+    let counts = WorkDelta::new(&before.manifests, &rendering.manifests(1)).counts;
     GroupChanges {
         group: 0,
         clusters: vec![0, 1],
@@ -84,7 +89,7 @@ pub(super) fn between(rendering: &Rendering<'_>, secrets: Secrets) -> GroupChang
     }
 }
 
-fn fingerprint(existing: &Existing) -> u64 {
+fn fingerprint(existing: &WorkManifests) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut manifests: Vec<_> = existing.manifests.iter().collect();
     manifests.sort_by(|a, b| a.identity.cmp(&b.identity));

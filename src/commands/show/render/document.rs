@@ -10,7 +10,7 @@ use super::source::ContentSource;
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::item;
 use crate::kubefleet::object::OWN_API_VERSION;
-use crate::manifests::{Counts, Idle};
+use crate::manifests::{ChangeCounts, IneffectiveOverride};
 use crate::report::{NotChecked, Subject};
 
 /// Groups of clusters that get the same manifests, and what changes.
@@ -120,7 +120,7 @@ struct ChangesItem {
     clusters: Vec<String>,
     /// How many objects change in each; absent if their Works are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    counts: Option<Counts>,
+    counts: Option<ChangeCounts>,
     /// What changes in the first of them.
     changes: Vec<DifferenceItem>,
 }
@@ -210,9 +210,9 @@ fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
 }
 
 /// Why a part of an override changes nothing in what is rendered.
-pub(super) fn describe(idle: &Idle, source: &ContentSource) -> String {
+pub(super) fn describe(idle: &IneffectiveOverride, source: &ContentSource) -> String {
     match idle {
-        Idle::Selector(object) => format!("{} has no {object}", source.noun()),
-        Idle::Rule(rule) => format!("rule {rule} selects none of the clusters"),
+        IneffectiveOverride::Selector(object) => format!("{} has no {object}", source.noun()),
+        IneffectiveOverride::Rule(rule) => format!("rule {rule} selects none of the clusters"),
     }
 }

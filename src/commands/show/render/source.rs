@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::commands::open::live;
-use crate::commands::open::manifests::Material;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::manifests::RenderMaterial;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::show::snapshots::find;
 use crate::error::Error;
 use crate::kubefleet::Concept;
-use crate::manifests::Content;
-use crate::manifests::live::{LeftOut, Selected};
+use crate::manifests::SnapshotContent;
+use crate::manifests::live::{LeftOut, SelectedObjects};
 use crate::report::NotChecked;
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
@@ -24,7 +24,7 @@ pub(super) struct ContentSource {
     pub index: String,
     /// What it is, in words.
     pub words: String,
-    pub content: Content,
+    pub content: SnapshotContent,
     /// What the placement selects and KubeFleet does not place.
     pub left_out: Vec<LeftOut>,
     pub not_checked: Vec<NotChecked>,
@@ -51,8 +51,8 @@ impl ContentSource {
 /// The content that a word means; without one, that of the run, or the latest.
 pub(super) fn read(
     word: Option<&str>,
-    material: &Material,
-    reading: &mut Reading,
+    material: &RenderMaterial,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ContentSource, Error> {
     if word == Some(LIVE) {
@@ -92,8 +92,8 @@ pub(super) fn read(
 }
 
 fn read_live(
-    material: &Material,
-    reading: &mut Reading,
+    material: &RenderMaterial,
+    reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ContentSource, Error> {
     let name = &material.placement;
@@ -128,12 +128,12 @@ fn read_live(
         index: LIVE.to_owned(),
         words: format!("what {name} selects now"),
         left_out: selected.left_out,
-        content: Content::of_parts([selected.manifests], material.generator()),
+        content: SnapshotContent::of_parts([selected.manifests], material.generator()),
         not_checked: gaps,
     })
 }
 
-fn gaps(selected: &Selected, is_offline: bool) -> Vec<NotChecked> {
+fn gaps(selected: &SelectedObjects, is_offline: bool) -> Vec<NotChecked> {
     let gap = |what: &str, why: &str| NotChecked {
         what: what.to_owned(),
         why: why.to_owned(),

@@ -9,15 +9,15 @@ use super::document::describe;
 use super::source::left_out;
 use crate::commands::show::snapshots::diff::unified;
 use crate::contents::ContentChange;
-use crate::manifests::{Counts, Difference, Group, OverrideEffect};
-use crate::render::style::Paint;
+use crate::manifests::{ChangeCounts, ClusterGroup, ObjectDifference, OverrideEffect};
+use crate::render::style::TextPaint;
 use crate::render::wrap::{hanging, list};
 use crate::render::{self, escape};
 use crate::words::count;
 
 /// How it is written.
 pub(super) struct RenderStyle {
-    pub paint: Paint,
+    pub paint: TextPaint,
     pub width: usize,
     /// Whether everything is listed.
     pub all: bool,
@@ -91,7 +91,7 @@ fn names(rendered: &RenderDocument<'_>, clusters: &[usize], style: &RenderStyle)
 fn group_text(
     out: &mut String,
     rendered: &RenderDocument<'_>,
-    group: &Group,
+    group: &ClusterGroup,
     stopped: &HashSet<&str>,
     style: &RenderStyle,
 ) {
@@ -156,7 +156,7 @@ fn effect_text(effect: &OverrideEffect) -> String {
 }
 
 /// `2 created, 1 changed`.
-pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
+pub(in crate::commands) fn counts_text(counts: Option<ChangeCounts>) -> String {
     let Some(counts) = counts else {
         return "unknown, because the Works were not read".to_owned();
     };
@@ -195,7 +195,7 @@ fn changes_text(
 }
 
 /// That the member cluster refuses a change.
-pub(in crate::commands) fn refused_text(difference: &Difference) -> Option<String> {
+pub(in crate::commands) fn refused_text(difference: &ObjectDifference) -> Option<String> {
     let field = difference.immutable.as_ref()?;
     Some(format!(
         "{}: {field} cannot be changed, so the member cluster refuses the object",
@@ -204,7 +204,11 @@ pub(in crate::commands) fn refused_text(difference: &Difference) -> Option<Strin
 }
 
 /// Differences as `diff -u` prints them.
-pub(super) fn differences(differences: &[Difference], names: (&str, &str), paint: Paint) -> String {
+pub(super) fn differences(
+    differences: &[ObjectDifference],
+    names: (&str, &str),
+    paint: TextPaint,
+) -> String {
     let changes: Vec<ContentChange> = differences.iter().map(|it| it.change.clone()).collect();
     unified(&changes, names, paint)
 }

@@ -12,13 +12,15 @@ use super::{SnapshotsArgs, around, find, open, warn};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
-use crate::contents::{self, ChangeKind, ContentChange, Identity, Manifest, SecretChange, Secrets};
+use crate::contents::{
+    self, ChangeKind, ContentChange, Identity, Manifest, SecretChange, SecretDisplay,
+};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::escape;
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::versions::{Version, versions};
@@ -130,7 +132,7 @@ pub(super) fn run(
     };
     warn(from, &target, session.ui);
     warn(to, &target, session.ui);
-    let secrets = Secrets::of_flag(args.show_secrets);
+    let secrets = SecretDisplay::of_flag(args.show_secrets);
     let old = contents::manifests(texts(from, &around));
     let new = contents::manifests(texts(to, &around));
     let hidden = hidden(old.iter().chain(&new));
@@ -238,7 +240,7 @@ pub(in crate::commands) fn summary(
 pub(in crate::commands) fn unified(
     changes: &[ContentChange],
     (from, to): (&str, &str),
-    paint: Paint,
+    paint: TextPaint,
 ) -> String {
     let mut out = String::new();
     for change in changes {

@@ -8,11 +8,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{SnapshotsArgs, around, bytes, find, open, warn};
-use crate::commands::open::around::Around;
+use crate::commands::open::around::PlacementObjects;
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
-use crate::contents::{self, Manifest, Secrets};
+use crate::contents::{self, Manifest, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -104,10 +104,10 @@ pub(super) fn run(
             text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
         }),
         format => {
-            let secrets = Secrets::of_flag(args.show_secrets);
+            let secrets = SecretDisplay::of_flag(args.show_secrets);
             let mut masked = match secrets {
-                Secrets::Shown => std::collections::BTreeMap::new(),
-                Secrets::Masked => contents::mask(&mut manifests),
+                SecretDisplay::Shown => std::collections::BTreeMap::new(),
+                SecretDisplay::Masked => contents::mask(&mut manifests),
             };
             if !masked.is_empty() {
                 let values = masked.values().map(Vec::len).sum();
@@ -150,7 +150,7 @@ pub(super) fn run(
 /// The texts of a version's objects.
 pub(in crate::commands) fn texts<'a>(
     version: &'a Version<'_>,
-    around: &'a Around,
+    around: &'a PlacementObjects,
 ) -> impl Iterator<Item = &'a RawValue> {
     version
         .parts

@@ -1,8 +1,10 @@
 //! `status --watch`: the same, until the runs end.
 
 use super::{StatusArgs, StatusFormat, exit, look};
-use crate::commands::open::following::{FollowedRollout, Following, RolloutNow, Rollouts};
-use crate::commands::open::global::Global;
+use crate::commands::open::following::{
+    FollowedRollout, FollowedRollouts, FollowedStates, RolloutNow,
+};
+use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::hubs::{FollowCall, FollowNews, FollowedHubs, HubAnswer};
 use crate::commands::open::session::Session;
 use crate::commands::output;
@@ -12,7 +14,7 @@ use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::status::{beginning, changes};
-use crate::render::{self, Look};
+use crate::render::{self, RenderLook};
 use crate::report::Verdict;
 use crate::ui::Ui;
 
@@ -28,7 +30,9 @@ pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, 
     let mut place = None;
     let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
         let targets = reading.targets(&words, namespace.as_deref(), ui)?;
-        Ok(Box::new(Following::new(reading, targets)?.with_ends(true)))
+        Ok(Box::new(
+            FollowedRollouts::new(reading, targets)?.with_ends(true),
+        ))
     })?;
     let (global, ui) = (session.global, &mut *session.ui);
     let mut view = StatusView {
@@ -51,7 +55,7 @@ type WatchedRollout = FollowedRollout<Exit>;
 struct StatusView<'a> {
     view: WatchView,
     args: &'a StatusArgs,
-    global: &'a Global,
+    global: &'a GlobalFlags,
     rollouts: Vec<WatchedRollout>,
 }
 
@@ -59,7 +63,7 @@ impl StatusView<'_> {
     /// Shows them until all have ended.
     fn follow(
         &mut self,
-        hubs: &mut FollowedHubs<'_, Rollouts>,
+        hubs: &mut FollowedHubs<'_, FollowedStates>,
         ui: &mut Ui,
     ) -> Result<Exit, Error> {
         loop {
@@ -101,8 +105,8 @@ impl StatusView<'_> {
     /// Takes in what a hub shows.
     fn take(
         &mut self,
-        shown: HubAnswer<Rollouts>,
-        hubs: &FollowedHubs<'_, Rollouts>,
+        shown: HubAnswer<FollowedStates>,
+        hubs: &FollowedHubs<'_, FollowedStates>,
         ui: &mut Ui,
     ) -> Result<(), Error> {
         let is_redrawn = self.view.is_redrawn();
@@ -132,7 +136,7 @@ impl StatusView<'_> {
         Ok(())
     }
 
-    fn draw(&self, hubs: &FollowedHubs<'_, Rollouts>, ui: &Ui) {
+    fn draw(&self, hubs: &FollowedHubs<'_, FollowedStates>, ui: &Ui) {
         if self.view.is_redrawn() {
             let look = self.look(ui);
             let states = self.rollouts.iter().filter_map(|it| it.last.as_deref());
@@ -153,7 +157,7 @@ impl StatusView<'_> {
     }
 
     /// How to draw on a terminal of the width that it has now.
-    fn look(&self, ui: &Ui) -> Look {
+    fn look(&self, ui: &Ui) -> RenderLook {
         let mut look = look(ui, self.global);
         if let Some(columns) = self.view.columns() {
             look.width = columns.clamp(40, 160);

@@ -7,16 +7,18 @@ use serde::Serialize;
 
 use super::WantedObject;
 use super::overrides::NamedOverrides;
-use crate::commands::open::around::Neighbors;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::around::NeighborQueries;
+use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, Source, Texts};
+use crate::inventory::source::{HubQuery, ObjectTexts, Source};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::Body;
+use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
+use crate::manifests::{
+    Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator,
+};
 use crate::problems::scheduling::not_picked;
 use crate::report::{NotChecked, Subject};
 
@@ -32,7 +34,7 @@ pub struct LostAt {
 
 /// The placements of which a snapshot includes the object, and where it was lost.
 pub(super) fn find(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     wanted: &WantedObject,
     cluster: &str,
     gaps: &mut Vec<NotChecked>,
@@ -47,13 +49,13 @@ pub(super) fn find(
     gaps.extend(runs::gaps(&queries, &answers));
     for answer in answers {
         for object in answer.objects.iter() {
-            let (Body::ResourceSnapshot(snapshot), Some(text)) =
+            let (ObjectBody::ResourceSnapshot(snapshot), Some(text)) =
                 (&object.body, texts.get(&object.reference()))
             else {
                 continue;
             };
             // What envelopes hold is looked at too.
-            let content = Content::new([text.as_ref()], Generator::Newest);
+            let content = SnapshotContent::new([text.as_ref()], WorkGenerator::Newest);
             let has = content.items.iter().any(|item| wanted.is(&item.identity));
             let placement = snapshot.meta.label(names::PARENT_PLACEMENT);
             if let (true, Some(name), Some(index)) = (has, placement, snapshot.index()) {
@@ -79,7 +81,7 @@ pub(super) fn find(
         .map(|placement| labelled(placement, Concept::Binding))
         .collect();
     reading.answer(&bindings);
-    let mut neighbors: Vec<_> = placements.keys().map(Neighbors::new).collect();
+    let mut neighbors: Vec<_> = placements.keys().map(NeighborQueries::new).collect();
     let mut policies = Vec::new();
     for (around, query) in neighbors.iter_mut().zip(bindings) {
         around.ask(reading, [query]);
@@ -113,10 +115,10 @@ fn snapshot_version(name: &str) -> &str {
 /// What the overrides of a cluster do to an object that its snapshot has: one deletes it, or one
 /// cannot be applied. Reads the overrides where the binding names some.
 fn overridden(
-    reading: &mut Reading,
+    reading: &mut SourceReading,
     inventory: &Inventory,
     (wanted, cluster): (&WantedObject, &str),
-    texts: &Texts,
+    texts: &ObjectTexts,
 ) -> Option<String> {
     let binding = inventory.binding(cluster)?;
     let index = binding.snapshot_index()?;
@@ -132,7 +134,7 @@ fn overridden(
         )
     };
     let parts = texts.iter().filter(|(object, _)| own(object));
-    let content = Content::new(parts.map(|(_, text)| text.as_ref()), Generator::Newest);
+    let content = SnapshotContent::new(parts.map(|(_, text)| text.as_ref()), WorkGenerator::Newest);
     let (answers, texts) = reading.answer_with_texts(&named.queries());
     let overrides: Option<Vec<_>> = named
         .among(&answers)
@@ -144,7 +146,7 @@ fn overridden(
         binding,
         &overrides,
     )];
-    let rendering = Rendering::new(&content, &overrides, &placed);
+    let rendering = RenderedClusters::new(&content, &overrides, &placed);
     if let Some(fault) = rendering.faults.first() {
         return Some(format!(
             "{cluster} should get snapshot {index}, but {}",

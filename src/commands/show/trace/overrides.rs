@@ -2,7 +2,7 @@
 
 use super::AppliedBy;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{Answer, HubQuery};
+use crate::inventory::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Object;
@@ -54,7 +54,7 @@ impl NamedOverrides {
     /// The overrides among the answers, in their order; `None` for one that was not found.
     pub fn among<'a>(
         &self,
-        answers: &'a [Answer],
+        answers: &'a [QueryAnswer],
     ) -> impl Iterator<Item = (&ObjectRef, Option<&'a Object>)> {
         self.named.iter().map(|name| {
             let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
@@ -63,7 +63,11 @@ impl NamedOverrides {
     }
 
     /// Those that select the object.
-    pub fn applied_to(&self, manifest: &ManifestIdentity, answers: &[Answer]) -> Vec<AppliedBy> {
+    pub fn applied_to(
+        &self,
+        manifest: &ManifestIdentity,
+        answers: &[QueryAnswer],
+    ) -> Vec<AppliedBy> {
         let mut members = all_of::<MemberCluster>(answers);
         let member = members.find(|member| member.meta.name == self.cluster);
         let mut applied = Vec::new();

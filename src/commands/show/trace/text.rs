@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 
 use super::there::InMember;
-use super::{Approved, Trace, TracedObject};
+use super::{Trace, TracedApproval, TracedObject};
 use crate::kubefleet::duration;
 use crate::render::escape;
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::render::wrap::hanging;
 use crate::words::enumerate;
 
 /// The way of an object, from the cluster back to the person who approved it.
-pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: Paint) -> String {
+pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: TextPaint) -> String {
     let mut out = String::new();
     if let Some(member) = &trace.in_member {
         in_member(&mut out, (trace, member), now, (width, paint));
@@ -67,7 +67,7 @@ fn in_member(
     out: &mut String,
     (trace, member): (&Trace, &InMember),
     now: Timestamp,
-    (width, paint): (usize, Paint),
+    (width, paint): (usize, TextPaint),
 ) {
     let (cluster, context) = (&trace.cluster, &member.context);
     let object = &trace.object;
@@ -172,7 +172,7 @@ fn lines(found: &TracedObject, now: Timestamp) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn approved(approval: &Approved, ago: &dyn Fn(Option<Timestamp>) -> String) -> String {
+fn approved(approval: &TracedApproval, ago: &dyn Fn(Option<Timestamp>) -> String) -> String {
     let by = approval
         .by
         .as_ref()
@@ -189,7 +189,7 @@ mod tests {
     use super::super::there::{InMember, ListedBy, ObjectThere};
     use super::super::{OWN_API_VERSION, Subject, Trace};
     use super::trace;
-    use crate::render::style::Paint;
+    use crate::render::style::TextPaint;
 
     fn shown(in_member: InMember) -> String {
         let traced = Trace {
@@ -202,7 +202,7 @@ mod tests {
             lost: Vec::new(),
             not_checked: Vec::new(),
         };
-        trace(&traced, Timestamp::UNIX_EPOCH, 100, Paint::new(false))
+        trace(&traced, Timestamp::UNIX_EPOCH, 100, TextPaint::new(false))
     }
 
     #[test]

@@ -9,18 +9,18 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::wanted::WantedObject;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::reading::SourceReading;
 use crate::contents::Identity;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::kubefleet::meta::Condition;
-use crate::kubefleet::tolerant::{Lenient, Seed};
+use crate::kubefleet::tolerant::{LenientRead, LenientSeed};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::manifests::live::{LiveQuery, ServedKind};
-use crate::member::model::{AnyObject, Applied, AppliedResource};
-use crate::member::{Closed, Counterpart, MemberKind};
+use crate::member::model::{AnyObject, AppliedResource, AppliedWork};
+use crate::member::{ClusterMatch, MemberGap, MemberKind};
 use crate::query::Outcome;
 use crate::report::{NotChecked, Subject};
 use crate::words::{distinct, enumerate};
@@ -82,7 +82,7 @@ pub struct ListedBy {
 /// The AppliedWorks of a cluster: they tell which member it is, and what its agent applied.
 pub(super) struct AppliedRecords {
     pub context: String,
-    applied: Vec<Applied>,
+    applied: Vec<AppliedWork>,
     outcome: Outcome,
 }
 
@@ -92,7 +92,7 @@ struct BothSides<'s> {
     /// What was looked for; `None` where the cluster does not have it.
     objects: BTreeMap<Identity, Option<AnyObject>>,
     /// What the AppliedWorks list, and whether these are all.
-    listed: Vec<(&'s Applied, &'s AppliedResource)>,
+    listed: Vec<(&'s AppliedWork, &'s AppliedResource)>,
     knows_listed: bool,
     /// The Works that have the object, and whether these are all.
     works: Vec<(&'s Work, Identity, bool)>,
@@ -109,10 +109,10 @@ impl AppliedRecords {
     /// Reads them, where a context is to lead to them; fails where it leads to another cluster than
     /// the one that was named.
     pub fn read(
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         context: Option<&str>,
         member: Option<&str>,
-    ) -> Result<Option<Self>, Closed> {
+    ) -> Result<Option<Self>, MemberGap> {
         let (Some(hub), Some(context)) = (reading.hub(), context) else {
             return Ok(None);
         };
@@ -134,7 +134,7 @@ impl AppliedRecords {
         };
         for answer in answers {
             if let Outcome::Failed(why) = answer.outcome {
-                return Err(Closed::Unreachable(why));
+                return Err(MemberGap::Unreachable(why));
             }
             records.outcome = answer.outcome;
             records
@@ -142,7 +142,7 @@ impl AppliedRecords {
                 .extend(answer.objects.into_iter().filter_map(parsed));
         }
         match member.map(|member| (member, records.counterpart(member))) {
-            Some((member, Counterpart::Other(how))) => Err(Closed::NoWay(format!(
+            Some((member, ClusterMatch::Other(how))) => Err(MemberGap::NoWay(format!(
                 "context {context} does not lead to {member}: {how}"
             ))),
             _ => Ok(Some(records)),
@@ -179,24 +179,24 @@ impl AppliedRecords {
     }
 
     /// Whether the context leads to this member.
-    pub fn counterpart(&self, cluster: &str) -> Counterpart {
+    pub fn counterpart(&self, cluster: &str) -> ClusterMatch {
         let owners = self.owners();
         match (owners.contains(&cluster), self.outcome.gap()) {
-            (true, _) => Counterpart::Sure,
+            (true, _) => ClusterMatch::Sure,
             (false, None) if !owners.is_empty() => {
-                Counterpart::Other(format!("its AppliedWorks belong to {}", enumerate(owners)))
+                ClusterMatch::Other(format!("its AppliedWorks belong to {}", enumerate(owners)))
             }
-            (false, _) if self.outcome == Outcome::NotServed => Counterpart::Other(
+            (false, _) if self.outcome == Outcome::NotServed => ClusterMatch::Other(
                 "it does not serve AppliedWork, unlike every member of a fleet".to_owned(),
             ),
-            (false, _) => Counterpart::Unknown,
+            (false, _) => ClusterMatch::Unknown,
         }
     }
 
     /// Looks for the object in the cluster, and compares what is there with the Works.
     pub fn compare(
         &self,
-        reading: &mut Reading,
+        reading: &mut SourceReading,
         (wanted, cluster): (&WantedObject, &str),
         (works, knows_works): (&[impl AsRef<Work>], bool),
         gaps: &mut Vec<NotChecked>,
@@ -222,7 +222,7 @@ impl AppliedRecords {
             .collect();
         let ids = works.iter().map(|(_, id, _)| id);
         let (queries, missing) = questions(&listed, ids, wanted);
-        let mut found = Lookup::default();
+        let mut found = LookupResult::default();
         match reading.hub().map(|hub| hub.member_objects(&self.context)) {
             Some(Ok(reader)) => {
                 let mut queries = queries;
@@ -248,7 +248,7 @@ impl AppliedRecords {
             )),
             None => {}
         }
-        let is_sure = self.counterpart(cluster) == Counterpart::Sure;
+        let is_sure = self.counterpart(cluster) == ClusterMatch::Sure;
         if !is_sure && self.outcome == Outcome::Listed {
             let why = "it has no AppliedWork that says which member it is";
             gaps.push(gap(
@@ -289,14 +289,14 @@ impl AppliedRecords {
 
 /// What was looked for and answered.
 #[derive(Default)]
-struct Lookup {
+struct LookupResult {
     objects: BTreeMap<Identity, Option<AnyObject>>,
     gaps: Vec<NotChecked>,
 }
 
-impl Lookup {
+impl LookupResult {
     fn take(&mut self, query: &LiveQuery, objects: Vec<Value>) {
-        let crate::query::Which::Named { namespace, name } = &query.which else {
+        let crate::query::QuerySelection::Named { namespace, name } = &query.which else {
             return;
         };
         let id = Identity {
@@ -311,11 +311,11 @@ impl Lookup {
 }
 
 /// Objects of which the plural is not known yet.
-struct Unresolved {
+struct UnresolvedObjects {
     namespaces: Vec<String>,
 }
 
-impl Unresolved {
+impl UnresolvedObjects {
     /// What to ask for, by what the cluster serves; why nothing can be asked, otherwise.
     fn resolve(
         self,
@@ -349,10 +349,10 @@ impl Unresolved {
 /// What to ask for: an AppliedWork says how an object is called there, of any other the cluster has
 /// to be asked first.
 fn questions<'i>(
-    listed: &[(&Applied, &AppliedResource)],
+    listed: &[(&AppliedWork, &AppliedResource)],
     ids: impl Iterator<Item = &'i Identity>,
     wanted: &WantedObject,
-) -> (Vec<LiveQuery>, Option<Unresolved>) {
+) -> (Vec<LiveQuery>, Option<UnresolvedObjects>) {
     let queries = listed.iter().map(|(_, it)| {
         let kind = ServedKind {
             group: it.group.clone(),
@@ -371,7 +371,7 @@ fn questions<'i>(
     } else {
         let namespaces = others.iter().map(|id| id.namespace.clone());
         let namespaces = namespaces.chain(wanted.namespace.clone());
-        Some(Unresolved {
+        Some(UnresolvedObjects {
             namespaces: distinct(namespaces.filter(|it| !it.is_empty())),
         })
     };
@@ -404,8 +404,8 @@ fn listed_as(resource: &AppliedResource) -> Identity {
     }
 }
 
-fn parsed<T: Lenient>(value: Value) -> Option<T> {
-    Seed::<T>::default().deserialize(value).ok()
+fn parsed<T: LenientRead>(value: Value) -> Option<T> {
+    LenientSeed::<T>::default().deserialize(value).ok()
 }
 
 fn there(object: AnyObject) -> ObjectThere {
@@ -427,7 +427,7 @@ fn there(object: AnyObject) -> ObjectThere {
 }
 
 impl ListedBy {
-    fn of(applied: &Applied) -> Self {
+    fn of(applied: &AppliedWork) -> Self {
         let spec = &applied.spec;
         Self {
             applied_work: applied.meta.name.clone(),
@@ -442,7 +442,7 @@ impl BothSides<'_> {
         let mut found = Vec::new();
         for (work, id, is_applied) in &self.works {
             let (name, object) = (&work.meta.name, id.describe());
-            let lists = |(it, resource): &&(&Applied, &AppliedResource)| {
+            let lists = |(it, resource): &&(&AppliedWork, &AppliedResource)| {
                 it.spec.work == *name && listed_as(resource) == *id
             };
             let is_listed = self.listed.iter().any(|it| lists(&it));

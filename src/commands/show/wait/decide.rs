@@ -15,7 +15,7 @@ const DELETION: &str = "deletion";
 
 /// What can be waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum WaitCondition {
     /// The run has succeeded.
     Succeeded,
     /// Its stages are computed.
@@ -29,7 +29,7 @@ pub(crate) enum Awaited {
     Stage(String),
 }
 
-impl FromStr for Awaited {
+impl FromStr for WaitCondition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -66,7 +66,7 @@ impl FromStr for Awaited {
     }
 }
 
-impl fmt::Display for Awaited {
+impl fmt::Display for WaitCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Succeeded => f.write_str("succeeded"),
@@ -89,7 +89,7 @@ pub(crate) enum WaitDecision {
     /// Go on waiting.
     Wait,
     /// This condition is met, whatever the verdict.
-    Met(Awaited),
+    Met(WaitCondition),
     /// Nothing that is waited for can happen any more, and why.
     Impossible(String),
     /// The run is over, or a person has to act.
@@ -100,7 +100,7 @@ pub(crate) enum WaitDecision {
 
 /// Where one of several runs stands that are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum WaitStanding {
     Waiting,
     /// A condition is met, or was: what comes after that changes nothing.
     Met,
@@ -110,18 +110,22 @@ pub(crate) enum Standing {
 
 /// The exit code with which a wait for several runs ends, and `None` while it goes on. One that ends
 /// without its condition, and not well, ends the wait for all, unless it is to be kept waiting.
-pub(crate) fn together(runs: &[Standing], keep_waiting: bool) -> Option<Exit> {
+pub(crate) fn together(runs: &[WaitStanding], keep_waiting: bool) -> Option<Exit> {
     let ended = runs.iter().filter_map(|run| match run {
-        Standing::Ended(exit) => Some(*exit),
-        Standing::Waiting | Standing::Met => None,
+        WaitStanding::Ended(exit) => Some(*exit),
+        WaitStanding::Waiting | WaitStanding::Met => None,
     });
     let worst = Exit::worst(ended);
-    let goes_on = runs.contains(&Standing::Waiting) && (keep_waiting || worst == Exit::Done);
+    let goes_on = runs.contains(&WaitStanding::Waiting) && (keep_waiting || worst == Exit::Done);
     (!goes_on).then_some(worst)
 }
 
 /// Decides. A condition that is met counts first; then what ends every wait.
-pub(crate) fn decide(status: &Status, conditions: &[Awaited], keep_waiting: bool) -> WaitDecision {
+pub(crate) fn decide(
+    status: &Status,
+    conditions: &[WaitCondition],
+    keep_waiting: bool,
+) -> WaitDecision {
     for condition in conditions {
         if let Some((problem, hint)) = unknown(status, condition) {
             return WaitDecision::Unknown(problem, hint);
@@ -167,14 +171,14 @@ const fn needs_a_person(verdict: Verdict) -> bool {
     )
 }
 
-fn is_met(status: &Status, condition: &Awaited) -> bool {
+fn is_met(status: &Status, condition: &WaitCondition) -> bool {
     let run = status.run.as_ref();
     match condition {
-        Awaited::Succeeded => status.verdict == Verdict::Succeeded,
-        Awaited::Initialized => run.is_some_and(|run| run.initialized),
-        Awaited::Started => run.is_some_and(|run| run.started),
-        Awaited::Stopped => status.verdict == Verdict::Stopped,
-        Awaited::Approval(which) => {
+        WaitCondition::Succeeded => status.verdict == Verdict::Succeeded,
+        WaitCondition::Initialized => run.is_some_and(|run| run.initialized),
+        WaitCondition::Started => run.is_some_and(|run| run.started),
+        WaitCondition::Stopped => status.verdict == Verdict::Stopped,
+        WaitCondition::Approval(which) => {
             // A stopped run takes no approval before it is resumed.
             status.verdict == Verdict::WaitingForApproval
                 && match which {
@@ -189,7 +193,7 @@ fn is_met(status: &Status, condition: &Awaited) -> bool {
                     .as_ref()
                     .is_some_and(|(stage, when)| is_passed(status, stage, *when))
         }
-        Awaited::Stage(name) => stage(status, name)
+        WaitCondition::Stage(name) => stage(status, name)
             .is_some_and(|stage| matches!(stage.state, StageState::Done | StageState::Skipped)),
     }
 }
@@ -219,13 +223,13 @@ fn approvals(
 }
 
 /// Why a condition cannot be met any more while the run goes on.
-fn impossible(status: &Status, condition: &Awaited) -> Option<String> {
+fn impossible(status: &Status, condition: &WaitCondition) -> Option<String> {
     let stages = status
         .progress
         .as_ref()
         .map_or(&[][..], |progress| &progress.stages);
     match condition {
-        Awaited::Approval(Some((name, _))) => {
+        WaitCondition::Approval(Some((name, _))) => {
             let stage = stage(status, name)?;
             match stage.state {
                 StageState::Skipped => Some(format!(
@@ -235,18 +239,18 @@ fn impossible(status: &Status, condition: &Awaited) -> Option<String> {
                 _ => None,
             }
         }
-        Awaited::Approval(None) => {
+        WaitCondition::Approval(None) => {
             let ahead = |stage: &StageProgress| {
                 stage.state != StageState::Skipped
                     && approvals(stage, None).any(|state| state != TaskState::Done)
             };
             (!stages.is_empty() && !stages.iter().any(ahead)).then(|| "no gate is left".to_owned())
         }
-        Awaited::Succeeded
-        | Awaited::Initialized
-        | Awaited::Started
-        | Awaited::Stopped
-        | Awaited::Stage(_) => None,
+        WaitCondition::Succeeded
+        | WaitCondition::Initialized
+        | WaitCondition::Started
+        | WaitCondition::Stopped
+        | WaitCondition::Stage(_) => None,
     }
 }
 
@@ -258,10 +262,10 @@ fn stage<'s>(status: &'s Status, name: &str) -> Option<&'s StageProgress> {
 }
 
 /// What is wrong with a condition that names a stage: known as soon as the stages are.
-fn unknown(status: &Status, condition: &Awaited) -> Option<(String, String)> {
+fn unknown(status: &Status, condition: &WaitCondition) -> Option<(String, String)> {
     let (name, gate) = match condition {
-        Awaited::Stage(name) => (name, None),
-        Awaited::Approval(Some((name, when))) => (name, Some(when)),
+        WaitCondition::Stage(name) => (name, None),
+        WaitCondition::Approval(Some((name, when))) => (name, Some(when)),
         _ => return None,
     };
     let stages = &status.progress.as_ref()?.stages;

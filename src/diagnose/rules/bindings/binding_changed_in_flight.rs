@@ -1,20 +1,24 @@
 //! The binding of a cluster in flight was changed, and no other run did it.
 
-use crate::diagnose::preemption::{Lost, lost};
+use crate::diagnose::preemption::{LostCluster, lost};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::{Conditions, reasons};
-use crate::report::Shown;
+use crate::report::ShownValue;
 
 /// The text is the one of a preemption, but the same check fails for any other change of the
 /// binding's spec, as by the scheduler or by hand.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::error("FS302", "binding-changed-in-flight", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::UpdateRun])
-    .caused_by(&["FS201", "FS202", "FS205", "FS206"])
-    .person();
+pub const RULE: Rule = Rule::error(
+    "FS302",
+    "binding-changed-in-flight",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::UpdateRun])
+.caused_by(&["FS201", "FS202", "FS205", "FS206"])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     lost(cx)
@@ -24,8 +28,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
-    let Lost { cluster, stage, .. } = *lost;
+fn finding(cx: &Context<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -> Finding {
+    let LostCluster { cluster, stage, .. } = *lost;
     let subject = match (lost.binding, lost.named) {
         (Some(binding), _) => binding.object(),
         (None, Some(name)) => cx.object(Concept::Binding, name),
@@ -102,7 +106,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
 }
 
 /// One thing about a binding that is not as the run wrote it.
-struct Drift {
+struct BindingDrift {
     what: String,
     path: &'static str,
     value: DriftedValue,
@@ -114,10 +118,10 @@ enum DriftedValue {
     Computed(String),
 }
 
-fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Drift> {
+fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<BindingDrift> {
     let mut found = Vec::new();
     let mut add = |what: String, path: &'static str, value: DriftedValue| {
-        found.push(Drift { what, path, value });
+        found.push(BindingDrift { what, path, value });
     };
     if let Some(deleted) = binding.meta.deleted {
         add(

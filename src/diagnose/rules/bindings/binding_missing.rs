@@ -6,7 +6,7 @@ use crate::kubefleet::Kind;
 
 /// The stages list a cluster and no binding that is scheduled or bound belongs to it.
 /// Source: updaterun/execution.go:executeUpdatingStage, stop.go:stopUpdatingStage.
-pub const RULE: Rule = Rule::error("FS303", "binding-missing", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS303", "binding-missing", RuleSearch::Cause(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS205", "FS206"])
     .person();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::preemption::{Winner, describe_state, lost, winner};
+use crate::diagnose::preemption::{WinningRun, describe_state, lost, winner};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::inventory::choose::is_finished;
@@ -14,12 +14,16 @@ use crate::rollout::{ClusterState, Rollout};
 /// A run fails when the binding of a cluster in flight no longer asks for what the run wrote. The
 /// binding's RolloutStarted names the run that wrote last.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::error("FS301", "preempted-by-another-run", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::UpdateRun])
-    .person();
+pub const RULE: Rule = Rule::error(
+    "FS301",
+    "preempted-by-another-run",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::UpdateRun])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let mut by_winner: BTreeMap<&str, (Winner<'_>, Vec<&str>)> = BTreeMap::new();
+    let mut by_winner: BTreeMap<&str, (WinningRun<'_>, Vec<&str>)> = BTreeMap::new();
     for lost in lost(cx) {
         if let Some(winner) = lost.winner {
             by_winner
@@ -52,7 +56,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(cx: &Context<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) -> Finding {
+fn finding(cx: &Context<'_>, rule: &Rule, winner: WinningRun<'_>, clusters: &[&str]) -> Finding {
     let object = cx.object(Concept::UpdateRun, winner.name);
     let snapshot = winner
         .run
@@ -96,7 +100,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str])
 fn evidence(
     cx: &Context<'_>,
     mut finding: Finding,
-    winner: Winner<'_>,
+    winner: WinningRun<'_>,
     clusters: &[&str],
 ) -> Finding {
     if let Some(run) = cx.run() {
@@ -141,7 +145,7 @@ fn evidence(
     finding
 }
 
-fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Finding {
+fn remedies(cx: &Context<'_>, mut finding: Finding, winner: WinningRun<'_>) -> Finding {
     let name = winner.name;
     if cx.failure.is_none() {
         // The other run brings what there is to bring, or has brought it.

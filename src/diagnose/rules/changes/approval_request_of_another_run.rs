@@ -11,7 +11,7 @@ use crate::rollout::TaskState;
 pub const RULE: Rule = Rule::error(
     "FS209",
     "approval-request-of-another-run",
-    Search::Whole(check),
+    RuleSearch::Whole(check),
 )
 .reads(&[Concept::ApprovalRequest])
 .person();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::membership::{Fate, fate, recorded_stage};
+use crate::diagnose::membership::{ClusterFate, fate, recorded_stage};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::Kind;
@@ -13,13 +13,13 @@ use crate::rollout::Rollout;
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
 /// execution.go:executeDeleteStage, stop.go:stopDeleteStage.
-pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
     .caused_by(&["FS202", "FS203", "FS206", "FS518"])
     .person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let mut left: BTreeMap<&str, Option<Fate>> = BTreeMap::new();
+    let mut left: BTreeMap<&str, Option<ClusterFate>> = BTreeMap::new();
     let mut membership = false;
     for cause in cx.causes() {
         match cause {
@@ -58,14 +58,14 @@ fn finding(
     cx: &Context<'_>,
     rule: &Rule,
     cluster: &str,
-    fate: Option<&Fate>,
+    fate: Option<&ClusterFate>,
     failed: bool,
 ) -> Finding {
     let stage = recorded_stage(cx, cluster);
     let what = match fate {
-        Some(Fate::Gone) => "MemberCluster no longer exists",
-        Some(Fate::Leaving) => "MemberCluster is leaving the fleet",
-        Some(Fate::Unscheduled) => "binding is Unscheduled",
+        Some(ClusterFate::Gone) => "MemberCluster no longer exists",
+        Some(ClusterFate::Leaving) => "MemberCluster is leaving the fleet",
+        Some(ClusterFate::Unscheduled) => "binding is Unscheduled",
         None => "binding was Unscheduled when the run was checked",
     };
     let place = stage.map_or_else(String::new, |stage| format!(" of stage {stage}"));

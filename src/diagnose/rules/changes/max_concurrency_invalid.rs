@@ -7,7 +7,7 @@ use crate::problems::max_concurrency;
 /// The API server checks the field; a value that passes it by was stored under another schema.
 /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
 pub const RULE: Rule =
-    Rule::error("FS208", "max-concurrency-invalid", Search::Cause(check)).person();
+    Rule::error("FS208", "max-concurrency-invalid", RuleSearch::Cause(check)).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::MaxConcurrencyInvalid { detail } = cause else {

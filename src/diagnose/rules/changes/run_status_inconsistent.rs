@@ -7,7 +7,7 @@ use crate::diagnose::run_failure;
 /// controller should write it. Source: updaterun/validation.go:validateStagesStatus,
 /// validateUpdateStagesStatus, validateClusterUpdatingStatus, validateDeleteStageStatus.
 pub const RULE: Rule =
-    Rule::error("FS207", "run-status-inconsistent", Search::Cause(check)).environment();
+    Rule::error("FS207", "run-status-inconsistent", RuleSearch::Cause(check)).environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     {
@@ -48,10 +48,10 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     }
 }
 
-type Description = (String, Option<String>, Vec<String>, String);
+type StatusDescription = (String, Option<String>, Vec<String>, String);
 
 /// Where in the status, in which stage, of which clusters, and what is wrong.
-fn describe(cause: &Cause) -> Option<Description> {
+fn describe(cause: &Cause) -> Option<StatusDescription> {
     let at = |index: Option<i64>| index.map_or_else(|| "?".to_owned(), |index| index.to_string());
     let number =
         |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
@@ -115,7 +115,7 @@ fn describe(cause: &Cause) -> Option<Description> {
     Some((path, stage, clusters, what))
 }
 
-fn describe_more(cause: &Cause) -> Option<Description> {
+fn describe_more(cause: &Cause) -> Option<StatusDescription> {
     let stages = || "status.stagesStatus".to_owned();
     Some(match cause {
         Cause::TwoUpdatingStages { stage, .. } => (

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::drift_found;
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
@@ -11,12 +11,12 @@ use crate::rollout::ManifestTrouble;
 
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
-pub const RULE: Rule = Rule::error("FS524", "apply-conflict", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS524", "apply-conflict", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
     let managers: BTreeSet<_> = affected
         .all

@@ -9,10 +9,14 @@ use crate::rollout::{ClusterState, STUCK_AFTER};
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
-pub const RULE: Rule = Rule::info("FS520", "cluster-deletion-pending", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS516", "FS518"])
-    .environment();
+pub const RULE: Rule = Rule::info(
+    "FS520",
+    "cluster-deletion-pending",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::Work])
+.caused_by(&["FS516", "FS518"])
+.environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {

@@ -10,7 +10,7 @@ use crate::rollout::{ClusterView, Health, LOOK_EVERY, Phase, Rollout, STUCK_AFTE
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
-pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", Search::Whole(check))
+pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", RuleSearch::Whole(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS122"]);
 

@@ -11,7 +11,7 @@ use crate::problems::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
-pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();

@@ -1,6 +1,6 @@
 //! An object was changed on a member cluster, and the placement does not apply over that.
 
-use crate::diagnose::affected::{Affected, Compared};
+use crate::diagnose::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::sent::SentManifest;
@@ -9,12 +9,12 @@ use crate::rollout::ManifestTrouble;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
-pub const RULE: Rule = Rule::error("FS505", "drift-found", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS505", "drift-found", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .person();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let (clusters, object) = (affected.clusters(), affected.manifest.describe());
     finding.message = format!(
         "{} was changed on {clusters}. Because whenToApply is IfNotDrifted, Fleet does not \
@@ -22,14 +22,14 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         affected.object()
     );
     let before = finding.evidence.len();
-    finding = affected.compared(finding, Compared::Drift);
+    finding = affected.compared(finding, ComparedBinding::Drift);
     let fields = if finding.evidence.len() > before {
         "the fields named in the evidence have the hub's values again"
     } else {
         "the object matches the hub again; the changed fields were not reported"
     };
     let drifted = |failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>| {
-        let fields = Compared::Drift.fields(affected.cx, failing, manifest);
+        let fields = ComparedBinding::Drift.fields(affected.cx, failing, manifest);
         fields.is_some_and(|(.., fields)| fields.iter().any(|field| field.path == REPLICAS))
     };
     if let Some(sent) = scaler(affected, drifted) {
@@ -75,7 +75,7 @@ const REPLICAS: &str = "/spec/replicas";
 /// The autoscaler in the content that writes the replicas of an object again after anybody has
 /// changed them, where those are what it fails for.
 pub(super) fn scaler<'i>(
-    affected: &Affected<'_, 'i>,
+    affected: &AffectedObject<'_, 'i>,
     fails_for_replicas: impl Fn(&FailingCluster<'_>, &ManifestTrouble<'_>) -> bool,
 ) -> Option<SentManifest<'i>> {
     let mut all = affected.all.iter();
@@ -105,7 +105,7 @@ pub(super) fn describe(sent: &SentManifest<'_>) -> String {
 
 /// An autoscaler and the content both want to set the replicas: one of them lets go.
 pub(super) fn scaled(
-    affected: &Affected<'_, '_>,
+    affected: &AffectedObject<'_, '_>,
     sent: &SentManifest<'_>,
     mut finding: Finding,
 ) -> Finding {

@@ -1,7 +1,7 @@
 //! A cluster cannot receive new content, because the Work of an earlier rollout is still being deleted.
 
 use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::leftover::{self, Leftover};
+use crate::diagnose::leftover::{self, PlacementLeftover};
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
@@ -10,7 +10,7 @@ use crate::problems::steps;
 
 /// A Work is named after its placement, so that a cluster which left a placement and came back needs
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
-pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS518"])
     .environment();
@@ -21,7 +21,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         (ownership::of_binding(problem) == rule.code).then(|| failing.binding.object().into())
     };
     per_trouble(cx, rule, subject, |on, mut finding| {
-        let left = on.first().and_then(|one| Leftover::of(cx, one.cluster));
+        let left = on
+            .first()
+            .and_then(|one| PlacementLeftover::of(cx, one.cluster));
         let names = clusters(on);
         if let Some(left) = left {
             finding.message = format!(

@@ -8,10 +8,14 @@ use crate::problems::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
-pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
-    .reads(&[Concept::Binding])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::error(
+    "FS512",
+    "envelope-content-invalid",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding])
+.caused_by(&["FS518"])
+.content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {

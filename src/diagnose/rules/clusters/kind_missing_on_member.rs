@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
-pub const RULE: Rule = Rule::error("FS504", "kind-missing-on-member", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS504", "kind-missing-on-member", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let manifest = affected.manifest;
     let (kind, version) = match &manifest.problem {
         ManifestProblem::KindNotFound { kind, version } => (kind.as_deref(), version.as_deref()),

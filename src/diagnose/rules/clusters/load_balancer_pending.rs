@@ -1,17 +1,17 @@
 //! A Service waits for the address of a load balancer.
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::member_findings;
 use crate::diagnose::rules::prelude::*;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
-pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .environment();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
     finding.message = format!(
         "{} was applied, but has not become available on {clusters}{}: a Service of type \

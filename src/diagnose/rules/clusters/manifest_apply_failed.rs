@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere.
     let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
     for (failing, manifest) in &affected.all {
@@ -85,7 +85,7 @@ fn why(problem: &ManifestProblem) -> String {
 }
 
 /// Whose fault it is: the content's only where no rule of the member alone refuses it.
-const fn fault(problem: &ManifestProblem) -> Blame {
+const fn fault(problem: &ManifestProblem) -> FaultOrigin {
     use ManifestProblem as P;
     match problem {
         P::QuotaExceeded { .. }
@@ -93,9 +93,9 @@ const fn fault(problem: &ManifestProblem) -> Blame {
         | P::Forbidden { .. }
         | P::ObjectModified
         | P::LookupFailed { .. }
-        | P::DriftDetectionFailed { .. } => Blame::Environment,
-        P::OwnerMissing => Blame::Person,
-        _ => Blame::Content,
+        | P::DriftDetectionFailed { .. } => FaultOrigin::Environment,
+        P::OwnerMissing => FaultOrigin::Person,
+        _ => FaultOrigin::Content,
     }
 }
 
@@ -110,7 +110,7 @@ fn quoted(said: &str) -> String {
 /// What to do, on the member or in the content: the likelier place first. A rule of the cluster is
 /// there for a reason, so that the content is changed first.
 fn remedies(
-    affected: &Affected<'_, '_>,
+    affected: &AffectedObject<'_, '_>,
     problem: &ManifestProblem,
     clusters: &str,
     mut finding: Finding,
@@ -228,7 +228,7 @@ fn remedies(
 
 /// A rule of the member refused the object: the content follows it, or its owner changes it.
 fn by_rule(
-    affected: &Affected<'_, '_>,
+    affected: &AffectedObject<'_, '_>,
     problem: &ManifestProblem,
     clusters: &str,
     finding: Finding,

@@ -1,17 +1,17 @@
 //! A manifest that no cluster could take.
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent refuses the manifest before it asks the member's API server.
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     use ManifestProblem as P;
     let (why, repair) = match &affected.manifest.problem {
         P::Duplicate => (

@@ -1,6 +1,6 @@
 //! A member agent has stopped reporting.
 
-use crate::diagnose::members::{Needed, needed};
+use crate::diagnose::members::{NeededMember, needed};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
@@ -9,7 +9,7 @@ use crate::problems::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
-pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Search::Whole(check))
+pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch::Whole(check))
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS518", "FS922"])
     .environment();
@@ -44,7 +44,7 @@ fn all_are_silent(cx: &Context<'_>) -> bool {
 fn one(
     cx: &Context<'_>,
     rule: &Rule,
-    needed: &Needed<'_>,
+    needed: &NeededMember<'_>,
     member: &MemberCluster,
 ) -> Option<Finding> {
     let silent = member.silent_for(cx.now())?;
@@ -80,7 +80,7 @@ fn one(
     })
 }
 
-fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
+fn all(cx: &Context<'_>, rule: &Rule, needed: &[NeededMember<'_>]) -> Vec<Finding> {
     let members = &cx.inventory.members;
     let Some(newest) = members
         .iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::objects::per_subject;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::sent::{self, SentManifest};
@@ -11,10 +11,14 @@ use crate::rollout::ManifestTrouble;
 
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
-pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::error(
+    "FS503",
+    "namespace-missing-on-member",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::Work])
+.caused_by(&["FS518"])
+.content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_subject(cx, rule, namespace, describe)
@@ -30,7 +34,7 @@ fn namespace(manifest: &ManifestTrouble<'_>) -> Option<Subject> {
     Some(Subject::new("Namespace", "", name))
 }
 
-fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let namespace = finding.subject.name.clone();
     let clusters = affected.clusters();
     let is_missing = |manifest: &ManifestTrouble<'_>| {
@@ -115,7 +119,11 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
 }
 
 /// Where the same content brings the namespace, or somebody has created it since: nobody has to.
-fn brought(affected: &Affected<'_, '_>, namespace: &str, mut finding: Finding) -> Option<Finding> {
+fn brought(
+    affected: &AffectedObject<'_, '_>,
+    namespace: &str,
+    mut finding: Finding,
+) -> Option<Finding> {
     let is_it = |manifest: &ManifestTrouble<'_>| {
         manifest.kind == "Namespace" && manifest.group.is_empty() && manifest.name == namespace
     };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contents::Identity;
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::objects::grouped;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::unsent::{UnsentNeeds, UnsentWhy, needs_unsent};
@@ -15,7 +15,7 @@ use crate::words::CommandLine;
 /// Pods wait for a ConfigMap, Secret, claim, or service account that does not exist. Whether somebody
 /// else made it there, only the member cluster tells: without that, this is no root cause.
 /// Source: workgenerator/override.go:applyOverrideRules; kubernetes, pkg/kubelet/kubelet_pods.go.
-pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", RuleSearch::Whole(check))
     .reads(&[
         Concept::Binding,
         Concept::Work,
@@ -67,7 +67,7 @@ fn describe(
     mut finding: Finding,
 ) -> Option<Finding> {
     let on = group.iter().map(|it| (it.failing, it.manifest)).collect();
-    let affected = Affected::new(cx, on)?;
+    let affected = AffectedObject::new(cx, on)?;
     // What is not sent for one reason is said together.
     let mut reasons: BTreeMap<String, (BTreeSet<String>, BTreeSet<&str>)> = BTreeMap::new();
     let (mut is_dropped, mut deleting) = (false, None);

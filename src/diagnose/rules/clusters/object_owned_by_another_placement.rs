@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
@@ -15,13 +15,13 @@ use crate::rollout::ManifestTrouble;
 pub const RULE: Rule = Rule::error(
     "FS508",
     "object-owned-by-another-placement",
-    Search::Object(check),
+    RuleSearch::Object(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
 .caused_by(&["FS518"])
 .person();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
     if affected
         .all
@@ -124,7 +124,7 @@ fn is_own(cx: &Context<'_>, failing: &FailingCluster<'_>, manifest: &ManifestTro
 }
 
 /// The placement whose Work has the name of an owner, as far as Works were read.
-fn placement(affected: &Affected<'_, '_>, owner: &str) -> Option<ObjectRef> {
+fn placement(affected: &AffectedObject<'_, '_>, owner: &str) -> Option<ObjectRef> {
     let mut works = affected.cx.inventory.works.iter();
     let work =
         works.find(|work| work.meta.name == owner && work.cluster() == Some(affected.cluster()))?;
@@ -134,7 +134,7 @@ fn placement(affected: &Affected<'_, '_>, owner: &str) -> Option<ObjectRef> {
 }
 
 /// The object belongs to this placement, under an owner that is gone, or that is to let go of it.
-fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn earlier(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let (object, clusters) = (affected.object(), affected.clusters());
     let named = affected.on.first().and_then(|it| it.trouble.work.as_ref());
     let named = named.and_then(|it| it.work.as_deref());

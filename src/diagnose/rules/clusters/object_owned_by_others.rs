@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `FailedToTakeOver` over foreign owner references, while `allowCoOwnership` is off.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
     let object = affected.manifest.describe();
     let owners: BTreeSet<_> = affected

@@ -7,14 +7,14 @@ use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
-use crate::manifests::{FailingOperation, Fault};
+use crate::manifests::{FailingOperation, RenderFault};
 use crate::problems::steps;
 use crate::rollout::overrides::successor;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", RuleSearch::Whole(check))
     .reads(&[
         Concept::Binding,
         Concept::ClusterOverrideSnapshot,
@@ -99,7 +99,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// The operation that failed, and the objects that it does not fit, where the content tells.
 fn found<'f>(
-    faults: &'f [Fault],
+    faults: &'f [RenderFault],
     failing: &FailingCluster<'_>,
     subject: &Subject,
     problem: &BindingProblem,

@@ -1,13 +1,13 @@
 //! The run removed the placement from a cluster, and a Work of it is still there.
 
-use crate::diagnose::leftover::Leftover;
+use crate::diagnose::leftover::PlacementLeftover;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, STUCK_AFTER};
 
 /// A binding goes as soon as its Works are asked to go, so that a run counts a cluster as done
 /// while the content is still there. Source: workgenerator/controller.go:listAllWorksAssociated.
-pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", Search::Whole(check))
+pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", RuleSearch::Whole(check))
     .reads(&[Concept::Work, Concept::MemberCluster])
     .environment();
 
@@ -26,7 +26,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn one<'i>(cx: &Context<'i>, rule: &Rule, cluster: &'i str, stage: &str) -> Option<Finding> {
-    let left = Leftover::of(cx, cluster)?;
+    let left = PlacementLeftover::of(cx, cluster)?;
     let late = left.lasting > STUCK_AFTER;
     let finding = rule
         .finding(

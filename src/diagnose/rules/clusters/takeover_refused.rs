@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-use crate::diagnose::affected::{Affected, Compared};
+use crate::diagnose::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::objects::per_subject;
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
@@ -12,7 +12,7 @@ use crate::rollout::ManifestTrouble;
 
 /// `FailedToTakeOver` with `whenToTakeOver: IfNoDiff`, `NotTakenOver` with `Never`.
 /// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
-pub const RULE: Rule = Rule::error("FS506", "takeover-refused", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS506", "takeover-refused", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();
@@ -44,7 +44,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_subject(cx, rule, first, describe)
 }
 
-fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
     let names: BTreeSet<_> = affected.all.iter().map(|(_, it)| it.describe()).collect();
     let (object, it, differs) = match names.len() {
@@ -62,7 +62,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         _ => format!("the attempt to take {it} over failed"),
     };
     finding.message = format!("{object} already existed on {clusters}, and {why}.");
-    finding = affected.compared(finding, Compared::Diff);
+    finding = affected.compared(finding, ComparedBinding::Diff);
     match affected.manifest.problem {
         ManifestProblem::DiffFound { .. } => {
             finding = finding

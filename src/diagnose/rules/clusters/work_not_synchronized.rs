@@ -10,7 +10,7 @@ use crate::problems::steps;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", RuleSearch::Whole(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS518"])
     .environment();
@@ -43,7 +43,7 @@ fn describe(
     let subject = finding.subject.name.clone();
     match problem {
         BindingProblem::NamespaceTerminating { .. } => {
-            finding.fault = Some(Blame::Person);
+            finding.fault = Some(FaultOrigin::Person);
             finding.message = format!(
                 "The namespace {subject} on the hub is being deleted, so {clusters} cannot receive \
                  new content."
@@ -63,7 +63,7 @@ fn describe(
                 )
         }
         BindingProblem::TooLarge => {
-            finding.fault = Some(Blame::Content);
+            finding.fault = Some(FaultOrigin::Content);
             finding.message = format!(
                 "The content for {clusters} is too large to be stored in one Work on the hub."
             );

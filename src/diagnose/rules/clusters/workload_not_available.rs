@@ -3,21 +3,21 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::diagnose::affected::Affected;
+use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::member_findings;
 use crate::diagnose::sent::SentManifest;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::member::Held;
+use crate::member::PodHold;
 use crate::rollout::{ManifestTrouble, STUCK_AFTER};
 use crate::words::CommandLine;
 
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Search::Object(check))
+pub const RULE: Rule = Rule::error("FS501", "workload-not-available", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .content();
@@ -27,7 +27,7 @@ fn has_pods(kind: &str) -> bool {
     matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
 }
 
-fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let state = match affected.manifest.problem {
         ManifestProblem::NotAvailableYet => "has not become available",
         _ => "its availability could not be determined",
@@ -52,7 +52,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         return held_back(affected, *held, sent, finding);
     }
     if affected.runs_elsewhere() {
-        finding.fault = Some(Blame::Environment);
+        finding.fault = Some(FaultOrigin::Environment);
     }
     if let Some(deadline) = fresh(affected) {
         finding.message = format!(
@@ -162,7 +162,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
 #[derive(Clone, Copy, PartialEq)]
 enum OwnWait {
     /// It keeps its pods from being replaced.
-    Held(Held),
+    Held(PodHold),
     /// It cannot be available, or has not failed, before then.
     Until {
         field: &'static str,
@@ -176,7 +176,7 @@ const DEADLINE: &str = "spec.progressDeadlineSeconds";
 
 impl OwnWait {
     /// The same for all clusters, with the manifest of the first.
-    fn of<'i>(affected: &Affected<'_, 'i>) -> Option<(Self, SentManifest<'i>)> {
+    fn of<'i>(affected: &AffectedObject<'_, 'i>) -> Option<(Self, SentManifest<'i>)> {
         let mut all = affected.all.iter().map(|(failing, manifest)| {
             let sent = SentManifest::of(affected.cx, failing, manifest)?;
             Some((Self::on(affected.cx.now(), failing, manifest, &sent)?, sent))
@@ -197,7 +197,7 @@ impl OwnWait {
         sent: &SentManifest<'_>,
     ) -> Option<Self> {
         let (settings, kind) = (sent.settings()?, manifest.kind);
-        if let Some(held) = Held::of_settings(kind, settings.paused, &settings.update) {
+        if let Some(held) = PodHold::of_settings(kind, settings.paused, &settings.update) {
             return Some(Self::Held(held));
         }
         // What was unavailable before says nothing of when its pods began.
@@ -227,8 +227,8 @@ fn seconds_of(seconds: i64) -> String {
 
 /// The content itself keeps the pods from being replaced: no look at a cluster tells more.
 fn held_back(
-    affected: &Affected<'_, '_>,
-    held: Held,
+    affected: &AffectedObject<'_, '_>,
+    held: PodHold,
     sent: &SentManifest<'_>,
     mut finding: Finding,
 ) -> Finding {
@@ -248,7 +248,7 @@ fn held_back(
 
 /// When the first of the clusters of a run counts as stuck, where all have had less time than that and nobody
 /// has looked into them: then it is early to look for a reason.
-fn fresh(affected: &Affected<'_, '_>) -> Option<Timestamp> {
+fn fresh(affected: &AffectedObject<'_, '_>) -> Option<Timestamp> {
     let looks = &affected.cx.inventory.looks;
     affected.cx.run()?;
     let is_fresh = |on: &&FailingCluster<'_>| {

@@ -8,7 +8,7 @@ use crate::rollout::{ClusterState, ClusterView};
 
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
-pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", Search::One(check))
+pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", RuleSearch::One(check))
     .reads(&[Concept::Binding])
     .person();
 

@@ -10,8 +10,8 @@ use crate::rollout::Phase;
 
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
 /// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule =
-    Rule::warning("FS705", "other-run-active", Search::Whole(check)).reads(&[Concept::UpdateRun]);
+pub const RULE: Rule = Rule::warning("FS705", "other-run-active", RuleSearch::Whole(check))
+    .reads(&[Concept::UpdateRun]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx

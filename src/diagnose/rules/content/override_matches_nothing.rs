@@ -11,13 +11,17 @@ use crate::rollout::versions::versions;
 /// that names the placement is meant to change something there.
 /// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot,
 /// PickFromResourceMatchedOverridesForTargetCluster.
-pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", Search::Whole(check))
-    .reads(&[
-        Concept::ClusterOverrideSnapshot,
-        Concept::OverrideSnapshot,
-        Concept::ResourceSnapshot,
-        Concept::MemberCluster,
-    ]);
+pub const RULE: Rule = Rule::warning(
+    "FS708",
+    "override-matches-nothing",
+    RuleSearch::Whole(check),
+)
+.reads(&[
+    Concept::ClusterOverrideSnapshot,
+    Concept::OverrideSnapshot,
+    Concept::ResourceSnapshot,
+    Concept::MemberCluster,
+]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {

@@ -7,8 +7,12 @@ use crate::rollout::ClusterState;
 /// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
 /// and runs do not hold the version that they roll out. Source:
 /// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
-pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", Search::One(check))
-    .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
+pub const RULE: Rule = Rule::warning(
+    "FS704",
+    "snapshot-about-to-be-pruned",
+    RuleSearch::One(check),
+)
+.reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;

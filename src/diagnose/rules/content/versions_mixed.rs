@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::life::{self, Life};
+use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::rollout_started;
 use crate::words::CommandLine;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
-pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Search::Whole(check))
+pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -50,7 +50,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let present = cx
         .run()
-        .is_some_and(|run| life::of_run(inventory, run) != Life::Earlier);
+        .is_some_and(|run| life::of_run(inventory, run) != PlacementLife::Earlier);
     let own = inventory.wanted_snapshot().filter(|_| present);
     let odd: Vec<_> = match &own {
         // Of a run that succeeded: the clusters that no longer have what it rolled out.

@@ -9,7 +9,7 @@ use crate::rollout::{Gate, Phase};
 pub const RULE: Rule = Rule::info(
     "FS408",
     "approval-not-yet-accepted",
-    Search::Approval(check),
+    RuleSearch::Approval(check),
 )
 .reads(&[Concept::ApprovalRequest]);
 

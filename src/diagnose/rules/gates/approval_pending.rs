@@ -10,7 +10,7 @@ use crate::rollout::approvals::removed;
 use crate::rollout::{ClusterState, Phase, Rollout};
 
 /// An approval request without an answer.
-pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
+pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Whole(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 

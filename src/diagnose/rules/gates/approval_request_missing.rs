@@ -7,9 +7,13 @@ use crate::rollout::{Gate, Phase};
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Search::Approval(check))
-    .reads(&[Concept::ApprovalRequest])
-    .person();
+pub const RULE: Rule = Rule::warning(
+    "FS406",
+    "approval-request-missing",
+    RuleSearch::Approval(check),
+)
+.reads(&[Concept::ApprovalRequest])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

@@ -11,7 +11,7 @@ use crate::rollout::Gate;
 pub const RULE: Rule = Rule::warning(
     "FS405",
     "approval-request-recreated",
-    Search::Approval(check),
+    RuleSearch::Approval(check),
 )
 .reads(&[Concept::ApprovalRequest])
 .person();

@@ -7,7 +7,7 @@ use crate::rollout::{Gate, Phase};
 pub const RULE: Rule = Rule::info(
     "FS404",
     "approval-waits-for-resume",
-    Search::Approval(check),
+    RuleSearch::Approval(check),
 )
 .reads(&[Concept::ApprovalRequest])
 .caused_by(&["FS602"])

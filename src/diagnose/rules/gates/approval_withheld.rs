@@ -6,7 +6,7 @@ use crate::rollout::{Gate, Phase};
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
-pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", Search::Approval(check))
+pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::Approval(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 

@@ -8,7 +8,7 @@ use crate::kubefleet::duration;
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
 /// Source: updaterun/execution.go:checkAfterStageTasksStatus, stop.go:markStageUpdatingStopped.
-pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", Search::Whole(check));
+pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", RuleSearch::Whole(check));
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {

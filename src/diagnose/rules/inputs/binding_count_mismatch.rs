@@ -8,7 +8,7 @@ use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", RuleSearch::Cause(check))
     .reads(&[Concept::Binding, Concept::PolicySnapshot])
     .environment();
 

@@ -8,7 +8,7 @@ use crate::problems::{StageMap, no_stage};
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", RuleSearch::Cause(check))
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 

@@ -6,7 +6,7 @@ use crate::problems::{StageMap, two_stages, was_in_two_stages};
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", RuleSearch::Cause(check))
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 

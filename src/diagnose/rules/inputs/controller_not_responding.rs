@@ -2,7 +2,7 @@
 
 use super::initialization_retried::{is_seen, overdue};
 use crate::controller::last_write;
-use crate::diagnose::outlook::Silence;
+use crate::diagnose::outlook::ControllerSilence;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::size;
 use crate::kubefleet::run::UpdateRun;
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 /// Source: updaterun/controller.go:Reconcile, SetupWithManagerForClusterStagedUpdateRun;
 /// cmd/hubagent/workload/setup.go.
-pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", Search::One(check))
+pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", RuleSearch::One(check))
     .reads(&[Concept::UpdateRun, Concept::ApprovalRequest])
     .environment();
 
@@ -69,7 +69,7 @@ fn overdue_write(
     cx: &Context<'_>,
     rule: &Rule,
     rollout: &Rollout<'_>,
-    silence: &Silence,
+    silence: &ControllerSilence,
 ) -> Finding {
     let run = cx.run_object();
     let elsewhere = elsewhere(cx).filter(|(at, _)| *at > silence.by);
@@ -121,7 +121,7 @@ fn overdue_write(
 fn evidence(
     cx: &Context<'_>,
     rollout: &Rollout<'_>,
-    silence: &Silence,
+    silence: &ControllerSilence,
     mut finding: Finding,
 ) -> Finding {
     let run = cx.run_object();

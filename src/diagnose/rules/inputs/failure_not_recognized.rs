@@ -5,7 +5,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 
 /// A wording of a newer controller, or a failure that no rule explains.
-pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", Search::Whole(check));
+pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", RuleSearch::Whole(check));
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(failure) = &cx.failure else {

@@ -8,9 +8,13 @@ use crate::kubefleet::messages::ObjectKey;
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Search::Whole(check))
-    .reads(&[Concept::Binding])
-    .environment();
+pub const RULE: Rule = Rule::error(
+    "FS120",
+    "initialization-interrupted",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding])
+.environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     if !run_failure::initializing(cx) {

@@ -7,7 +7,7 @@ use crate::rollout::placing::selected_bindings;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", RuleSearch::Cause(check))
     .reads(&[
         Concept::Binding,
         Concept::PolicySnapshot,

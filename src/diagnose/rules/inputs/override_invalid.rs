@@ -8,7 +8,7 @@ use crate::words::CommandLine;
 
 /// The controller does not say which override it is; the snapshots of those in force do.
 /// Source: utils/overrider/overrider.go:IsClusterMatched, updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule = Rule::error("FS118", "override-invalid", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS118", "override-invalid", RuleSearch::Cause(check))
     .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot])
     .content();
 

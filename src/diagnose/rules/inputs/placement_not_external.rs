@@ -7,7 +7,7 @@ use crate::problems;
 
 /// Update runs take only placements whose strategy is External; without a word it is
 /// RollingUpdate. Source: updaterun/initialization.go:validatePlacement.
-pub const RULE: Rule = Rule::error("FS102", "placement-not-external", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS102", "placement-not-external", RuleSearch::Cause(check))
     .reads(&[Concept::Placement])
     .person();
 

@@ -7,7 +7,7 @@ use crate::problems::{MAKE_PLACEMENT, Problem, placement_missing};
 
 /// A run finds a placement only in its own scope, and in a namespace only in its own one.
 /// Source: updaterun/initialization.go:validatePlacement.
-pub const RULE: Rule = Rule::error("FS101", "placement-not-found", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS101", "placement-not-found", RuleSearch::Cause(check))
     .reads(&[Concept::Placement])
     .caused_by(&["FS206"])
     .person();

@@ -3,11 +3,11 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::reasons;
-use crate::problems::{Tense, not_scheduled, scheduled_evidence};
+use crate::problems::{RefusalTense, not_scheduled, scheduled_evidence};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
-pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", RuleSearch::Whole(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .caused_by(&["FS202"])
     .person();
@@ -61,7 +61,7 @@ fn before_any_run(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     }
     let object = placement.object();
     let policy = cx.inventory.latest_policies().next();
-    let problem = not_scheduled(cx.inventory, &object, policy, Tense::Now);
+    let problem = not_scheduled(cx.inventory, &object, policy, RefusalTense::Now);
     let mut finding = rule
         .finding(&object, problem.message)
         .root()

@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{ObjectRef, names};
-use crate::problems::{Problem, Tense, several_latest, without_count, without_index};
+use crate::problems::{Problem, RefusalTense, several_latest, without_count, without_index};
 
 /// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
 /// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
@@ -12,7 +12,7 @@ use crate::problems::{Problem, Tense, several_latest, without_count, without_ind
 pub const RULE: Rule = Rule::error(
     "FS104",
     "policy-snapshot-inconsistent",
-    Search::Cause(check),
+    RuleSearch::Cause(check),
 )
 .reads(&[Concept::PolicySnapshot])
 .environment();
@@ -51,7 +51,7 @@ fn without(
     cx: &Context<'_>,
     name: &str,
     number: impl Fn(&PolicySnapshot) -> Option<i64>,
-    problem: impl Fn(&ObjectRef, Option<&PolicySnapshot>, Tense<'_>) -> Problem,
+    problem: impl Fn(&ObjectRef, Option<&PolicySnapshot>, RefusalTense<'_>) -> Problem,
 ) -> (Problem, bool) {
     let object = cx.object(Concept::PolicySnapshot, name);
     let mut policies = cx.inventory.policies.iter();

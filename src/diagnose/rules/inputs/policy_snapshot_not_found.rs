@@ -7,10 +7,14 @@ use crate::problems::not_latest;
 
 /// Either the placement is too young, or it is being deleted: then its policy snapshots go first.
 /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub const RULE: Rule = Rule::error("FS103", "policy-snapshot-not-found", Search::Cause(check))
-    .reads(&[Concept::Placement, Concept::PolicySnapshot])
-    .caused_by(&["FS206"])
-    .environment();
+pub const RULE: Rule = Rule::error(
+    "FS103",
+    "policy-snapshot-not-found",
+    RuleSearch::Cause(check),
+)
+.reads(&[Concept::Placement, Concept::PolicySnapshot])
+.caused_by(&["FS206"])
+.environment();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     matches!(cause, Cause::PolicySnapshotNotFound { .. }).then(|| missing(cx, rule))

@@ -6,9 +6,13 @@ use crate::problems::resource_selectors;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors. Source: utils/controller/resource_selector_resolver.go.
-pub const RULE: Rule = Rule::error("FS119", "resource-selector-invalid", Search::Cause(check))
-    .reads(&[Concept::Placement])
-    .person();
+pub const RULE: Rule = Rule::error(
+    "FS119",
+    "resource-selector-invalid",
+    RuleSearch::Cause(check),
+)
+.reads(&[Concept::Placement])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ResourceSelectorInvalid { problem, .. } = cause else {

@@ -5,7 +5,8 @@ use crate::diagnose::run_failure;
 
 /// Runs that KubeFleet 0.1 stored keep their state when the hub agent is upgraded, and the newer
 /// controller fails them. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS123", "run-state-unsupported", Search::Cause(check)).person();
+pub const RULE: Rule =
+    Rule::error("FS123", "run-state-unsupported", RuleSearch::Cause(check)).person();
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {

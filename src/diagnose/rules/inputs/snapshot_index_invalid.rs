@@ -7,7 +7,7 @@ use crate::problems::snapshot_index;
 
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", RuleSearch::Cause(check))
     .reads(&[Concept::ResourceSnapshot])
     .person();
 

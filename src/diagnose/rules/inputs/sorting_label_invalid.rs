@@ -4,11 +4,11 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
-use crate::problems::{SortingLabel, StageMap, Tense, sorting_label, unsorted};
+use crate::problems::{RefusalTense, SortingLabel, StageMap, sorting_label, unsorted};
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", RuleSearch::Cause(check))
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 
@@ -60,7 +60,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         members,
     };
     if cx.failure.is_none() {
-        let mut problem = sorting_label(inventory, &label, Tense::Now);
+        let mut problem = sorting_label(inventory, &label, RefusalTense::Now);
         let lacks = problem.message.trim_end_matches('.');
         problem.message = format!("{lacks}, {}.", run_failure::will_fail(cx));
         // A change of the strategy does not reach this run.

@@ -7,7 +7,7 @@ use crate::problems::stage_selector;
 
 /// The schema does not check operators and values.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS110", "stage-selector-invalid", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS110", "stage-selector-invalid", RuleSearch::Cause(check))
     .reads(&[Concept::Strategy])
     .person();
 

@@ -8,7 +8,7 @@ use crate::problems::stage_tasks;
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
 /// validateAfterStageTask.
-pub const RULE: Rule = Rule::error("FS109", "stage-tasks-invalid", Search::Cause(check))
+pub const RULE: Rule = Rule::error("FS109", "stage-tasks-invalid", RuleSearch::Cause(check))
     .reads(&[Concept::Strategy])
     .person();
 

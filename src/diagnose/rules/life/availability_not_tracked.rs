@@ -6,8 +6,8 @@ use crate::rollout::ClusterState;
 
 /// Kinds whose availability KubeFleet cannot judge count as available once they are applied.
 /// Source: workapplier/availability_tracker.go, workgenerator/controller.go.
-pub const RULE: Rule =
-    Rule::info("FS610", "availability-not-tracked", Search::One(check)).reads(&[Concept::Binding]);
+pub const RULE: Rule = Rule::info("FS610", "availability-not-tracked", RuleSearch::One(check))
+    .reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

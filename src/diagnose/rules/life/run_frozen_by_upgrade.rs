@@ -6,7 +6,7 @@ use crate::rollout::{ClusterState, Phase};
 /// Up to KubeFleet 0.1.2 every run was executed, whatever its state said; from 0.2 on a run in
 /// `Initialize`, which is the default, is not. Source: updaterun/controller.go:Reconcile.
 pub const RULE: Rule =
-    Rule::error("FS604", "run-frozen-by-upgrade", Search::One(check)).environment();
+    Rule::error("FS604", "run-frozen-by-upgrade", RuleSearch::One(check)).environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let honours = cx

@@ -7,7 +7,7 @@ use crate::rollout::{ClusterState, Phase};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::info("FS601", "run-not-started", Search::One(check)).person();
+pub const RULE: Rule = Rule::info("FS601", "run-not-started", RuleSearch::One(check)).person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

@@ -1,10 +1,10 @@
 //! A stage had no clusters and was skipped, with its gates.
 
 use crate::diagnose::rules::prelude::*;
-use crate::problems::{EmptyStage, StageMap, Tense, stage_empty};
+use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::StageState;
 
-pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", Search::Whole(check))
+pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", RuleSearch::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -32,7 +32,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .collect(),
                 spec: recorded.as_ref().zip(stage.spec),
             };
-            let when = Tense::Past {
+            let when = RefusalTense::Past {
                 when: "",
                 since: "",
             };

@@ -7,8 +7,12 @@ use crate::kubefleet::{ObjectRef, duration};
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", Search::Whole(check))
-    .reads(&[Concept::Strategy]);
+pub const RULE: Rule = Rule::info(
+    "FS609",
+    "strategy-differs-from-run",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Strategy]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {

@@ -11,7 +11,7 @@ use crate::member::MemberBody;
 pub const RULE: Rule = Rule::error(
     "FS918",
     "change-not-observed-on-member",
-    Search::Whole(check),
+    RuleSearch::Whole(check),
 )
 .reads(&[Concept::Binding, Concept::Work])
 .caused_by(&["FS518"])

@@ -7,10 +7,14 @@ use crate::member::PodState;
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
 /// missing ConfigMap, Secret or key.
 /// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
-pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518", "FS531"])
-    .content();
+pub const RULE: Rule = Rule::error(
+    "FS904",
+    "container-config-missing",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::Work])
+.caused_by(&["FS518", "FS531"])
+.content();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

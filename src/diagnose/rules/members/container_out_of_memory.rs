@@ -7,7 +7,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.
-pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();

@@ -7,7 +7,7 @@ use crate::member::{MemberBody, MemberKind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
-pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();

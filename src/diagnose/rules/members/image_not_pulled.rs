@@ -9,7 +9,7 @@ use crate::member::texts::{PullProblem, pull_problem};
 
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
 /// Source: kubernetes, pkg/kubelet/images/types.go.
-pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();
@@ -49,7 +49,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 one,
                 PullProblem::Certificate | PullProblem::RateLimit | PullProblem::Unreachable
             ) {
-                finding.fault = Some(Blame::Environment);
+                finding.fault = Some(FaultOrigin::Environment);
             }
             finding = group.says(
                 finding,

@@ -6,7 +6,7 @@ use crate::member::{MemberBody, MemberKind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
-pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();

@@ -3,13 +3,13 @@
 use crate::diagnose::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
-use crate::member::Closed;
+use crate::member::MemberGap;
 use crate::problems::members::last_heard;
 use crate::words::CommandLine;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
-pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", RuleSearch::Whole(check))
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS518"])
     .environment();
@@ -20,7 +20,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .into_iter()
         .filter_map(|needed| {
             let closed = looks.get(needed.name)?.closed.as_ref()?;
-            let Closed::Unreachable(why) = closed else {
+            let MemberGap::Unreachable(why) = closed else {
                 return None;
             };
             let member = needed.member?;

@@ -5,10 +5,14 @@ use crate::diagnose::rules::prelude::*;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.
-pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::error(
+    "FS915",
+    "object-missing-on-member",
+    RuleSearch::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::Work])
+.caused_by(&["FS518"])
+.environment();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

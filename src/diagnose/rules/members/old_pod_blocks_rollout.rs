@@ -6,7 +6,7 @@ use crate::member::MemberKind;
 
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
-pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();

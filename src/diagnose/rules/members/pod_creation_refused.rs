@@ -5,7 +5,7 @@ use crate::diagnose::rules::prelude::*;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
-pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518", "FS531"])
     .content();
@@ -22,7 +22,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             let message = group.first().map_or("", |(_, refusal)| refusal.message);
             let (why, repair) = reason(message);
             if message.contains("failed calling webhook") {
-                finding.fault = Some(Blame::Environment);
+                finding.fault = Some(FaultOrigin::Environment);
             }
             finding = group.says(finding, &format!("its pods cannot be created{why}"));
             for (cluster, refusal) in group.shown() {
@@ -44,12 +44,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 )
             };
             match repair {
-                Repairs::Cluster(repair) => finding
+                PodRepair::Cluster(repair) => finding
                     .fix(repair)
                     .then_continues(group.cx)
                     .new_run(group.cx, content("Or f")),
                 // A rule of the cluster is there for a reason.
-                Repairs::Content(repair) => finding
+                PodRepair::Content(repair) => finding
                     .new_run(group.cx, content("F"))
                     .fix(repair)
                     .then_continues(group.cx),
@@ -59,14 +59,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// What comes first, and what to do in the cluster.
-enum Repairs {
+enum PodRepair {
     Cluster(&'static str),
     Content(&'static str),
 }
 
 /// What the refusal comes down to, with a leading colon, and what to do in the cluster.
-fn reason(message: &str) -> (String, Repairs) {
-    use Repairs::{Cluster, Content};
+fn reason(message: &str) -> (String, PodRepair) {
+    use PodRepair::{Cluster, Content};
     let (why, repairs) = if message.contains("violates PodSecurity") {
         (
             ": the namespace's Pod Security level forbids them",

@@ -5,7 +5,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::member::MemberKind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
-pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .environment();

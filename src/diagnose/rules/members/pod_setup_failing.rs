@@ -3,11 +3,11 @@
 use crate::diagnose::member_findings::{self, SameTrouble, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::model::Event;
-use crate::member::{MULTI_ATTACH, PodState, PodTrouble, View};
+use crate::member::{MULTI_ATTACH, PodState, PodTrouble, WorkloadView};
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
-pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518", "FS531"])
     .environment();
@@ -68,7 +68,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 type SetupTrouble<'i> = (PodTrouble<'i>, &'i Event);
 
 /// The old pod that holds the volume of a new one, and goes only when that one is ready.
-fn deadlock<'i>(group: &SameTrouble<'_, 'i, SetupTrouble<'i>>) -> Option<(&'i str, View<'i>)> {
+fn deadlock<'i>(
+    group: &SameTrouble<'_, 'i, SetupTrouble<'i>>,
+) -> Option<(&'i str, WorkloadView<'i>)> {
     let (seen, (_, event)) = group.first()?;
     let view = seen.view(group.cx)?;
     let held = event.message.contains(MULTI_ATTACH) && view.keeps_all_pods();
@@ -78,7 +80,7 @@ fn deadlock<'i>(group: &SameTrouble<'_, 'i, SetupTrouble<'i>>) -> Option<(&'i st
 
 fn deadlocked<'i>(
     group: &SameTrouble<'_, 'i, SetupTrouble<'i>>,
-    (old, view): (&str, View<'i>),
+    (old, view): (&str, WorkloadView<'i>),
     mut finding: Finding,
 ) -> Finding {
     finding = group.says(

@@ -6,7 +6,7 @@ use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
-pub const RULE: Rule = Rule::error("FS906", "probe-failing", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS906", "probe-failing", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();

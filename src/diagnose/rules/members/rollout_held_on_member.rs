@@ -3,12 +3,12 @@
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::sent::SentManifest;
-use crate::member::Held;
+use crate::member::PodHold;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
 /// a partition, and `OnDelete` keep older pods for ever.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Search::Whole(check))
+pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
     .content();
@@ -43,9 +43,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             let by_content = group.all.iter().any(|(seen, _)| {
                 let sent = SentManifest::of(group.cx, seen.failing, seen.manifest);
                 let settings = sent.as_ref().and_then(SentManifest::settings);
-                let settings = settings.filter(|_| *held != Held::OnDelete);
+                let settings = settings.filter(|_| *held != PodHold::OnDelete);
                 settings.is_some_and(|it| {
-                    Held::of_settings(kind.name(), it.paused, &it.update) == Some(*held)
+                    PodHold::of_settings(kind.name(), it.paused, &it.update) == Some(*held)
                 })
             });
             if by_content {
@@ -59,14 +59,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = match held {
-                Held::Paused => finding.fix_with(
+                PodHold::Paused => finding.fix_with(
                     "Resume it, if it was paused on the member.",
                     group.kubectl("rollout resume").arg(&word).arg(name),
                 ),
-                Held::Partition(_) => {
+                PodHold::Partition(_) => {
                     finding.fix("Set the partition back to 0, if it was changed on the member.")
                 }
-                Held::OnDelete => {
+                PodHold::OnDelete => {
                     let delete = group.kubectl("delete").arg("pod");
                     let command = view.old_pod().map(|pod| delete.arg(&pod.meta.name));
                     finding.disrupt_with(

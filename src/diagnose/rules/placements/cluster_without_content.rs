@@ -2,10 +2,10 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::rollout::ClusterState;
-use crate::rollout::life::{self, Life};
+use crate::rollout::life::{self, PlacementLife};
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
-pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", Search::One(check))
+pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSearch::One(check))
     .reads(&[Concept::Binding])
     .person();
 
@@ -33,7 +33,7 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let names: Vec<_> = lost.iter().map(|(cluster, _)| cluster.name).collect();
-    let is_new = life::of_run(cx.inventory, run) == Life::Earlier;
+    let is_new = life::of_run(cx.inventory, run) == PlacementLife::Earlier;
     let why = if is_new {
         "the placement was deleted and created again after that"
     } else if names.len() == 1 {

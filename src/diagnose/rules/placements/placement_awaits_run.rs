@@ -5,7 +5,7 @@ use crate::kubefleet::reasons;
 
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
-pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", Search::One(check))
+pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", RuleSearch::One(check))
     .reads(&[Concept::Placement, Concept::Binding])
     .person();
 

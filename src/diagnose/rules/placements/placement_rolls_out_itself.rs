@@ -3,9 +3,13 @@
 use crate::diagnose::rules::prelude::*;
 
 /// Update runs apply to placements with strategy External only.
-pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", Search::One(check))
-    .reads(&[Concept::Placement])
-    .person();
+pub const RULE: Rule = Rule::info(
+    "FS802",
+    "placement-rolls-out-itself",
+    RuleSearch::One(check),
+)
+.reads(&[Concept::Placement])
+.person();
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     if cx.run().is_some() || cx.target().kind.concept() != Concept::Placement {

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
-use crate::rollout::timeline::Span;
+use crate::rollout::timeline::TimeSpan;
 
 /// Distances between marks, in seconds.
 const STEPS: [i64; 20] = [
@@ -18,14 +18,14 @@ const MARKS: i64 = 4;
 const NARROWEST: i64 = 40;
 
 /// The axis of time.
-pub(super) struct Scale {
+pub(super) struct TimeScale {
     from: Timestamp,
     length: i64,
     marks: Vec<Timestamp>,
     has_days: bool,
 }
 
-impl Scale {
+impl TimeScale {
     /// An axis from a moment to another.
     pub fn new(from: Timestamp, until: Timestamp) -> Self {
         let length = until.duration_since(from).as_secs().max(1);
@@ -51,7 +51,7 @@ impl Scale {
     }
 
     /// Where a bar begins, and how wide it is.
-    pub fn place(&self, span: &Span) -> (String, String) {
+    pub fn place(&self, span: &TimeSpan) -> (String, String) {
         let (from, until) = (self.share(span.from), self.share(span.until));
         let width = (until - from).max(NARROWEST);
         (percent(from.min(10_000 - NARROWEST)), percent(width))
@@ -99,8 +99,8 @@ fn percent(hundredths: i64) -> String {
 mod tests {
     use jiff::Timestamp;
 
-    use super::Scale;
-    use crate::rollout::timeline::Span;
+    use super::TimeScale;
+    use crate::rollout::timeline::TimeSpan;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).expect("a moment")
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn bars_stay_inside_and_can_be_seen() {
-        let scale = Scale::new(at(1000), at(2000));
+        let scale = TimeScale::new(at(1000), at(2000));
         let place = |from, until| {
-            scale.place(&Span {
+            scale.place(&TimeSpan {
                 from: at(from),
                 until: at(until),
                 open: false,
@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn marks_are_round_and_few() {
         for length in [0, 1, 7, 59, 3600, 90_000, 10_000_000, 400_000_000] {
-            let scale = Scale::new(at(1_767_923_456), at(1_767_923_456 + length));
+            let scale = TimeScale::new(at(1_767_923_456), at(1_767_923_456 + length));
             assert!(scale.marks.len() <= 5, "{length}: {:?}", scale.marks);
             if (2..=10_000_000).contains(&length) {
                 assert!(!scale.marks.is_empty() || length < 7, "{length}");
             }
         }
-        let hour = Scale::new(at(1_767_923_456), at(1_767_923_456 + 3600));
+        let hour = TimeScale::new(at(1_767_923_456), at(1_767_923_456 + 3600));
         assert!(hour.marks.iter().all(|mark| mark.as_second() % 900 == 0));
     }
 }

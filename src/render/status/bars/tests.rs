@@ -7,7 +7,7 @@ use textwrap::core::display_width;
 use super::{BarFrame, BarRun, all_bars, bars, meter};
 use crate::diagnose::status::{GateState, OpenGate, Status};
 use crate::render::status::changes::tests::{cluster, gate, stage, status};
-use crate::render::style::Paint;
+use crate::render::style::TextPaint;
 use crate::report::Verdict;
 use crate::rollout::{ClusterProgress, ClusterState, StageProgress, StageState, TaskTime};
 
@@ -16,7 +16,7 @@ const PLAIN: BarFrame<'static> = BarFrame {
     away: &[],
     columns: 77,
     rows: 23,
-    paint: Paint::new(false),
+    paint: TextPaint::new(false),
 };
 
 /// So many clusters in each state.
@@ -203,12 +203,12 @@ fn what_a_gate_waits_for_is_said() {
 #[test]
 fn colour_follows_the_palette_and_adds_no_text() {
     let painted = BarFrame {
-        paint: Paint::new(true),
+        paint: TextPaint::new(true),
         ..PLAIN
     };
     let lines = bars(&fleet(), &painted);
     let stuck = lines.iter().find(|line| line.contains("2 stuck")).unwrap();
-    let red = Paint::new(true).error("2 stuck: prod-europe-181, prod-europe-182");
+    let red = TextPaint::new(true).error("2 stuck: prod-europe-181, prod-europe-182");
     assert_eq!(*stuck, format!("  {red}"));
     for (painted, plain) in lines.iter().zip(bars(&fleet(), &PLAIN)) {
         assert_eq!(display_width(painted), display_width(&plain));
@@ -277,7 +277,7 @@ fn a_meter_is_full_only_when_all_is_done() {
     ] {
         let stage = drawn("a", StageState::Updating, states);
         assert_eq!(
-            meter::meter(&stage, 10, Paint::new(false)),
+            meter::meter(&stage, 10, TextPaint::new(false)),
             shown,
             "{states:?}"
         );
@@ -312,7 +312,7 @@ proptest! {
             ..gate(GateState::Pending)
         }).collect();
         let away = names.first().map(std::slice::from_ref).unwrap_or_default();
-        let frame = BarFrame { columns, rows, away, wanted: "stage=x", paint: Paint::new(painted) };
+        let frame = BarFrame { columns, rows, away, wanted: "stage=x", paint: TextPaint::new(painted) };
         let runs: Vec<_> = names.iter().enumerate().map(|(place, label)| BarRun {
             label,
             status: (place != 3).then_some(&status),

@@ -1,4 +1,6 @@
-use crate::diagnose::status::{GateState, OpenGate, PlacedCluster, RunOverview, Status, Truth};
+use crate::diagnose::status::{
+    ConditionTruth, GateState, OpenGate, PlacedCluster, RunOverview, Status,
+};
 use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -320,15 +322,15 @@ fn clusters_of_a_placement_are_told_by_what_they_have() {
         ..status(Verdict::Progressing, vec![])
     };
     let before = with(vec![
-        has("a", Some("3"), Some(Truth::True)),
+        has("a", Some("3"), Some(ConditionTruth::True)),
         has("b", None, None),
         has("c", None, None),
         has("d", None, None),
     ]);
     let after = with(vec![
-        has("a", Some("3"), Some(Truth::True)),
-        has("b", Some("4"), Some(Truth::True)),
-        has("c", Some("4"), Some(Truth::True)),
+        has("a", Some("3"), Some(ConditionTruth::True)),
+        has("b", Some("4"), Some(ConditionTruth::True)),
+        has("c", Some("4"), Some(ConditionTruth::True)),
     ]);
     assert_eq!(
         changes(&before, &after),

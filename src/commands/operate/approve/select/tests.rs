@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{Choice, select};
+use super::{ApprovalChoice, select};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
+use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::Object;
 use crate::rollout::{Rollout, TaskTime};
@@ -17,7 +17,7 @@ fn condition(kind: &str, status: &str, reason: &str) -> Value {
 
 /// What a request has been answered.
 #[derive(Clone, Copy, PartialEq)]
-enum Is {
+enum RequestAnswer {
     Pending,
     Ignored,
     Approved,
@@ -30,7 +30,7 @@ enum Is {
 
 /// A run with one stage and an approval before it, and two behind: KubeFleet's own validation lets
 /// only one be there, and nothing depends on that.
-fn inventory(states: [Is; 3]) -> Inventory {
+fn inventory(states: [RequestAnswer; 3]) -> Inventory {
     let names = [
         "web-before-canary",
         "web-after-canary",
@@ -48,8 +48,8 @@ fn inventory(states: [Is; 3]) -> Inventory {
             "StageTaskApprovalRequestApproved",
         );
         let conditions = match states[place] {
-            Is::NotAsked => json!([]),
-            Is::Accepted => json!([created, approved]),
+            RequestAnswer::NotAsked => json!([]),
+            RequestAnswer::Accepted => json!([created, approved]),
             _ => json!([created]),
         };
         json!({"type": "Approval", "approvalRequestName": names[place], "conditions": conditions})
@@ -96,23 +96,23 @@ fn inventory(states: [Is; 3]) -> Inventory {
             "ApprovalRequestApprovalAccepted",
         );
         let conditions = match state {
-            Is::Approved => json!([approved]),
-            Is::Accepted => json!([approved, accepted]),
-            Is::Ignored => {
+            RequestAnswer::Approved => json!([approved]),
+            RequestAnswer::Accepted => json!([approved, accepted]),
+            RequestAnswer::Ignored => {
                 approved["observedGeneration"] = json!(0);
                 json!([approved])
             }
             _ => json!([]),
         };
         request["status"] = json!({"conditions": conditions});
-        if state == Is::Foreign {
+        if state == RequestAnswer::Foreign {
             request["spec"]["parentStageRollout"] = json!("another");
         }
         let request = Object::of(&request);
         let query = HubQuery::named(request.kind, "", name);
         let (objects, outcome) = match state {
-            Is::NotAsked | Is::Deleted => (Vec::new(), Outcome::Listed),
-            Is::Unreadable => (Vec::new(), Outcome::Denied("no, not you".to_owned())),
+            RequestAnswer::NotAsked | RequestAnswer::Deleted => (Vec::new(), Outcome::Listed),
+            RequestAnswer::Unreadable => (Vec::new(), Outcome::Denied("no, not you".to_owned())),
             _ => (vec![request], Outcome::Listed),
         };
         known.push((query, objects, outcome));
@@ -120,7 +120,7 @@ fn inventory(states: [Is; 3]) -> Inventory {
     for (query, objects, outcome) in known {
         walk.absorb(
             vec![query],
-            vec![Answer {
+            vec![QueryAnswer {
                 objects: objects.into(),
                 outcome,
             }],
@@ -130,7 +130,7 @@ fn inventory(states: [Is; 3]) -> Inventory {
     Inventory::new(walk, now, HubFacts::default())
 }
 
-const EVERYTHING: Choice<'static> = Choice {
+const EVERYTHING: ApprovalChoice<'static> = ApprovalChoice {
     request: None,
     stage: None,
     task: None,
@@ -138,7 +138,10 @@ const EVERYTHING: Choice<'static> = Choice {
 };
 
 /// What is to be written, was given, and was taken; or why nothing is.
-fn chosen(states: [Is; 3], choice: &Choice<'_>) -> Result<[Vec<String>; 3], Error> {
+fn chosen(
+    states: [RequestAnswer; 3],
+    choice: &ApprovalChoice<'_>,
+) -> Result<[Vec<String>; 3], Error> {
     let inventory = inventory(states);
     let rollout = Rollout::new(&inventory).unwrap();
     let selection = select(&rollout, choice)?;
@@ -148,7 +151,7 @@ fn chosen(states: [Is; 3], choice: &Choice<'_>) -> Result<[Vec<String>; 3], Erro
 
 #[test]
 fn one_of_several_is_named_or_all_are_meant() {
-    use Is::{Accepted, Approved, Ignored, Pending};
+    use RequestAnswer::{Accepted, Approved, Ignored, Pending};
     let both = [Accepted, Pending, Ignored];
     let error = chosen(both, &EVERYTHING).unwrap_err();
     assert_eq!(
@@ -159,19 +162,19 @@ fn one_of_several_is_named_or_all_are_meant() {
     assert!(hint.contains("approve web-after-canary\n"), "{hint}");
     assert!(hint.contains("approve web-after-canary-2"), "{hint}");
     // Narrowed to the same two, it is the same.
-    let after = Choice {
+    let after = ApprovalChoice {
         stage: Some("canary"),
         task: Some(TaskTime::After),
         ..EVERYTHING
     };
     assert!(chosen(both, &after).is_err());
-    let all = Choice {
+    let all = ApprovalChoice {
         all: true,
         ..EVERYTHING
     };
     let names = ["web-after-canary", "web-after-canary-2"].map(str::to_owned);
     assert_eq!(chosen(both, &all).unwrap()[0], names);
-    let one = Choice {
+    let one = ApprovalChoice {
         request: Some("web-after-canary-2"),
         ..EVERYTHING
     };
@@ -185,7 +188,7 @@ fn one_of_several_is_named_or_all_are_meant() {
 
 #[test]
 fn what_stands_in_the_way_is_said() {
-    use Is::{Accepted, Deleted, Foreign, NotAsked, Pending, Unreadable};
+    use RequestAnswer::{Accepted, Deleted, Foreign, NotAsked, Pending, Unreadable};
     for (state, exit, words) in [
         (
             NotAsked,
@@ -211,7 +214,7 @@ fn what_stands_in_the_way_is_said() {
     }
     let error = chosen([Accepted; 3], &EVERYTHING).unwrap_err();
     assert!(error.message.contains("is already approved and accepted"));
-    let stray = Choice {
+    let stray = ApprovalChoice {
         request: Some("stray"),
         ..EVERYTHING
     };
@@ -221,12 +224,16 @@ fn what_stands_in_the_way_is_said() {
 
 #[test]
 fn what_is_accepted_already_is_no_error_where_it_is_named() {
-    let before = Choice {
+    let before = ApprovalChoice {
         stage: Some("canary"),
         task: Some(TaskTime::Before),
         ..EVERYTHING
     };
-    let states = [Is::Accepted, Is::Pending, Is::NotAsked];
+    let states = [
+        RequestAnswer::Accepted,
+        RequestAnswer::Pending,
+        RequestAnswer::NotAsked,
+    ];
     let [write, _, taken] = chosen(states, &before).unwrap();
     assert!(write.is_empty());
     assert_eq!(taken, ["web-before-canary"]);

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
-use super::{AppliedRecords, BothSides, Counterpart, Outcome, WantedObject, having};
-use super::{Identity, Unresolved, listed_as, parsed, questions, there};
+use super::{AppliedRecords, BothSides, ClusterMatch, Outcome, WantedObject, having};
+use super::{Identity, UnresolvedObjects, listed_as, parsed, questions, there};
 use crate::kubefleet::work::Work;
 use crate::manifests::live::ServedKind;
-use crate::member::model::{AnyObject, Applied};
+use crate::member::model::{AnyObject, AppliedWork};
 
 fn web() -> WantedObject {
     WantedObject::new("deploy/web", Some("shop")).unwrap()
@@ -26,7 +26,7 @@ fn work(applied: &str) -> Work {
     .unwrap()
 }
 
-fn applied(name: &str, uid: &str) -> Applied {
+fn applied(name: &str, uid: &str) -> AppliedWork {
     parsed(json!({
         "metadata": {"name": name},
         "spec": {"workName": name, "workNamespace": "fleet-member-member-1"},
@@ -60,7 +60,7 @@ fn object(owners: &[&str]) -> AnyObject {
 /// these AppliedWorks list it, and where the Work has this state.
 fn differences(
     object: &[Option<AnyObject>],
-    records: &[Applied],
+    records: &[AppliedWork],
     work: Option<&Work>,
 ) -> Vec<String> {
     let wanted = web();
@@ -175,8 +175,11 @@ fn applied_works_say_which_member_it_is() {
     let denied = || Outcome::Denied("no".to_owned());
     let one = records(&["member-1", "member-1"], Outcome::Listed);
     assert_eq!(one.cluster().unwrap(), "member-1");
-    assert_eq!(one.counterpart("member-1"), Counterpart::Sure);
-    assert!(matches!(one.counterpart("member-2"), Counterpart::Other(_)));
+    assert_eq!(one.counterpart("member-1"), ClusterMatch::Sure);
+    assert!(matches!(
+        one.counterpart("member-2"),
+        ClusterMatch::Other(_)
+    ));
     for (records, code) in [
         (records(&["member-1", "member-2"], Outcome::Listed), 1),
         (records(&[], Outcome::Listed), 1),
@@ -185,13 +188,13 @@ fn applied_works_say_which_member_it_is() {
         assert_eq!(records.cluster().unwrap_err().exit as u8, code);
     }
     let empty = records(&[], Outcome::Listed);
-    assert_eq!(empty.counterpart("member-1"), Counterpart::Unknown);
+    assert_eq!(empty.counterpart("member-1"), ClusterMatch::Unknown);
     let unread = records(&[], denied());
-    assert_eq!(unread.counterpart("member-1"), Counterpart::Unknown);
+    assert_eq!(unread.counterpart("member-1"), ClusterMatch::Unknown);
     let no_member = records(&[], Outcome::NotServed);
     assert!(matches!(
         no_member.counterpart("member-1"),
-        Counterpart::Other(_)
+        ClusterMatch::Other(_)
     ));
 }
 
@@ -228,7 +231,7 @@ fn an_object_is_asked_for_by_what_is_known_of_it() {
         paths(missing.unwrap().resolve(&web(), &kinds).unwrap()),
         [named]
     );
-    let nowhere = || Unresolved {
+    let nowhere = || UnresolvedObjects {
         namespaces: Vec::new(),
     };
     let why = nowhere().resolve(&web(), &kinds).unwrap_err();

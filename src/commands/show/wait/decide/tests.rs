@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 
-use super::{Awaited, Standing, WaitDecision, decide, together};
+use super::{WaitCondition, WaitDecision, WaitStanding, decide, together};
 use crate::diagnose::status::{GateState, OpenGate, RunOverview, Status};
 use crate::exit::Exit;
 use crate::report::{Subject, Verdict};
@@ -25,7 +25,7 @@ const VERDICTS: [Verdict; 13] = [
     Verdict::Unknown,
 ];
 
-fn conditions(text: &str) -> Vec<Awaited> {
+fn conditions(text: &str) -> Vec<WaitCondition> {
     text.split(',').map(|one| one.parse().unwrap()).collect()
 }
 
@@ -281,13 +281,13 @@ fn one_that_cannot_get_there_ends_the_wait_for_all_unless_it_is_kept_waiting() {
         let standings: Vec<_> = runs
             .chars()
             .map(|run| match run {
-                'w' => Standing::Waiting,
-                'm' => Standing::Met,
+                'w' => WaitStanding::Waiting,
+                'm' => WaitStanding::Met,
                 code => {
                     let code = code.to_digit(10).and_then(|code| u8::try_from(code).ok());
                     let mut all = Exit::ALL.into_iter();
                     let exit = all.find(|exit| Some(exit.code()) == code);
-                    Standing::Ended(exit.unwrap())
+                    WaitStanding::Ended(exit.unwrap())
                 }
             })
             .collect();
@@ -462,7 +462,7 @@ fn conditions_are_read_and_written_alike() {
         "approval=canary/after",
         "stage=canary",
     ] {
-        let condition: Awaited = text.parse().unwrap();
+        let condition: WaitCondition = text.parse().unwrap();
         assert_eq!(condition.to_string(), text);
     }
     for text in [
@@ -475,6 +475,6 @@ fn conditions_are_read_and_written_alike() {
         "succeeded=x",
         "Succeeded",
     ] {
-        assert!(text.parse::<Awaited>().is_err(), "{text}");
+        assert!(text.parse::<WaitCondition>().is_err(), "{text}");
     }
 }
