@@ -5,390 +5,262 @@
 //! troubleshoot.
 
 use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
 
-/// What a token is made of behind its beginning.
-#[derive(Debug, Clone, Copy)]
-pub enum Of {
-    /// `0-9a-fA-F`
-    Hex,
-    /// `0-9a-zA-Z`
-    Alnum,
-    /// `A-Z0-9`
-    Upper,
-    /// Letters, digits, `-` and `_`
-    Word,
-    /// The same with `.`, `=` and `%`
-    Dotted,
-    /// Letters, digits, `+`, `/`, `=`, `-` and `_`
-    Base64,
-    /// What may stand in the path of a URL
-    Path,
-}
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex_lite::Regex;
 
-impl Of {
-    fn has(self, c: char) -> bool {
-        match self {
-            Self::Hex => c.is_ascii_hexdigit(),
-            Self::Alnum => c.is_ascii_alphanumeric(),
-            Self::Upper => c.is_ascii_uppercase() || c.is_ascii_digit(),
-            Self::Word => c.is_ascii_alphanumeric() || matches!(c, '-' | '_'),
-            Self::Dotted => c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '=' | '%'),
-            Self::Base64 => c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '='),
-            Self::Path => {
-                c.is_ascii_alphanumeric()
-                    || matches!(c, '-' | '_' | '+' | '/' | '=' | '@' | '.' | '~' | ':')
-            }
-        }
-    }
-}
+use super::names::STEMS;
+use super::values::{decode, is_encoded_pair, is_harmless, is_mixed, is_object_name, looks_random};
 
-/// A form: how it begins, what follows, and how much of it at least.
-pub type SecretForm = (&'static str, Of, usize);
+/// Tokens: of what they are made behind their beginnings, how long that is at least, and the beginnings.
+const TOKENS: &str = "\
+hex 32 dapi SK key- shpat_ shpca_ shppa_ shpss_
+hex 40 pul- squ_ sqp_ sqa_ sbp_ shippo_live_ shippo_test_ rubygems_
+hex 64 sntryu_ dop_v1_ doo_v1_ dor_v1_
+upper 16 AKIA ASIA ABIA ACCA
+upper 26 API- GOOG1
+alnum 10 sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ rzp_live_
+alnum 16 LTAI sm_aat_ sm_pat_ sm_sat_
+alnum 24 s. NRAK-
+alnum 30 sk- cio p8e- ico- lin_api_ lin_oauth_ BBFF- hf_ api_org_
+alnum 36 ghp_ gho_ ghu_ ghs_ ghr_ npm_ nfp_ pnu_ r8_ pplx- ntn_ gsk_ dp.pt. dp.sa. dp.ct. bkua_ CLOJARS_ secret_ oy2
+alnum 50 AGE-SECRET-KEY-1 AKCp EZAK EZTK EAAC EAAM EAAG rdme_ xai- cmVmd
+word 12 AVNS_ FLWSECK tskey- whsec_
+word 20 sk-ant- sk-proj- sk-svcacct- sk-admin- sk-None- sk-or- dckr_pat_ dckr_oat_ hvs. hvb. hvr. github_pat_
+word 20 gldt- glft- glffct- glimt- glrtr- glsoat- glcbt- glwt- glagent- gloas- glptt- GR1348941 A3- GOCSPX- NRII-
+word 20 sb_secret_ sq0atp- sgp_ lsv2_pt_ lsv2_sk_
+word 35 AIza 1//0 AQVN sdk- pat-na1- pat-eu1- HRKU- figd_ fo1_ glsa_ sha256~ pcsk_ sq0csp- dnkey- CCIPAT_ CCIPRJ_
+word 35 CFPAT- tk-us- PMAK- pypi- s-s4t2 xkeysib- xsmtpsib-
+word 58 EAAA
+dotted 16 glpat- glrt- xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe.xox xapp- snyk_uat. ya29. ATBB
+dotted 32 pscale_tkn_ pscale_oauth_ pscale_pw_ dp.st. duffel_ ATATT3 ATCTT3 ATOA tfp_
+dotted 60 SG. sk.eyJ fio-u- sat. pat. dt0c01. dt0s01. t1.9eu v1.0-
+dotted 79 pat
+base64 20 bedrock-api-key- sntrys_
+base64 32 glc_ fm1r_ fm1a_ fm2_ ABSK ops_eyJ eyJrIjoi ZXlK {SSHA} {SHA}
+hash 24 $2a$ $2b$ $2y$ $1$ $5$ $6$ $apr1$ $argon2 $scrypt$";
 
-/// Tokens, by how they begin.
-pub const TOKENS: &[SecretForm] = &[
-    // 1Password, Adobe, age, Aiven, Airtable
-    ("ops_eyJ", Of::Base64, 100),
-    ("A3-", Of::Word, 27),
-    ("p8e-", Of::Alnum, 32),
-    ("AGE-SECRET-KEY-1", Of::Alnum, 50),
-    ("AVNS_", Of::Word, 15),
-    ("pat", Of::Dotted, 79),
-    // Alibaba, Amazon
-    ("LTAI", Of::Alnum, 16),
-    ("AKIA", Of::Upper, 16),
-    ("ASIA", Of::Upper, 16),
-    ("ABIA", Of::Upper, 16),
-    ("ACCA", Of::Upper, 16),
-    ("ABSK", Of::Base64, 100),
-    ("bedrock-api-key-", Of::Base64, 20),
-    // Anthropic, OpenAI and others who begin like them
-    ("sk-ant-", Of::Word, 20),
-    ("sk-proj-", Of::Word, 20),
-    ("sk-svcacct-", Of::Word, 20),
-    ("sk-admin-", Of::Word, 20),
-    ("sk-None-", Of::Word, 20),
-    ("sk-or-", Of::Word, 32),
-    ("sk-", Of::Alnum, 32),
-    // Artifactory, Atlassian, Bitbucket
-    ("AKCp", Of::Alnum, 60),
-    ("cmVmd", Of::Alnum, 59),
-    ("ATATT3", Of::Dotted, 40),
-    ("ATCTT3", Of::Dotted, 40),
-    ("ATBB", Of::Dotted, 24),
-    ("ATOA", Of::Dotted, 40),
-    // Buildkite, CircleCI, Clojars, Cloudflare, Contentful, Cargo
-    ("bkua_", Of::Alnum, 40),
-    ("CCIPAT_", Of::Word, 40),
-    ("CCIPRJ_", Of::Word, 40),
-    ("CLOJARS_", Of::Alnum, 40),
-    ("v1.0-", Of::Word, 100),
-    ("CFPAT-", Of::Word, 40),
-    ("cio", Of::Alnum, 32),
-    // Databricks, Defined, DigitalOcean, Docker, Doppler, Duffel, Dynatrace
-    ("dapi", Of::Hex, 32),
-    ("dnkey-", Of::Word, 40),
-    ("dop_v1_", Of::Hex, 64),
-    ("doo_v1_", Of::Hex, 64),
-    ("dor_v1_", Of::Hex, 64),
-    ("dckr_pat_", Of::Word, 20),
-    ("dckr_oat_", Of::Word, 20),
-    ("dp.pt.", Of::Alnum, 40),
-    ("dp.st.", Of::Dotted, 40),
-    ("dp.sa.", Of::Alnum, 40),
-    ("dp.ct.", Of::Alnum, 40),
-    ("duffel_", Of::Dotted, 43),
-    ("dt0c01.", Of::Dotted, 80),
-    ("dt0s01.", Of::Dotted, 80),
-    // EasyPost, Facebook, Figma, Flutterwave, Fly, Frame.io
-    ("EZAK", Of::Alnum, 54),
-    ("EZTK", Of::Alnum, 54),
-    ("EAAC", Of::Alnum, 80),
-    ("EAAM", Of::Alnum, 80),
-    ("EAAG", Of::Alnum, 80),
-    ("figd_", Of::Word, 40),
-    ("FLWSECK", Of::Word, 12),
-    ("fo1_", Of::Word, 43),
-    ("fm1r_", Of::Base64, 100),
-    ("fm1a_", Of::Base64, 100),
-    ("fm2_", Of::Base64, 100),
-    ("fio-u-", Of::Dotted, 64),
-    // GitHub, GitLab
-    ("ghp_", Of::Alnum, 36),
-    ("gho_", Of::Alnum, 36),
-    ("ghu_", Of::Alnum, 36),
-    ("ghs_", Of::Alnum, 36),
-    ("ghr_", Of::Alnum, 36),
-    ("github_pat_", Of::Word, 36),
-    ("glpat-", Of::Dotted, 20),
-    ("gldt-", Of::Word, 20),
-    ("glft-", Of::Word, 20),
-    ("glffct-", Of::Word, 20),
-    ("glimt-", Of::Word, 20),
-    ("glagent-", Of::Word, 40),
-    ("gloas-", Of::Word, 40),
-    ("glptt-", Of::Word, 40),
-    ("glrt-", Of::Dotted, 20),
-    ("glrtr-", Of::Word, 20),
-    ("glsoat-", Of::Word, 20),
-    ("glcbt-", Of::Word, 20),
-    ("glwt-", Of::Word, 20),
-    ("GR1348941", Of::Word, 20),
-    // Google, Grafana, Groq
-    ("AIza", Of::Word, 35),
-    ("ya29.", Of::Dotted, 20),
-    ("GOCSPX-", Of::Word, 28),
-    ("1//0", Of::Word, 35),
-    ("GOOG1", Of::Upper, 40),
-    ("glc_", Of::Base64, 32),
-    ("glsa_", Of::Word, 40),
-    ("eyJrIjoi", Of::Base64, 40),
-    ("gsk_", Of::Alnum, 40),
-    // Harness, HashiCorp, Heroku, Hubspot, Hugging Face
-    ("sat.", Of::Dotted, 60),
-    ("pat.", Of::Dotted, 60),
-    ("hvs.", Of::Word, 20),
-    ("hvb.", Of::Word, 20),
-    ("hvr.", Of::Word, 20),
-    ("s.", Of::Alnum, 24),
-    ("HRKU-", Of::Word, 36),
-    ("pat-na1-", Of::Word, 36),
-    ("pat-eu1-", Of::Word, 36),
-    ("hf_", Of::Alnum, 30),
-    ("api_org_", Of::Alnum, 30),
-    // Infracost, Intra42, LangSmith, LaunchDarkly, Linear
-    ("ico-", Of::Alnum, 32),
-    ("s-s4t2", Of::Word, 60),
-    ("lsv2_pt_", Of::Word, 32),
-    ("lsv2_sk_", Of::Word, 32),
-    ("sdk-", Of::Word, 36),
-    ("lin_api_", Of::Alnum, 32),
-    ("lin_oauth_", Of::Alnum, 32),
-    // Mailgun, Mapbox, MessageBird, Netlify, New Relic, Notion, npm, NuGet
-    ("key-", Of::Hex, 32),
-    ("sk.eyJ", Of::Dotted, 60),
-    ("nfp_", Of::Alnum, 36),
-    ("NRAK-", Of::Alnum, 27),
-    ("NRII-", Of::Word, 30),
-    ("ntn_", Of::Alnum, 40),
-    ("secret_", Of::Alnum, 43),
-    ("npm_", Of::Alnum, 36),
-    ("oy2", Of::Alnum, 43),
-    // Octopus, OpenShift, Perplexity, Pinecone, PlanetScale, Postman, Prefect, Pulumi, PyPI
-    ("API-", Of::Upper, 26),
-    ("sha256~", Of::Word, 43),
-    ("pplx-", Of::Alnum, 40),
-    ("pcsk_", Of::Word, 40),
-    ("pscale_tkn_", Of::Dotted, 32),
-    ("pscale_oauth_", Of::Dotted, 32),
-    ("pscale_pw_", Of::Dotted, 32),
-    ("PMAK-", Of::Word, 50),
-    ("pnu_", Of::Alnum, 36),
-    ("pul-", Of::Hex, 40),
-    ("pypi-", Of::Word, 50),
-    // Readme, Replicate, RubyGems, Scalingo, Sendgrid, Sendinblue, Sentry, Settlemint
-    ("rdme_", Of::Alnum, 60),
-    ("r8_", Of::Alnum, 37),
-    ("rubygems_", Of::Hex, 48),
-    ("tk-us-", Of::Word, 48),
-    ("SG.", Of::Dotted, 60),
-    ("xkeysib-", Of::Word, 64),
-    ("xsmtpsib-", Of::Word, 64),
-    ("sntrys_", Of::Base64, 60),
-    ("sntryu_", Of::Hex, 64),
-    ("sm_aat_", Of::Alnum, 16),
-    ("sm_pat_", Of::Alnum, 16),
-    ("sm_sat_", Of::Alnum, 16),
-    // Shippo, Shopify, Slack, Snyk, Sonar, Sourcegraph, Square, Stripe, Supabase
-    ("shippo_live_", Of::Hex, 40),
-    ("shippo_test_", Of::Hex, 40),
-    ("shpat_", Of::Hex, 32),
-    ("shpca_", Of::Hex, 32),
-    ("shppa_", Of::Hex, 32),
-    ("shpss_", Of::Hex, 32),
-    ("xoxb-", Of::Dotted, 16),
-    ("xoxp-", Of::Dotted, 16),
-    ("xoxa-", Of::Dotted, 16),
-    ("xoxr-", Of::Dotted, 16),
-    ("xoxs-", Of::Dotted, 16),
-    ("xoxo-", Of::Dotted, 16),
-    ("xoxc-", Of::Dotted, 16),
-    ("xoxd-", Of::Dotted, 16),
-    ("xoxe-", Of::Dotted, 16),
-    ("xoxe.xox", Of::Dotted, 16),
-    ("xapp-", Of::Dotted, 16),
-    ("snyk_uat.", Of::Dotted, 30),
-    ("squ_", Of::Hex, 40),
-    ("sqp_", Of::Hex, 40),
-    ("sqa_", Of::Hex, 40),
-    ("sgp_", Of::Word, 40),
-    ("sq0atp-", Of::Word, 22),
-    ("sq0csp-", Of::Word, 40),
-    ("EAAA", Of::Word, 58),
-    ("sk_live_", Of::Alnum, 10),
-    ("sk_test_", Of::Alnum, 10),
-    ("sk_prod_", Of::Alnum, 10),
-    ("rk_live_", Of::Alnum, 10),
-    ("rk_test_", Of::Alnum, 10),
-    ("rk_prod_", Of::Alnum, 10),
-    ("rzp_live_", Of::Alnum, 14),
-    ("whsec_", Of::Base64, 24),
-    ("sbp_", Of::Hex, 40),
-    ("sb_secret_", Of::Word, 20),
-    // Tailscale, Twilio, Typeform, Ubidots, xAI, Yandex
-    ("tskey-", Of::Word, 16),
-    ("SK", Of::Hex, 32),
-    ("tfp_", Of::Dotted, 50),
-    ("BBFF-", Of::Alnum, 30),
-    ("xai-", Of::Alnum, 60),
-    ("AQVN", Of::Word, 35),
-    ("t1.9eu", Of::Dotted, 80),
-    // Private keys and web tokens in base64
-    ("LS0tLS1CRUdJTiBQUklWQVRFIEtF", Of::Base64, 20),
-    ("LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBL", Of::Base64, 20),
-    ("LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtF", Of::Base64, 20),
-    ("LS0tLS1CRUdJTiBEU0EgUFJJVkFURSBL", Of::Base64, 20),
-    ("LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUg", Of::Base64, 20),
-    ("LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURSBL", Of::Base64, 20),
-    ("LS0tLS1CRUdJTiBQR1AgUFJJVkFURSBL", Of::Base64, 20),
-    ("ZXlKaGJHY2lPaU", Of::Base64, 40),
-    ("ZXlKMGVYQWlPaU", Of::Base64, 40),
-    ("ZXlKcmFXUWlPaU", Of::Base64, 40),
-    // Hashes of passwords: bcrypt, crypt, Apache, argon2, scrypt
-    ("$2a$", Of::HASH, 50),
-    ("$2b$", Of::HASH, 50),
-    ("$2y$", Of::HASH, 50),
-    ("$6$", Of::HASH, 40),
-    ("$5$", Of::HASH, 30),
-    ("$1$", Of::HASH, 24),
-    ("$apr1$", Of::HASH, 24),
-    ("$argon2", Of::HASH, 30),
-    ("$scrypt$", Of::HASH, 30),
-    ("{SSHA}", Of::Base64, 24),
-    ("{SHA}", Of::Base64, 24),
+/// A form: how it begins, or words of which one is in each text that has it; its pattern, which begins
+/// there with `^`, of which the group is secret, or all; and what else has to be true of the secret.
+type SecretForm = (&'static str, &'static str, fn(&str) -> bool);
+
+const FORMS: &[SecretForm] = &[
+    // Tokens that are known by what is in their middle: Entra ID, Terraform, Telegram, MaxMind, Mailchimp
+    (
+        "Q~ .atlasv1. :AA _mmk -us",
+        r"(?x)\b(?:[0-9A-Za-z_~.-]{4}Q~[0-9A-Za-z_~.-]{31,40} | [0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_-]{60,80}
+            | [0-9]{8,10}:AA[0-9A-Za-z_-]{33} | [0-9A-Za-z_]{36}_mmk | [0-9a-f]{32}-us[0-9]{1,2})",
+        is_mixed,
+    ),
+    // JSON web tokens: three parts, of which the first two are JSON
+    (
+        "eyJ",
+        r"^eyJ[0-9A-Za-z_-]{7,}\.[0-9A-Za-z_-]{10,}(?:\.[0-9A-Za-z_-]*)*",
+        |_| true,
+    ),
+    // PEM, to the end of the text where it is cut off. Lines may be joined by `\n`.
+    (
+        "-----BEGIN",
+        r"^(?s)-----BEGIN [^\n-]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [^\n-]*-*|$)",
+        |_| true,
+    ),
+    (
+        "LS0tLS1CRUdJTi",
+        r"^LS0tLS1CRUdJTi[0-9A-Za-z_+/=-]{20,}",
+        |key| {
+            decode(&key[..key.len().min(64) / 4 * 4]).is_some_and(|key| key.contains("PRIVATE KEY"))
+        },
+    ),
+    // Addresses with a credential in their path
+    (
+        "hooks.slack.com/ hooks.slack-gov.com/ discord.com/api/ discordapp.com/api/ .webhook.office.com/ outlook.office.com/webhook/ api.telegram.org/bot hooks.zapier.com/ maker.ifttt.com/ events.pagerduty.com/ open.feishu.cn/open-apis/ open.larksuite.com/open-apis/ hc-ping.com/ alert.victorops.com/ hooks.mattermost.com/",
+        r"^[a-z.-]+/(?:services/|workflows/|triggers?/|api/webhooks/|webhookb2/|webhook/|bot|hooks/(?:catch/)?|integrations?/|open-apis/bot/v2/hook/)?([0-9A-Za-z_+/=@.~:-]{10,})",
+        |_| true,
+    ),
+    // `scheme://user:PASSWORD@host`, also with a slash in it, where it is no port; `https://TOKEN@host`.
+    // A user alone is no credential, but tokens stand there for a registry or repository.
+    (
+        "://",
+        r#"^(?x)://[^\s/?\#"'<>`\\,:]*:(?: ([^\s/?\#"'<>`\\,]*)@
+            | ([0-9]*[^\s0-9/?\#"'<>`\\,][^\s"'<>`\\,]*)@[0-9A-Za-z])"#,
+        |password| !is_harmless(password),
+    ),
+    (
+        "http:// https://",
+        r#"^https?://([^\s/?\#"'<>`\\,:]+)@"#,
+        |token| token != "git" && !is_harmless(token),
+    ),
+    (
+        "@tcp( @unix(",
+        r#"[0-9A-Za-z_.-]+:([^\s,"'`\\@][^\s,"'`\\]*)@(?:tcp|unix)\("#,
+        |password| !is_harmless(password),
+    ),
+    // A word is no token: one has a digit, and is long, or is `USER:PASSWORD` in base64.
+    (
+        "bearer basic",
+        r#"^(?i)(?:bearer|basic)[ :"']{1,4}([0-9A-Za-z_.~+/=:|-]{8,})"#,
+        |token| {
+            token.len() >= 16
+                && token.contains(|c: char| c.is_ascii_digit())
+                && !is_object_name(token)
+                || is_encoded_pair(token)
+        },
+    ),
+    // What is secret in a query only
+    (
+        "?sig &sig ?x- &x- ?assertion &assertion",
+        r#"^(?i)[?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|assertion)=([^\s&"'\#\\:]+)"#,
+        |value| !is_harmless(value),
+    ),
+    (
+        "?key= &key= ?code= &code= ?hash= &hash=",
+        r#"^(?i)[?&](?:key|code|hash)=([^\s&"'\#\\:]{16,})"#,
+        looks_random,
+    ),
+    // Programs whose flags say nothing by their names
+    (
+        "curl",
+        r#"\bcurl\b[^\n]*?[ "',](?:-u|-U|--user|--proxy-user)["', =\\]*[^\s:"',=]+:([^\s"'\\]+)"#,
+        |value| !is_harmless(value),
+    ),
+    (
+        "mysql mariadb sshpass",
+        r#"\b(?:mysql|mariadb|sshpass)\b[^\n]*?[ "',]-p([^\s"',\\]+)"#,
+        |value| !is_harmless(value),
+    ),
+    (
+        "sshpass redis-cli login ldap mongo",
+        r#"\b(?:sshpass|redis-cli|(?:docker|podman|registry|az) login|ldap(?:search|add|modify)|mongo(?:sh|dump)?)\b[^\n]*?[ "',]-[paw]["', =\\]+([^\s"'\\]+)"#,
+        |value| !is_harmless(value),
+    ),
 ];
 
-/// Addresses with a credential in their path: everything behind the marker.
-pub const ADDRESSES: &[SecretForm] = &[
-    ("hooks.slack.com/services/", Of::Path, 20),
-    ("hooks.slack.com/workflows/", Of::Path, 20),
-    ("hooks.slack.com/triggers/", Of::Path, 20),
-    ("hooks.slack-gov.com/services/", Of::Path, 20),
-    ("discord.com/api/webhooks/", Of::Path, 20),
-    ("discordapp.com/api/webhooks/", Of::Path, 20),
-    (".webhook.office.com/webhookb2/", Of::Path, 20),
-    ("outlook.office.com/webhook/", Of::Path, 20),
-    ("api.telegram.org/bot", Of::Path, 20),
-    ("hooks.zapier.com/hooks/catch/", Of::Path, 10),
-    ("maker.ifttt.com/trigger/", Of::Path, 20),
-    ("events.pagerduty.com/integration/", Of::Path, 20),
-    ("open.feishu.cn/open-apis/bot/v2/hook/", Of::Path, 20),
-    ("open.larksuite.com/open-apis/bot/v2/hook/", Of::Path, 20),
-    ("hc-ping.com/", Of::Path, 20),
-    ("alert.victorops.com/integrations/", Of::Path, 20),
-    ("hooks.mattermost.com/hooks/", Of::Path, 20),
-];
-
-/// What is on one side of a middle: of what it is made, how much there is at least and at most.
-type Side = (Of, usize, usize);
-/// The middle of a token, what comes before it, and what behind it.
-pub type Middle = (&'static str, Side, Side);
-
-/// Tokens that are known by what is in their middle: what comes before it and how much of it, and
-/// the same behind it.
-pub const MIDDLES: &[Middle] = &[
-    // The secret of an application in Entra ID
-    ("Q~", (Of::Dotted, 4, 4), (Of::Dotted, 31, 40)),
-    // Terraform Cloud
-    (".atlasv1.", (Of::Alnum, 14, 14), (Of::Dotted, 60, 80)),
-    // A bot of Telegram
-    (":AA", (Of::Alnum, 8, 10), (Of::Word, 33, 33)),
-    // MaxMind
-    ("_mmk", (Of::Word, 36, 36), (Of::Alnum, 0, 0)),
-    // Mailchimp
-    ("-us", (Of::Hex, 32, 32), (Of::Alnum, 1, 2)),
-    // Keys of Azure's services have a signature in them
-    ("+ASt", (Of::Base64, 76, 80), (Of::Base64, 4, 8)),
-    ("AzSe", (Of::Base64, 42, 44), (Of::Base64, 6, 8)),
-    ("ACDb", (Of::Base64, 76, 80), (Of::Base64, 4, 8)),
-];
-
-impl Of {
-    /// What the hash of a password is made of.
-    const HASH: Self = Self::Path;
+/// What a word in a text may lead to.
+#[derive(Clone, Copy)]
+enum Lead {
+    /// A token: of what it is made, and how long that is at least.
+    Token(&'static str, usize),
+    Form(usize),
+    Name,
 }
 
-/// The token of a form that begins here; else how far there is none that begins like it.
-pub fn token(text: &str, start: usize, form: SecretForm) -> Result<Range<usize>, usize> {
-    let (beginning, of, least) = form;
-    let body = start + beginning.len();
-    if !text[start..].starts_with(beginning) || !begins_here(text, start) {
-        return Err(start);
-    }
-    let is_hash = beginning.starts_with('$');
-    let end = run(text, body, |c| {
-        of.has(c) || is_hash && matches!(c, '$' | ',' | '=')
+/// All words that lead to a credential, found in one pass. A text without any is done.
+struct Leads {
+    words: AhoCorasick,
+    of: Vec<(Lead, &'static str)>,
+}
+
+static LEADS: LazyLock<Option<Leads>> = LazyLock::new(|| {
+    let tokens = TOKENS.lines().filter_map(|row| {
+        let (part, row) = row.split_once(' ')?;
+        let (least, words) = row.split_once(' ')?;
+        Some((Lead::Token(part, least.parse().ok()?), words))
     });
-    let made_of = &text[body..end];
-    // A longer word of hexadecimal digits, of capitals or of small letters is another thing.
-    let goes_on = text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
-    let fits = made_of.len() >= least && (!goes_on || matches!(of, Of::Path));
-    // Of capitals alone, the length tells.
-    let exact = matches!(of, Of::Upper) && made_of.len() == least;
-    if fits && (exact || is_mixed(made_of)) {
-        Ok(start..end)
-    } else {
-        Err(end)
-    }
+    let forms = FORMS.iter().enumerate();
+    let of: Vec<_> = tokens
+        .chain(forms.map(|(at, form)| (Lead::Form(at), form.0)))
+        .chain([(Lead::Name, STEMS)])
+        .flat_map(|(lead, words)| words.split(' ').map(move |word| (lead, word)))
+        .collect();
+    let words = AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .ascii_case_insensitive(true)
+        .build(of.iter().map(|(_, word)| word));
+    Some(Leads {
+        words: words.ok()?,
+        of,
+    })
+});
+
+/// The patterns of forms, each built when a text may have it.
+static PATTERNS: [OnceLock<Option<Regex>>; FORMS.len()] = [const { OnceLock::new() }; FORMS.len()];
+
+/// Whether a text may hold a credential at all.
+pub(super) fn is_suspect(text: &str) -> bool {
+    LEADS
+        .as_ref()
+        .is_none_or(|leads| leads.words.is_match(text))
 }
 
-/// What is secret in an address with this marker.
-pub fn address(text: &str, start: usize, form: SecretForm) -> Option<Range<usize>> {
-    let (marker, of, least) = form;
-    let body = start + marker.len();
-    let end = run(text, body, |c| of.has(c));
-    let end = body + text[body..end].trim_end_matches(['.', ':']).len();
-    (end - body >= least).then_some(body..end)
-}
-
-/// The token around its middle.
-pub fn around(text: &str, start: usize, (middle, before, behind): Middle) -> Option<Range<usize>> {
-    let (of, least, most) = before;
-    let mut begin = start;
-    for (at, c) in text[..start].char_indices().rev().take(most) {
-        if !of.has(c) {
-            break;
+/// Finds the credentials in a text that have one of the forms, and the parts of names of others.
+pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut stems = Vec::new();
+    let Some(leads) = LEADS.as_ref() else {
+        found.push(0..text.len());
+        return stems;
+    };
+    // Up to where tokens and forms were looked for.
+    let (mut token, mut done) = (0, [0; FORMS.len()]);
+    for word in leads.words.find_overlapping_iter(text) {
+        let (lead, known) = leads.of[word.pattern().as_usize()];
+        let is_inside =
+            text[word.range()].starts_with(is_alnum) && text[..word.start()].ends_with(is_alnum);
+        match lead {
+            Lead::Name => stems.push(word.range()),
+            Lead::Token(part, least)
+                if word.start() >= token && !is_inside && text[word.range()] == *known =>
+            {
+                let end = token_end(text, word.end(), part, least);
+                found.extend(end.map(|end| word.start()..end));
+                token = end.unwrap_or(token);
+            }
+            Lead::Form(at) if word.start() >= done[at] => {
+                let is_anchored = FORMS[at].1.starts_with('^');
+                if !is_inside || !is_anchored {
+                    let from = if is_anchored { word.start() } else { 0 };
+                    done[at] = find_form(text, from, at, found);
+                }
+            }
+            Lead::Token(..) | Lead::Form(_) => {}
         }
-        begin = at;
     }
-    let length = start - begin;
-    let (of, least_behind, most_behind) = behind;
-    let after = start + middle.len();
-    let most = text[after..].char_indices().take(most_behind + 1);
-    let end = after + most.take_while(|(_, c)| of.has(*c)).count();
-    let fits = length >= least
-        && begins_here(text, begin)
-        && (least_behind..=most_behind).contains(&(end - after));
-    (fits && is_mixed(&text[begin..end])).then_some(begin..end)
+    stems
 }
 
-/// Whether a token can begin here: not inside a word.
-fn begins_here(text: &str, start: usize) -> bool {
-    let before = text[..start].chars().next_back();
-    !before.is_some_and(|c| c.is_ascii_alphanumeric())
+fn is_alnum(c: char) -> bool {
+    c.is_ascii_alphanumeric()
 }
 
-/// A token has digits, or capitals between small letters: it is no word.
-fn is_mixed(text: &str) -> bool {
-    text.contains(|c: char| c.is_ascii_digit())
-        || text.contains(|c: char| c.is_ascii_uppercase())
-            && text.contains(|c: char| c.is_ascii_lowercase())
+/// Finds the secrets of a form from here on. Returns up to where there are no others.
+fn find_form(text: &str, from: usize, at: usize, found: &mut Vec<Range<usize>>) -> usize {
+    let (_, pattern, is_secret) = FORMS[at];
+    let form = PATTERNS[at].get_or_init(|| Regex::new(pattern).ok());
+    let rest = &text[from..];
+    let mut end = None;
+    for place in form.iter().flat_map(|form| form.captures_iter(rest)) {
+        let secret = place.iter().flatten().last();
+        let secret = secret.map(|secret| from + secret.start()..from + secret.end());
+        end = secret.as_ref().map(|secret| secret.end);
+        found.extend(secret.filter(|secret| is_secret(&text[secret.clone()])));
+    }
+    if !pattern.starts_with('^') {
+        return text.len();
+    }
+    let ends =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | ',');
+    end.unwrap_or_else(|| from + rest.find(ends).unwrap_or(rest.len()))
 }
 
-/// Where the characters that satisfy `part` end.
-pub fn run(text: &str, start: usize, part: impl Fn(char) -> bool) -> usize {
-    let rest = &text[start..];
-    start + rest.find(|c| !part(c)).unwrap_or(rest.len())
+/// Where a token ends whose beginning ends here, if it is one: no part of a word.
+fn token_end(text: &str, start: usize, part: &str, least: usize) -> Option<usize> {
+    let signs = match part {
+        "word" => "-_",
+        "dotted" => "-_.=%",
+        "base64" => "-_+/=",
+        "hash" => "-_+/=@.~:$,",
+        _ => "",
+    };
+    let is_part = |c: char| match part {
+        "hex" => c.is_ascii_hexdigit(),
+        "upper" => c.is_ascii_uppercase() || c.is_ascii_digit(),
+        _ => c.is_ascii_alphanumeric() || signs.contains(c),
+    };
+    let body = text[start..].split(|c| !is_part(c)).next()?;
+    let end = start + body.len();
+    // Of capitals alone, the length tells.
+    let is_whole = is_mixed(body) || part == "upper" && body.len() == least;
+    (body.len() >= least && is_whole && !text[end..].starts_with(is_alnum)).then_some(end)
 }
 
 #[cfg(test)]
@@ -396,27 +268,40 @@ mod tests {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
 
-    use super::{TOKENS, token};
+    use regex_lite::Regex;
+
+    use super::{FORMS, Range, find};
 
     #[test]
-    fn keys_in_base64_begin_as_the_table_says() {
+    fn all_forms_are_patterns_and_have_a_word_that_leads_to_them() {
+        for (words, pattern, _) in FORMS {
+            assert!(Regex::new(pattern).is_ok(), "{pattern}");
+            assert!(!words.split(' ').any(str::is_empty), "{words}");
+        }
+    }
+
+    #[test]
+    fn keys_in_base64_are_found_and_certificates_are_not() {
         for kind in ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP "] {
             let key =
                 format!("-----BEGIN {kind}PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKc");
             let text = STANDARD.encode(key);
-            let found = TOKENS.iter().find_map(|form| token(&text, 0, *form).ok());
-            assert_eq!(found, Some(0..text.len()), "{kind}{text}");
+            let mut found = Vec::new();
+            find(&text, &mut found);
+            assert_eq!(
+                found,
+                vec![Range {
+                    start: 0,
+                    end: text.len()
+                }],
+                "{kind}{text}"
+            );
         }
-        let text =
-            STANDARD.encode("-----BEGIN CERTIFICATE-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKc");
-        assert!(TOKENS.iter().all(|form| token(&text, 0, *form).is_err()));
-    }
-
-    #[test]
-    fn forms_are_named_once() {
-        let mut beginnings: Vec<_> = TOKENS.iter().map(|form| form.0).collect();
-        beginnings.sort_unstable();
-        beginnings.dedup();
-        assert_eq!(beginnings.len(), TOKENS.len());
+        let mut found = Vec::new();
+        find(
+            &STANDARD.encode("-----BEGIN CERTIFICATE-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKc"),
+            &mut found,
+        );
+        assert!(found.is_empty());
     }
 }

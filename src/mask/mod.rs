@@ -15,7 +15,9 @@ mod values;
 
 use std::borrow::Cow;
 use std::mem;
+use std::sync::LazyLock;
 
+use regex_lite::Regex;
 use serde_json::{Map, Value};
 
 use names::Says;
@@ -49,25 +51,22 @@ fn names_a_credential(path: &str) -> bool {
 }
 
 fn masked(text: &str, prose: bool) -> Cow<'_, str> {
-    if !text::is_suspect(text) {
+    if !forms::is_suspect(text) {
         return Cow::Borrowed(text);
     }
-    let mut value = text.to_owned();
+    let mut value = Value::from(text);
     let mut replace = |_: &str, _: &str| MASK.to_owned();
-    let mut walker = Walker {
-        path: String::new(),
-        found: Vec::new(),
-        replace: &mut replace,
-    };
-    let place = MaskPlace {
-        prose,
-        ..MaskPlace::default()
-    };
-    walker.text(&mut value, place);
-    if walker.found.is_empty() {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(value)
+    let mut walker = Walker::new(&mut replace);
+    walker.value(
+        &mut value,
+        MaskPlace {
+            prose,
+            ..MaskPlace::default()
+        },
+    );
+    match value {
+        Value::String(value) if !walker.found.is_empty() => Cow::Owned(value),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -86,11 +85,7 @@ pub fn mask(object: &mut Value) -> Vec<Masked> {
 
 /// The same with a replacement of the caller's for each secret, by its path and its text.
 pub fn mask_with(object: &mut Value, replace: &mut dyn FnMut(&str, &str) -> String) -> Vec<Masked> {
-    let mut walker = Walker {
-        path: String::new(),
-        found: Vec::new(),
-        replace,
-    };
+    let mut walker = Walker::new(replace);
     walker.value(object, MaskPlace::default());
     walker.found.dedup();
     walker.found
@@ -118,7 +113,15 @@ struct Walker<'r> {
     replace: &'r mut dyn FnMut(&str, &str) -> String,
 }
 
-impl Walker<'_> {
+impl<'r> Walker<'r> {
+    fn new(replace: &'r mut dyn FnMut(&str, &str) -> String) -> Self {
+        Self {
+            path: String::new(),
+            found: Vec::new(),
+            replace,
+        }
+    }
+
     fn value(&mut self, value: &mut Value, place: MaskPlace) {
         match value {
             Value::Object(map) => self.mapping(map, place),
@@ -141,44 +144,42 @@ impl Walker<'_> {
     }
 
     fn list(&mut self, items: &mut [Value], place: MaskPlace) {
-        // `--token` and its value may be two arguments.
-        let mut after_flag = false;
-        let (mut of_curl, mut after_user) = (false, false);
+        // `--token` and its value may be two arguments, and of `curl`, `-u` and its value.
+        let (mut program, mut flag) = (String::new(), String::new());
         for (at, item) in items.iter_mut().enumerate() {
-            let is_value = mem::take(&mut after_flag);
             let step = match item.get("name").and_then(Value::as_str) {
                 Some(name) if is_plain(name) => format!("[name={name}]"),
                 _ => format!("[{at}]"),
             };
-            if let Value::String(text) = &mut *item {
-                if is_value && !text.starts_with('-') {
-                    self.below(&step, |this| this.credential(item, Says::Credential));
-                    continue;
+            self.below(&step, |this| {
+                if let Value::String(text) = item {
+                    this.argument(text, &program, &flag);
                 }
-                if mem::take(&mut after_user) {
-                    if let Some((user, password)) = text.split_once(':')
-                        && !values::is_harmless(password)
-                    {
-                        let password = password.to_owned();
-                        let user = user.to_owned();
-                        self.below(&step, |this| {
-                            *text = format!("{user}:{}", this.hide(&password));
-                        });
-                    }
-                    continue;
-                }
-                after_user =
-                    of_curl && matches!(text.as_str(), "-u" | "--user" | "-U" | "--proxy-user");
-                of_curl |= text.ends_with("curl");
-                after_flag = text.strip_prefix('-').is_some_and(|flag| {
-                    let is_name =
-                        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-                    flag.chars().all(is_name)
-                        && names::names_a_credential(flag.trim_start_matches('-'))
-                });
-            }
-            self.below(&step, |this| this.value(item, place));
+                this.value(item, place);
+            });
+            let text = item.as_str().unwrap_or_default();
+            let is_short = text.len() <= LONGEST_FLAG;
+            text[..if is_short { text.len() } else { 0 }].clone_into(if at == 0 {
+                &mut program
+            } else {
+                &mut flag
+            });
         }
+    }
+
+    /// Masks an argument that is the value of the flag before it.
+    fn argument(&mut self, text: &mut String, program: &str, flag: &str) {
+        if !flag.starts_with('-') || flag.contains(['=', ' ']) || text.starts_with('-') {
+            return;
+        }
+        let before = format!("{program} {flag} ");
+        let secrets = text::secrets(&format!("{before}{text}"), false);
+        let Some(secret) = secrets.iter().find(|secret| secret.end > before.len()) else {
+            return;
+        };
+        let from = secret.start.saturating_sub(before.len());
+        let hidden = self.hide(&text[from..]);
+        text.replace_range(from.., &hidden);
     }
 
     fn mapping(&mut self, map: &mut Map<String, Value>, mut place: MaskPlace) {
@@ -186,12 +187,9 @@ impl Walker<'_> {
         place.of_secret |= secret || is_about_secrets(map);
         let said = PAIR_NAMES.iter().find_map(|key| {
             let name = map.get(*key)?.as_str()?;
-            // What is left of a masked text is no name.
-            if name.contains(MASK) {
-                return None;
-            }
             let said = names::says(name.rsplit('/').next().unwrap_or_default());
-            (said != Says::Nothing).then_some(said)
+            // What is left of a masked text is no name.
+            (said != Says::Nothing && !name.contains(MASK)).then_some(said)
         });
         let said = said.unwrap_or(Says::Nothing);
         let named = matches!(said, Says::Credential | Says::SecretOrName);
@@ -199,47 +197,33 @@ impl Walker<'_> {
         // Where a value comes from is described: `secretKey` is the name of a key.
         let refers = map.contains_key("remoteRef") || map.contains_key("secretRef");
         for (key, value) in map.iter_mut() {
-            self.below(&step(key), |this| match (key.as_str(), &mut *value) {
-                ("data" | "stringData", Value::Object(data)) if secret => {
-                    for (key, value) in data.iter_mut() {
-                        this.below(&step(key), |this| this.whole(value));
-                    }
+            let whole = match key.as_str() {
+                "data" | "stringData" => secret,
+                "valueInHub" | "valueInMember" => place.of_secret || named,
+                "value" => is_patch && place.of_secret,
+                LAST_APPLIED => {
+                    place.of_secret && value.as_str().is_some_and(|text| json(text).is_none())
                 }
-                ("data" | "stringData", _) if secret => this.whole(value),
-                ("valueInHub" | "valueInMember", _) if place.of_secret || named => {
-                    this.whole(value);
+                _ => false,
+            };
+            let said = match key.as_str() {
+                "value" if said != Says::Nothing => said,
+                _ if place.labels || refers => Says::Nothing,
+                key => names::says(key),
+            };
+            self.below(&step(key), |this| {
+                if whole {
+                    return this.whole(value);
                 }
-                ("value", _) if is_patch && place.of_secret => this.whole(value),
-                ("value", Value::String(_) | Value::Number(_)) if said != Says::Nothing => {
-                    this.credential(value, said);
-                    this.value(value, place);
-                }
-                (LAST_APPLIED, Value::String(text)) if place.of_secret && json(text).is_none() => {
-                    this.whole(value);
-                }
-                (_, Value::String(_) | Value::Number(_)) if !place.labels && !refers => {
-                    this.credential(value, names::says(key));
-                    let prose = PROSE.contains(&key.as_str());
-                    this.value(value, MaskPlace { prose, ..place });
-                }
-                (_, Value::Array(items)) if !place.labels && names_a_credential(key) => {
-                    for (at, item) in items.iter_mut().enumerate() {
-                        this.below(&format!("[{at}]"), |this| {
-                            if item.is_string() {
-                                this.credential(item, Says::SecretOrName);
-                            }
-                            this.value(item, place);
-                        });
-                    }
-                }
-                _ => this.value(
+                this.credential(value, said);
+                this.value(
                     value,
                     MaskPlace {
                         labels: place.labels || matches!(key.as_str(), "labels" | "matchLabels"),
                         prose: PROSE.contains(&key.as_str()),
                         ..place
                     },
-                ),
+                );
             });
         }
     }
@@ -250,10 +234,8 @@ impl Walker<'_> {
             Value::String(text) => match said {
                 Says::Scheme | Says::Cookies => {
                     if let Some(range) = text::header(text, 0, said) {
-                        let secret = text[range.clone()].to_owned();
-                        if !values::is_masked(&secret) {
-                            text.replace_range(range, &self.hide(&secret));
-                        }
+                        let hidden = self.hide(&text[range.clone()]);
+                        text.replace_range(range, &hidden);
                     }
                 }
                 _ if text::is_credential(said, text) => self.whole(value),
@@ -265,17 +247,34 @@ impl Walker<'_> {
                     self.whole(value);
                 }
             }
+            Value::Array(items) if matches!(said, Says::Credential | Says::SecretOrName) => {
+                for (at, item) in items
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(_, item)| item.is_string())
+                {
+                    self.below(&format!("[{at}]"), |this| {
+                        this.credential(item, Says::SecretOrName);
+                    });
+                }
+            }
             _ => {}
         }
     }
 
     /// Masks a value and everything in it.
     fn whole(&mut self, value: &mut Value) {
-        let secret = match &*value {
+        let secret = match value {
             Value::Null => return,
+            Value::Object(map) => {
+                for (key, value) in map.iter_mut() {
+                    self.below(&step(key), |this| this.whole(value));
+                }
+                return;
+            }
             Value::String(text) if text.is_empty() || values::is_masked(text) => return,
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+            Value::String(text) => mem::take(text),
+            ref other => other.to_string(),
         };
         *value = Value::String(self.hide(&secret));
     }
@@ -290,98 +289,70 @@ impl Walker<'_> {
     /// Masks what a text holds: manifests and settings in it, and what looks like a credential. What
     /// is left is looked at again, so that a second time finds nothing that the first did not.
     fn text(&mut self, text: &mut String, place: MaskPlace) {
-        if !text::is_suspect(text) {
+        if !forms::is_suspect(text) {
             return;
         }
         for _ in 0..MAX_ROUNDS {
-            if !self.once(text, place) {
+            if self.packed(text, place) {
                 return;
+            }
+            let ranges = text::secrets(text, place.prose);
+            if ranges.is_empty() {
+                return;
+            }
+            for range in ranges.into_iter().rev() {
+                let hidden = self.hide(&text[range.clone()]);
+                text.replace_range(range, &hidden);
             }
         }
         let secret = mem::take(text);
         *text = self.hide(&secret);
     }
 
-    /// Returns whether something was found.
-    fn once(&mut self, text: &mut String, place: MaskPlace) -> bool {
-        if let Some(found) = self.packed(text, place) {
-            return found;
-        }
-        let ranges = text::secrets(text, place.prose);
-        if ranges.is_empty() {
-            return false;
-        }
-        let mut out = String::with_capacity(text.len());
-        let mut end = 0;
-        for range in ranges {
-            out.push_str(&text[end..range.start]);
-            end = range.end;
-            let hidden = self.hide(&text[range]);
-            out.push_str(&hidden);
-        }
-        out.push_str(&text[end..]);
-        *text = out;
-        true
-    }
-
-    /// Masks what stands in a text that is JSON, or YAML with a Secret in it, and says whether it
-    /// did: a text without secrets stays as it was written. `None` for any other text.
-    fn packed(&mut self, text: &mut String, mut place: MaskPlace) -> Option<bool> {
+    /// Masks what is in a text that is JSON, or YAML with a Secret in it; without secrets it stays as
+    /// it was written. Returns whether nothing is left to look for.
+    fn packed(&mut self, text: &mut String, mut place: MaskPlace) -> bool {
         place.depth += 1;
-        if place.depth > MAX_DEPTH {
-            if !text.contains("Secret") {
-                return None;
-            }
-            let secret = mem::take(text);
-            *text = self.hide(&secret);
-            return Some(false);
-        }
         let before = self.found.len();
-        if let Some(mut value) = json(text) {
-            self.value(&mut value, place);
-            if self.found.len() > before {
-                *text = if text.contains('\n') {
-                    format!("{value:#}")
-                } else {
-                    value.to_string()
-                };
-            }
-            return Some(false);
-        }
-        if !(text.contains('\n') && text.contains("kind") && text.contains("Secret")) {
-            return None;
-        }
-        let Ok(mut documents) = serde_saphyr::from_multiple::<Value>(text) else {
-            // A manifest that cannot be read, a template for one: what is what, nobody can say.
-            let looks_secret = |line: &str| {
-                let line = line.trim().trim_start_matches("- ").trim_start();
-                line.strip_prefix("kind:")
-                    .is_some_and(|kind| kind.trim().trim_matches(['"', '\'']) == "Secret")
-            };
-            if text.lines().any(looks_secret) {
+        let is_secret = SECRET.as_ref().is_none_or(|secret| secret.is_match(text));
+        let documents = if let Some(value) = json(text) {
+            Some(vec![value])
+        } else if is_secret {
+            serde_saphyr::from_multiple::<Value>(text).ok()
+        } else {
+            return false;
+        };
+        // A manifest that cannot be read, a template for one: what is what, nobody can say.
+        let Some(mut documents) = documents.filter(|_| place.depth <= MAX_DEPTH) else {
+            if is_secret {
                 let secret = mem::take(text);
                 *text = self.hide(&secret);
-                return Some(false);
             }
-            return None;
+            return is_secret;
         };
-        if !documents.iter().any(contains_secret) {
-            return None;
-        }
         for document in &mut documents {
             self.value(document, place);
         }
-        if self.found.len() == before {
-            return None;
+        let is_json = json(text).is_some();
+        if self.found.len() > before {
+            let written = documents.iter().map(|document| match is_json {
+                true if text.contains('\n') => Ok(format!("{document:#}")),
+                true => Ok(document.to_string()),
+                false => serde_saphyr::to_string(document),
+            });
+            let written: Result<Vec<_>, _> = written.collect();
+            *text = written.map_or_else(|_| MASK.to_owned(), |documents| documents.join("---\n"));
         }
-        let written: Result<Vec<_>, _> = documents.iter().map(serde_saphyr::to_string).collect();
-        *text = match written {
-            Ok(documents) => documents.join("---\n"),
-            Err(_) => MASK.to_owned(),
-        };
-        Some(true)
+        is_json
     }
 }
+
+/// A line that begins a Secret.
+static SECRET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?m)^[ -]*["']?kind["']?: *["']?Secret\b"#).ok());
+
+/// No flag is longer.
+const LONGEST_FLAG: usize = 128;
 
 /// Keys whose values are the names of what stands beside them as `value`.
 const PAIR_NAMES: &[&str] = &["name", "path", "key", "header", "option", "variable"];
@@ -433,15 +404,6 @@ fn is_about_secrets(map: &Map<String, Value>) -> bool {
     identifier() == Some("Secret")
         || selects("resourceSelectors")
         || selects("clusterResourceSelectors")
-}
-
-/// Whether there is a Secret anywhere in a value.
-fn contains_secret(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => is_secret(map) || map.values().any(contains_secret),
-        Value::Array(items) => items.iter().any(contains_secret),
-        _ => false,
-    }
 }
 
 /// A key as a step of a path.

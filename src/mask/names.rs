@@ -11,347 +11,125 @@ pub(super) enum Says {
     Credential,
     /// A credential, or the name of the Secret that has it: `secret: web-tls`.
     SecretOrName,
-    /// The hash of something that is secret: `checksum/secret`.
-    Hash,
     /// A credential behind the name of its scheme: `Authorization`.
     Scheme,
     Cookies,
 }
 
-/// No name is longer; of those that are, the end counts.
-const LONGEST: usize = 128;
-
-/// Parts of names of credentials.
-pub(super) const STEMS: &[&str] = &[
-    "pass", "pwd", "pw", "psk", "token", "secret", "key", "cred", "auth", "bearer", "cookie",
-    "jwt", "salt", "pepper", "otp", "sas", "session", "connstr", "mnemonic", "license", "netrc",
-];
-
-/// More of them, which are too common in texts to look for.
-const IN_NAMES: &[&str] = &["signature", "connect"];
+/// A name without one of these says nothing.
+pub(super) const STEMS: &str = "pass pwd pw psk token secret key cred auth bearer cookie jwt salt pepper otp sas session \
+    conn mnemonic license netrc signature identified";
 
 /// Ends of a name, without separators, whose values are credentials.
-const CREDENTIALS: &[&str] = &[
-    "password",
-    "passwd",
-    "passwort",
-    "passphrase",
-    "passcode",
-    "passw",
-    "token",
-    "secret",
-    "secretid",
-    "accesskeyid",
-    "credential",
-    "credentials",
-    "creds",
-    "connectionstring",
-    "connstring",
-    "connstr",
-    "mnemonic",
-    "bearer",
-    "netrc",
-    "htpasswd",
-    "pgpass",
-];
+const CREDENTIALS: &str = "password passwort passwd passphrase passcode passw pwd token secret secretid accesskeyid \
+    credential credentials creds connectionstring connstring connstr mnemonic bearer netrc pgpass identified";
 
 /// Last words of a name, whole, whose values are credentials.
-const WORDS: &[&str] = &["pass", "pw", "psk", "pswd", "cred", "masterauth"];
+const WORDS: &str = "pass pw psk pswd cred masterauth";
 
 /// What makes of `pass` at the end of one word a password: `dbpass`.
-const BEFORE_PASS: &[&str] = &[
-    "db", "user", "smtp", "mail", "admin", "root", "key", "store", "require", "redis", "mysql",
-    "ldap", "ssh", "http", "ftp", "auth", "bind", "proxy", "my", "api", "pg", "sql",
-];
+const BEFORE_PASS: &str = "db user smtp mail admin root key store require redis mysql ldap ssh http ftp auth bind proxy my api sql";
 
 /// What makes of a `pass` something else: directives of web servers, filters, tests.
-const NO_PASSWORDS: &[&str] = &[
-    "proxy",
-    "fastcgi",
-    "uwsgi",
-    "scgi",
-    "grpc",
-    "memcached",
-    "by",
-    "low",
-    "high",
-    "band",
-    "all",
-    "first",
-    "second",
-    "one",
-    "two",
-    "single",
-    "multi",
-    "next",
-    "must",
-    "test",
-    "tests",
-    "day",
-];
+const NO_PASSWORDS: &str = "proxy fastcgi uwsgi scgi grpc memcached by low high band all first second one two single \
+    multi next must test tests day";
 
 /// What makes a key a credential.
-const KEYS: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "priv",
-    "account",
-    "shared",
-    "signing",
-    "sign",
-    "encryption",
-    "encrypt",
-    "decryption",
-    "enc",
-    "auth",
-    "authentication",
-    "client",
-    "master",
-    "ssh",
-    "rsa",
-    "dsa",
-    "ed25519",
-    "ed",
-    "gpg",
-    "pgp",
-    "hmac",
-    "jwt",
-    "aes",
-    "session",
-    "cookie",
-    "deploy",
-    "license",
-    "licence",
-    "subscription",
-    "consumer",
-    "webhook",
-    "integration",
-    "ingestion",
-    "ingest",
-    "cipher",
-    "crypto",
-    "wrapping",
-    "unseal",
-    "recovery",
-    "vapid",
-    "sas",
-    "bearer",
-    "tls",
-    "ssl",
-    "admin",
-    "storage",
-    "service",
-    "app",
-    "application",
-    "preshared",
-    "validation",
-    "security",
-    "root",
-    "gossip",
-    "pass",
-];
-
-/// What makes a secret the secret itself, and not the object that has it.
-const SECRETS: &[&str] = &[
-    "client", "app", "shared", "consumer", "jwt", "cookie", "oauth", "session", "webhook",
-    "signing",
-];
+const KEYS: &str = "api access secret private priv account shared signing sign encryption encrypt decryption enc auth \
+    authentication client master ssh rsa dsa ed gpg pgp hmac jwt aes session cookie deploy license licence \
+    subscription consumer webhook integration ingestion ingest cipher crypto wrapping unseal recovery vapid sas bearer \
+    tls ssl admin storage service app application preshared validation security root gossip pass";
 
 /// What makes a key something else, however random its value.
-const NO_KEYS: &[&str] = &[
-    "public",
-    "pub",
-    "partition",
-    "sort",
-    "primary",
-    "foreign",
-    "label",
-    "annotation",
-    "topology",
-    "cache",
-    "routing",
-    "row",
-    "group",
-    "index",
-    "map",
-    "object",
-    "lookup",
-    "idempotency",
-    "dedup",
-    "data",
-    "metric",
-    "property",
-    "translation",
-    "feature",
-    "selector",
-    "field",
-    "json",
-    "hash",
-    "ref",
-    "name",
-];
+const NO_KEYS: &str = "public pub partition sort primary foreign label annotation topology cache routing row group \
+    index map object lookup idempotency dedup data metric property translation feature selector field json hash ref name";
+
+/// What makes a secret the secret itself, and not the object that has it.
+const SECRETS: &str = "client app shared consumer jwt cookie oauth session webhook signing";
 
 /// What makes a token a place in a list, or a word of a language model.
-const NO_TOKENS: &[&str] = &[
-    "continue",
-    "continuation",
-    "page",
-    "next",
-    "sync",
-    "resume",
-    "cursor",
-    "eos",
-    "bos",
-    "pad",
-    "unk",
-    "stop",
-    "sep",
-    "cls",
-    "mask",
-    "max",
-    "min",
-];
+const NO_TOKENS: &str =
+    "continue continuation page next sync resume cursor eos bos pad unk stop sep cls mask max min";
 
 /// Last words whose values are credentials if they look random.
-const PERHAPS: &[&str] = &[
-    "jwt",
-    "salt",
-    "pepper",
-    "otp",
-    "totp",
-    "sas",
-    "signature",
-    "tokens",
-    "secrets",
-    "passwords",
-    "keys",
-    "session",
-    "license",
-    "key",
-    "auth",
-];
+const PERHAPS: &str =
+    "jwt salt pepper otp totp sas signature tokens secrets passwords keys session license auth";
 
 /// What may stand behind the word that counts: `SECRET_KEY_BASE`, `client-key-data`.
-const DECORATIONS: &[&str] = &[
-    "value",
-    "base",
-    "b",
-    "data",
-    "pem",
-    "der",
-    "text",
-    "txt",
-    "string",
-    "str",
-    "raw",
-    "plain",
-    "plaintext",
-    "cleartext",
-    "encoded",
-    "hash",
-    "hashed",
-    "current",
-    "old",
-    "new",
-    "previous",
-    "env",
-    "json",
-    "content",
-    "contents",
-    "in",
-    "arg",
-    "prod",
-    "production",
-    "staging",
-    "stage",
-    "dev",
-    "test",
-    "live",
-    "local",
-    "default",
-    "secondary",
-];
+const DECORATIONS: &str = "value base b data pem der text txt string str raw plain plaintext cleartext encoded hash \
+    hashed current old new previous env json content contents in arg prod production staging stage dev test live local \
+    default secondary";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
+fn ends_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|end| word.ends_with(end))
+}
+
+/// No name is longer; of those that are, the end counts.
+const LONGEST: usize = 128;
 
 /// What the values of such a name are: `DB_PASSWORD`, `api-key`, `spring.datasource.password` hold
 /// credentials, `TOKEN_FILE` and `secretName` do not.
 pub(super) fn says(name: &str) -> Says {
-    let start = name.ceil_char_boundary(name.len().saturating_sub(LONGEST));
-    let name = &name[start..];
+    let name = &name[name.ceil_char_boundary(name.len().saturating_sub(LONGEST))..];
+    // The shell's own variables are folders.
+    let is_folder = matches!(name.trim_start_matches('$'), "PWD" | "OLDPWD");
     let lower = name.to_ascii_lowercase();
-    // Without one of these in it, a name says nothing.
-    if !STEMS
-        .iter()
-        .chain(IN_NAMES)
-        .any(|stem| lower.contains(stem))
-    {
+    if is_folder || !STEMS.split(' ').any(|stem| lower.contains(stem)) {
         return Says::Nothing;
     }
     let words = words(name);
-    // The shell's own variables are folders.
-    if matches!(lower.trim_start_matches('$'), "pwd" | "oldpwd") && name != "Pwd" && name != "pwd" {
-        return Says::Nothing;
-    }
-    let mut words: &[String] = &words;
-    while let [front @ .., last] = words
-        && !front.is_empty()
-        && DECORATIONS.contains(&last.as_str())
-        && !front.last().is_some_and(|word| word.starts_with("conn"))
-    {
-        words = front;
-    }
-    let [front @ .., last] = words else {
-        return Says::Nothing;
-    };
-    let before = front.last().map_or("", String::as_str);
-    let joined = words.concat();
-    match last.as_str() {
-        "authorization" => return Says::Scheme,
-        "cookie" => return Says::Cookies,
-        "auth" if before.is_empty() => return Says::Pair,
-        "token" if NO_TOKENS.contains(&before) => return Says::Nothing,
-        "pass" if NO_PASSWORDS.contains(&before) => return Says::Nothing,
-        _ => {}
-    }
-    if let Some(stem) = joined.strip_suffix("key") {
-        return match before {
-            _ if KEYS.iter().any(|key| stem.ends_with(key)) => Says::Credential,
-            _ if stem.is_empty() || last != "key" || NO_KEYS.contains(&before) => Says::Nothing,
-            _ => Says::Perhaps,
-        };
-    }
-    let glued = last
-        .strip_suffix("pass")
-        .is_some_and(|stem| BEFORE_PASS.contains(&stem));
-    let is_credential = CREDENTIALS.iter().any(|end| joined.ends_with(end))
-        || last.ends_with("pwd")
-        || WORDS.contains(&last.as_str())
-        || glued;
-    if is_credential {
-        if words
-            .iter()
-            .any(|word| matches!(word.as_str(), "checksum" | "digest" | "sha"))
-        {
-            return Says::Hash;
+    let mut words: Vec<&str> = words.split('-').collect();
+    loop {
+        match says_in_words(&words) {
+            // An environment variable holds the secret itself.
+            Some(Says::SecretOrName) if !name.contains(|c: char| c.is_ascii_lowercase()) => {
+                return Says::Credential;
+            }
+            Some(said) => return said,
+            None if words.pop().is_some_and(|last| is_in(DECORATIONS, last)) => {}
+            None => return Says::Nothing,
         }
-        // An environment variable holds the secret itself.
-        let may_be_a_name = matches!(
-            last.as_str(),
-            "secret" | "credential" | "credentials" | "creds"
-        ) && !SECRETS.contains(&before)
-            && name.contains(|c: char| c.is_ascii_lowercase());
-        return if may_be_a_name {
-            Says::SecretOrName
-        } else {
+    }
+}
+
+/// What these words say at the end of a name; `None` where the last says nothing.
+fn says_in_words(words: &[&str]) -> Option<Says> {
+    let [front @ .., last] = words else {
+        return None;
+    };
+    let before = front.last().copied().unwrap_or_default();
+    let joined = words.concat();
+    Some(match *last {
+        "authorization" => Says::Scheme,
+        "cookie" => Says::Cookies,
+        "auth" if before.is_empty() => Says::Pair,
+        "token" if is_in(NO_TOKENS, before) => Says::Nothing,
+        "pass" if is_in(NO_PASSWORDS, before) => Says::Nothing,
+        "key" if is_in(NO_KEYS, before) => Says::Nothing,
+        _ if words.iter().any(|word| is_in("checksum digest sha", word)) => Says::Nothing,
+        _ if joined
+            .strip_suffix("key")
+            .is_some_and(|stem| ends_in(KEYS, stem)) =>
+        {
             Says::Credential
-        };
-    }
-    if PERHAPS.contains(&last.as_str()) {
-        Says::Perhaps
-    } else {
-        Says::Nothing
-    }
+        }
+        "key" if !before.is_empty() => Says::Perhaps,
+        "secret" if is_in(SECRETS, before) => Says::Credential,
+        "secret" | "credential" | "credentials" | "creds" => Says::SecretOrName,
+        _ if ends_in(CREDENTIALS, &joined) || is_in(WORDS, last) => Says::Credential,
+        _ if last
+            .strip_suffix("pass")
+            .is_some_and(|stem| is_in(BEFORE_PASS, stem)) =>
+        {
+            Says::Credential
+        }
+        _ if is_in(PERHAPS, last) => Says::Perhaps,
+        _ => return None,
+    })
 }
 
 /// Whether a key, variable or flag of this name holds a credential, whatever it looks like.
@@ -359,22 +137,20 @@ pub(super) fn names_a_credential(name: &str) -> bool {
     matches!(says(name), Says::Credential | Says::SecretOrName)
 }
 
-/// The words of a name, in lower case: `awsSecretAccess_Key2` has aws, secret, access and key.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+/// The words of a name: `awsSecretAccess_Key2` is `aws-secret-access-key`.
+fn words(name: &str) -> String {
+    let mut words = String::new();
     let mut before = ' ';
     let mut chars = name.chars().peekable();
     while let Some(c) = chars.next() {
         let next_is_lower = chars.peek().is_some_and(char::is_ascii_lowercase);
         if c.is_ascii_alphabetic() {
             let begins = !before.is_ascii_alphabetic()
-                || c.is_ascii_uppercase()
-                    && (before.is_ascii_lowercase()
-                        || before.is_ascii_uppercase() && next_is_lower);
-            match words.last_mut() {
-                Some(word) if !begins => word.push(c.to_ascii_lowercase()),
-                _ => words.push(c.to_ascii_lowercase().to_string()),
+                || c.is_ascii_uppercase() && (before.is_ascii_lowercase() || next_is_lower);
+            if begins && !words.is_empty() {
+                words.push('-');
             }
+            words.push(c.to_ascii_lowercase());
         }
         before = c;
     }
@@ -388,13 +164,13 @@ mod tests {
     #[test]
     fn names_are_read_word_by_word() {
         for (name, wanted) in [
-            ("awsSecretAccess_Key2", "aws secret access key"),
-            ("XMLHttpAPIKey", "xml http api key"),
-            ("DB-PASS", "db pass"),
+            ("awsSecretAccess_Key2", "aws-secret-access-key"),
+            ("XMLHttpAPIKey", "xml-http-api-key"),
+            ("DB-PASS", "db-pass"),
             ("", ""),
             ("12", ""),
         ] {
-            assert_eq!(words(name).join(" "), wanted, "{name}");
+            assert_eq!(words(name), wanted, "{name}");
         }
     }
 
@@ -420,13 +196,12 @@ mod tests {
                 "datadogKey write_key tokens passwords JWT user-salt",
             ),
             (Says::Pair, "auth _auth"),
-            (Says::Hash, "checksum/secret sha-of-token"),
             (Says::Scheme, "Authorization proxy-authorization"),
             (Says::Cookies, "Cookie Set-Cookie"),
             (
                 Says::Nothing,
                 "TOKEN_FILE token-sha256 secretName secretKeyRef PWD OLDPWD tokenExpirationSeconds password_policy \
-                 public_key publicKey topologyKey key partition-key sortingLabelKey \
+                 public_key publicKey topologyKey key partition-key sortingLabelKey checksum/secret \
                  automountServiceAccountTokens_enabled proxy_pass fastcgi_pass nextPageToken eos_token \
                  monkey bypass compass keyboard author authority passed tokenizer secretary",
             ),

@@ -1,5 +1,8 @@
 //! The proxy before a server.
 
+use http::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
+
 use super::{Variable, config};
 use crate::hub::address::Address;
 use crate::hub::error::HubError;
@@ -27,7 +30,7 @@ pub(super) fn proxy(
     let Some(named) = text(["HTTPS_PROXY", "https_proxy"]) else {
         return Ok(None);
     };
-    if text(["NO_PROXY", "no_proxy"]).is_some_and(|list| spares(&list, server.host())) {
+    if text(["NO_PROXY", "no_proxy"]).is_some_and(|list| spares(&list, &server.uri)) {
         return Ok(None);
     }
     let named = if named.contains("://") {
@@ -45,33 +48,22 @@ fn is_here(host: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether a `NO_PROXY` list names the host.
-pub(super) fn spares(list: &str, host: &str) -> bool {
-    let host = host.trim_matches(['[', ']']);
-    list.split(',').map(str::trim).any(|entry| {
-        let suffix = entry.trim_start_matches("*.").trim_start_matches('.');
-        let entry_host = suffix.split(':').next().unwrap_or(suffix);
-        entry == "*"
-            || (!entry_host.is_empty()
-                && (host == entry_host || host.ends_with(&format!(".{entry_host}"))))
-            || in_network(entry, host)
-    })
-}
-
-/// Whether an address lies in a network such as `10.0.0.0/8`.
-fn in_network(network: &str, host: &str) -> bool {
-    let Some((base, bits)) = network.split_once('/') else {
-        return false;
-    };
-    let (Ok(base), Ok(host), Ok(bits)) = (
-        base.parse::<std::net::Ipv4Addr>(),
-        host.parse::<std::net::Ipv4Addr>(),
-        bits.parse::<u32>(),
-    ) else {
-        return false;
-    };
-    let mask = u32::MAX
-        .checked_shl(32_u32.saturating_sub(bits))
-        .unwrap_or(0);
-    bits <= 32 && (u32::from(base) & mask) == (u32::from(host) & mask)
+/// Whether a `NO_PROXY` list names the server. A port in it does not count, and `*.example` is
+/// `.example`, as in Go.
+pub(super) fn spares(list: &str, server: &Uri) -> bool {
+    let entries = list.split(',').map(|entry| {
+        let entry = entry.trim();
+        let entry = entry.strip_prefix("*.").unwrap_or(entry);
+        match entry.split_once(':') {
+            Some((host, port)) if !port.contains(':') => host,
+            _ => entry,
+        }
+    });
+    let entries: Vec<_> = entries.collect();
+    let any = "http://proxy";
+    let matcher = Matcher::builder()
+        .http(any)
+        .https(any)
+        .no(entries.join(","));
+    entries.contains(&"*") || matcher.build().intercept(server).is_none()
 }

@@ -203,10 +203,15 @@ fn no_proxy_names_servers() {
         ("other", "hub.example", false),
         ("10.0.0.0/8", "10.1.2.3", true),
         ("10.0.0.0/8", "11.1.2.3", false),
+        ("fd00::/8, ::1", "[fd00::1]", true),
+        ("hub.example:6443", "hub.example", true),
+        ("b.example", "hub.example", false),
         ("*", "anything", true),
+        ("*", "10.1.2.3", true),
         ("", "hub.example", false),
     ] {
-        assert_eq!(spares(list, host), spared, "{list} {host}");
+        let server = format!("https://{host}:6443").parse().unwrap();
+        assert_eq!(spares(list, &server), spared, "{list} {host}");
     }
 }
 
