@@ -168,10 +168,10 @@ fn the_state_needs_no_reasons() {
             walk.drive(&mut source);
             let asked = source.asked;
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
-            let status = Status::with_ends(&inventory);
+            let status = Status::new(&inventory);
             let place = format!("{}: {target}", path.display());
             assert_eq!(status.verdict, report.verdict, "{place}");
-            assert_eq!(status.progress, report.progress, "{place}");
+            assert_eq!(status.run, report.run, "{place}");
             assert!(!status.summary.is_empty(), "{place}");
             // Of a placement the runs too.
             let most = 3 + usize::from(target.kind.concept() == Concept::Placement);

@@ -184,7 +184,7 @@ fn json_and_yaml_say_the_same_in_the_same_order() {
         "notChecked",
         "asOf",
         "leftOut",
-        "progress",
+        "run",
     ];
     keys(
         &json,

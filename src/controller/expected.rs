@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::reconcile::ControllerStep;
 use crate::kubefleet::run::{RunStatus, StageStatus};
 use crate::kubefleet::{Condition, ConditionStatus};
 
 /// What the update run controller is expected to do next.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Expected")]
 pub struct ExpectedWrite {
     /// The time by which it has written the conditions, if nothing changes; absent if it writes
     /// nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub by: Option<Timestamp>,
     /// What it does.
     pub step: ControllerStep,
@@ -26,10 +26,8 @@ pub struct ExpectedWrite {
     /// before something else happens.
     pub conditions: Vec<ExpectedCondition>,
     /// What it waits for; absent if it waits for nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
     /// The code of the finding that explains why the run fails; absent if it does not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fails: Option<String>,
 }
 

@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::after::{Intervention, after};
 use super::play::{ClusterPace, PlayEnd, PlayLimits, play};
-use super::stage_end::StageEnd;
 use super::state::State;
 use super::wait::AwaitedEvent;
 use crate::inventory::Inventory;
@@ -15,8 +14,8 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::{ClusterStatus, RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Condition, Conditions, names, reasons};
-use crate::rollout::LOOK_EVERY;
 use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::{LOOK_EVERY, StageEnd};
 
 /// How many looks at clusters one play may take, so that a run of thousands is not played for long.
 const WORK: usize = 40_000;

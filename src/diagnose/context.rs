@@ -11,7 +11,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
 use crate::problems::RefusalTense;
 use crate::problems::steps;
-use crate::report::Verdict;
+use crate::report::{RunFacts, Verdict};
 use crate::rollout::Rollout;
 use crate::words::CommandLine;
 
@@ -117,6 +117,12 @@ impl<'i> Context<'i> {
     }
 
     /// The run as an object; the target when there is none.
+    /// What is known of the run, for documents.
+    pub fn run_facts(&self) -> Option<RunFacts> {
+        let rollout = self.rollout.as_ref()?;
+        Some(RunFacts::new(rollout, verdict::of_run(rollout)))
+    }
+
     pub fn run_object(&self) -> ObjectRef {
         self.run()
             .map_or_else(|| self.target().clone(), UpdateRun::object)

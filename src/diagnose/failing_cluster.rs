@@ -82,7 +82,7 @@ pub(super) fn all<'i>(
             if !holds && wrote.is_some() && !ours {
                 return None;
             }
-            if (cluster.state == ClusterState::Pending || finished) && !ours {
+            if (cluster.state == ClusterState::NotReached || finished) && !ours {
                 return None;
             }
             let trouble = binding_trouble(inventory, binding)?;

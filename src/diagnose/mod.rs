@@ -124,7 +124,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.take(findings);
     report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
-    report.progress = cx.rollout.as_ref().map(Rollout::progress);
+    report.run = cx.run_facts();
     report.expected = cx.outlook.expected();
     report
 }

@@ -226,6 +226,6 @@ fn side(on: &str) -> String {
 fn stage_of(on: &str) -> String {
     match on.split('/').nth(1) {
         Some(name) if on.starts_with("stage/") => format!("stage {name}"),
-        _ => "the removal".to_owned(),
+        _ => "the deletion stage".to_owned(),
     }
 }

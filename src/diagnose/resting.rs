@@ -15,7 +15,7 @@ pub(super) fn stopped(rollout: &Rollout<'_>) -> String {
     };
     let total = rollout.clusters().count();
     let clusters = count(total, "cluster");
-    if in_state(ClusterState::Pending) == total {
+    if in_state(ClusterState::NotReached) == total {
         return format!("{run} is stopped: none of its {clusters} was updated.");
     }
     let done = in_state(ClusterState::Done);

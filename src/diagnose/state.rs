@@ -16,17 +16,10 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
     } else {
         format!("{} (update run {})", cx.target(), subject.name)
     };
-    let progress = cx.rollout.as_ref().map(Rollout::progress);
+    let progress = cx.rollout.as_ref().map(Rollout::done_of);
     let done = progress
-        .as_ref()
-        .filter(|progress| progress.total > 0)
-        .map(|progress| {
-            format!(
-                "{} of {} done",
-                progress.done,
-                count(progress.total, "cluster")
-            )
-        });
+        .filter(|(_, total)| *total > 0)
+        .map(|(done, total)| format!("{done} of {} done", count(total, "cluster")));
     let lead = match cx.verdict {
         Verdict::Succeeded => match &cx.rollout {
             Some(rollout) => succeeded(rollout),
@@ -42,7 +35,7 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
         Verdict::Stopping => "is stopping".to_owned(),
         Verdict::Stopped => "is stopped".to_owned(),
         // One that an older hub agent began with, or whose state was set back.
-        Verdict::NotStarted if progress.as_ref().is_some_and(|it| it.done > 0) => {
+        Verdict::NotStarted if progress.is_some_and(|(done, _)| done > 0) => {
             "does not run".to_owned()
         }
         Verdict::NotStarted => "has not started".to_owned(),

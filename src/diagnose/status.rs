@@ -5,30 +5,27 @@ mod sentence;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::context::Context;
 use super::gaps;
-use crate::controller::{self, ClusterTimes, ExpectedWrite, StageEnd, State};
-use crate::inventory::{Inventory, Sight};
-use crate::kubefleet::approval::ApprovalRequest;
+use crate::controller::{self, ClusterTimes, ExpectedWrite, State};
+use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::object::OWN_API_VERSION;
-use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
-use crate::report::{NotChecked, Subject, Verdict};
-use crate::rollout::approvals::{ApprovalStep, step_at};
-use crate::rollout::{ClusterState, Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
+use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
+use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
+use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
+use crate::rollout::{ClusterState, Gate, GateFacts, Phase, Rollout, rollout_started};
 use crate::words::{self, CommandLine};
 
 /// The state of a rollout.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// Always `kubectl-fleet-stage/v1`.
-    pub api_version: String,
-    /// Always `Status`.
-    pub kind: String,
+    #[serde(flatten)]
+    pub meta: TypeMeta,
     /// The context of the hub; absent if only one hub was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<String>,
     /// The update run or placement.
     pub target: Subject,
@@ -41,21 +38,12 @@ pub struct Status {
     #[schemars(with = "words::as_next::NextFields")]
     pub next: Option<CommandLine>,
     /// The update run that the verdict is about; absent for a placement without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunOverview>,
-    /// The stages and clusters of the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
-    /// When its stages are expected to end, without those of which that is unknown.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stage_ends: Vec<StageForecast>,
-    /// The stage tasks that the run waits for now.
-    pub gates: Vec<OpenGate>,
+    pub run: Option<RunFacts>,
+    /// The gates that the run waits for now.
+    pub gates: Vec<GateFacts>,
     /// For a placement: its clusters by name, with what they have.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Vec<PlacedCluster>>,
     /// What the update run controller is expected to do next; absent if that is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<ExpectedWrite>,
     /// Since when the controller has owed a write for too long.
     #[serde(skip)]
@@ -63,114 +51,25 @@ pub struct Status {
     /// What could not be read, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which this is true: now, or the time of the bundle.
-    #[schemars(with = "String")]
     pub as_of: Timestamp,
 }
 
-/// The update run that a verdict is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "RunStatus")]
-pub struct RunOverview {
-    /// Its kind.
-    pub kind: String,
-    /// Its namespace; empty for cluster-scoped runs.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// The value of `spec.state`; absent if the run has no such field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-    /// Whether its stages are computed.
-    pub initialized: bool,
-    /// Whether it has started its first stage.
-    pub started: bool,
-    /// Whether its conditions cover its current spec: the controller has processed the last change.
-    pub observed: bool,
-    /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    pub created: Option<Timestamp>,
-}
-
-/// When a stage is expected to end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StageForecast {
-    /// The stage.
-    pub stage: String,
-    #[serde(flatten)]
-    pub end: StageEnd,
-}
-
-/// A stage task that a run waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OpenGate {
-    /// The stage.
-    pub stage: String,
-    /// `before` or `after` the stage's clusters.
-    pub when: TaskTime,
-    /// `Approval` or `TimedWait`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    pub since: Option<Timestamp>,
-    /// When a running TimedWait ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    pub until: Option<Timestamp>,
-    /// The approval request, for approvals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval_request: Option<String>,
-    /// The answer; absent for timed waits, and if the request was not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<GateState>,
-    /// The command that approves.
-    #[serde(flatten)]
-    pub command: Option<CommandLine>,
-}
-
-/// The answer to an approval request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Approval")]
-pub enum GateState {
-    /// Nothing.
-    Pending,
-    /// `Approved=False`, which KubeFleet treats as no answer.
-    Withheld,
-    /// Approved in a way that the controller ignores: for another generation.
-    Ignored,
-    /// Approved; the controller accepts it at its next reconcile.
-    Given,
-    /// The request does not exist.
-    Missing,
-    /// The request under that name belongs to another run or stage.
-    Foreign,
-}
-
 /// What one cluster of a placement has.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlacedCluster {
     /// The member cluster.
     pub name: String,
     /// The index of the snapshot that its binding names; absent before the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
     /// Whether that content is applied; absent if the binding does not say so yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub applied: Option<ConditionTruth>,
     /// Whether it is available; absent if the binding does not say so yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<ConditionTruth>,
     /// Whether its differences are reported, for placements that only report them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub diff_reported: Option<ConditionTruth>,
     /// The update run that wrote the binding last, if it says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
     /// Whether the placement is being removed from the cluster.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -198,10 +97,10 @@ impl From<ConditionStatus> for ConditionTruth {
     }
 }
 
-/// When the stages of the run end, where it goes on by itself or once it is started.
-fn stage_ends(cx: &Context<'_>) -> Vec<StageForecast> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
+/// Adds when the stages of the run end, where it goes on by itself or once it is started.
+fn add_ends(run: Option<&mut RunFacts>, cx: &Context<'_>) {
+    let (Some(rollout), Some(run)) = (&cx.rollout, run) else {
+        return;
     };
     let goes_on = matches!(
         rollout.phase,
@@ -210,15 +109,13 @@ fn stage_ends(cx: &Context<'_>) -> Vec<StageForecast> {
     let is_doomed = cx.outlook.failure().is_some() || cx.outlook.silence.is_some();
     let times = ClusterTimes::of_placement(cx.inventory);
     let Some(times) = times.filter(|_| goes_on && !is_doomed) else {
-        return Vec::new();
+        return;
     };
     let state = State::new(cx.inventory, rollout.run);
-    let ends = controller::forecast(&state, times).into_iter();
-    let stages = rollout.stages.iter().zip(ends);
-    let known = stages.filter_map(|(stage, end)| Some((stage.status.name.clone(), end?)));
-    known
-        .map(|(stage, end)| StageForecast { stage, end })
-        .collect()
+    let ends = controller::forecast(&state, times);
+    for (stage, end) in run.stages.iter_mut().zip(ends) {
+        stage.ends = end;
+    }
 }
 
 /// The sentence about a state.
@@ -230,7 +127,7 @@ impl Status {
     /// For how long the longest of the stuck clusters is in flight, or the controller silent; `None`
     /// where that is unknown.
     pub fn stuck_for(&self) -> Option<jiff::SignedDuration> {
-        let stages = self.progress.iter().flat_map(|progress| &progress.stages);
+        let stages = self.run.iter().flat_map(|run| &run.stages);
         let stuck = stages
             .flat_map(|stage| {
                 let clusters = stage.clusters.iter();
@@ -251,10 +148,9 @@ impl Status {
     /// The same with when the stages end, as far as what was collected tells.
     pub fn with_ends(inventory: &Inventory) -> Self {
         let cx = super::understand(inventory);
-        Self {
-            stage_ends: stage_ends(&cx),
-            ..Self::of(&cx)
-        }
+        let mut status = Self::of(&cx);
+        add_ends(status.run.as_mut(), &cx);
+        status
     }
 
     fn of(cx: &Context<'_>) -> Self {
@@ -265,16 +161,13 @@ impl Status {
         });
         let is_placement = inventory.target.kind.concept() == Concept::Placement;
         Self {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "Status".to_owned(),
+            meta: TypeMeta::new("Status"),
             hub: None,
             target: Subject::from(&inventory.target),
             verdict: cx.verdict,
             summary: sentence::with_cause(cx),
             next: sentence::next(cx),
-            run: cx.rollout.as_ref().map(run_status),
-            progress: cx.rollout.as_ref().map(Rollout::progress),
-            stage_ends: Vec::new(),
+            run: cx.run_facts(),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
             expected: cx.outlook.expected(),
@@ -288,7 +181,7 @@ impl Status {
     pub fn look_ahead(&mut self, inventory: &Inventory) {
         let cx = super::understand(inventory);
         self.expected = cx.outlook.expected();
-        self.stage_ends = stage_ends(&cx);
+        add_ends(self.run.as_mut(), &cx);
     }
 
     /// The same where several hubs were asked: its commands lead to its own.
@@ -312,18 +205,21 @@ impl Status {
 
     /// Whether nothing but the time differs: the clock, and the words that count it.
     pub fn is_same_state(&self, other: &Self) -> bool {
-        let timeless = |status: &Self| Self {
-            summary: String::new(),
-            stage_ends: Vec::new(),
-            as_of: Timestamp::UNIX_EPOCH,
-            ..status.clone()
+        let timeless = |status: &Self| {
+            let mut status = status.clone();
+            status.summary = String::new();
+            status.as_of = Timestamp::UNIX_EPOCH;
+            let stages = status.run.iter_mut().flat_map(|run| &mut run.stages);
+            stages.for_each(|stage| stage.ends = None);
+            status
         };
         timeless(self) == timeless(other)
     }
 
     /// Why a run that is to stop cannot, and what ends that.
     pub fn why_no_stop(&self) -> Option<&'static str> {
-        let state = self.run.as_ref().and_then(|run| run.state.as_deref());
+        let run = self.run.as_ref();
+        let state = run.and_then(|run| run.requested_state.as_deref());
         if self.verdict != Verdict::Stuck || state != Some("Stop") {
             return None;
         }
@@ -339,16 +235,14 @@ impl Status {
     /// Whether the run has clusters left from which it has still to remove the placement, and
     /// nothing else.
     fn waits_for_removal(&self) -> bool {
-        self.progress.as_ref().is_some_and(|progress| {
+        self.run.as_ref().is_some_and(|run| {
             let left = |removal: bool| {
-                let stages = progress
-                    .stages
-                    .iter()
-                    .filter(move |it| it.deletes == removal);
+                let stages = run.stages.iter();
+                let stages = stages.filter(move |it| it.deletes == removal);
                 stages.flat_map(|stage| &stage.clusters)
             };
             left(false).all(|cluster| cluster.state == ClusterState::Done)
-                && left(true).any(|cluster| cluster.state == ClusterState::Pending)
+                && left(true).any(|cluster| cluster.state == ClusterState::NotReached)
         })
     }
 
@@ -361,53 +255,16 @@ impl Status {
     }
 }
 
-fn run_status(rollout: &Rollout<'_>) -> RunOverview {
-    let object = rollout.run.object();
-    RunOverview {
-        kind: object.kind.name().to_owned(),
-        namespace: object.namespace,
-        name: object.name,
-        state: rollout.run.spec.state.clone(),
-        initialized: rollout.run.status.conditions.is_true(reasons::INITIALIZED),
-        started: rollout.has_begun(),
-        observed: rollout.is_current(),
-        created: rollout.run.meta.created,
-    }
-}
-
-fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
-    let request = gate.task.approval_request.as_str();
-    let approval = match &gate.request {
-        Some(Sight::Present(_)) if gate.foreign => Some(GateState::Foreign),
-        request => request.as_ref().and_then(approval),
-    };
+/// A gate that is open, and the command that approves.
+fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
     let approves = gate.task.is_approval()
         && cx.outlook.aborts(cx.verdict).is_none()
         && step_at(rollout, gate) == ApprovalStep::Approve;
-    OpenGate {
-        stage: gate.stage.to_owned(),
-        when: gate.time,
-        kind: gate.task.kind.clone(),
-        since: gate.since(),
-        until: gate.until(),
-        approval_request: gate.task.is_approval().then(|| request.to_owned()),
-        approval,
+    let request = &gate.task.approval_request;
+    GateFacts {
         command: approves.then(|| cx.command("approve").arg(request)),
+        ..gate_facts(rollout, gate)
     }
-}
-
-fn approval(request: &Sight<ApprovalRequest>) -> Option<GateState> {
-    let request = match request {
-        Sight::Present(request) => request,
-        Sight::Absent => return Some(GateState::Missing),
-        Sight::Unknown(_) => return None,
-    };
-    Some(match request.approved() {
-        _ if request.counts() || request.is_accepted() => GateState::Given,
-        None => GateState::Pending,
-        Some(approved) if approved.is_true() => GateState::Ignored,
-        Some(_) => GateState::Withheld,
-    })
 }
 
 /// What the clusters of a placement have, by name.
@@ -440,21 +297,5 @@ fn placed_cluster(binding: &Binding) -> PlacedCluster {
         diff_reported: truth(reasons::DIFF_REPORTED),
         written_by: rollout_started(binding).run,
         removing: binding.meta.is_deleting() || binding.is_unscheduled(),
-    }
-}
-
-impl RunOverview {
-    /// Whether it is the same run, as far as its name tells.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.name == other.name
-            && self.namespace == other.namespace
-            && self.created == other.created
-    }
-}
-
-impl OpenGate {
-    /// Whether it is an approval that still needs a person.
-    pub fn needs_a_person(&self) -> bool {
-        self.kind == "Approval" && self.approval != Some(GateState::Given)
     }
 }

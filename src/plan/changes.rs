@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
@@ -28,16 +29,15 @@ pub struct PlanContents<'c> {
 }
 
 /// The changes for a group of clusters.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectChanges {
     /// The clusters.
     pub clusters: Vec<String>,
     /// The index of the snapshot that they have; absent where they have none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The index of the snapshot that they would get; absent where the placement is removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// How many objects change in each of them.
     pub counts: ChangeCounts,
@@ -109,8 +109,8 @@ impl<'s> From<&'s PlannedCluster> for ClusterStep<'s> {
     fn from(cluster: &'s PlannedCluster) -> Self {
         Self {
             name: &cluster.name,
-            from: cluster.snapshot_now.as_deref(),
-            to: cluster.snapshot_then.as_deref(),
+            from: cluster.snapshot.as_deref(),
+            to: cluster.new_snapshot.as_deref(),
         }
     }
 }

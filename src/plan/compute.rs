@@ -8,8 +8,8 @@ use super::{
 };
 use crate::controller;
 use crate::inventory::Inventory;
-use crate::kubefleet::object::OWN_API_VERSION;
-use crate::report::Subject;
+use crate::kubefleet::Concept;
+use crate::report::{Subject, TypeMeta};
 use crate::words::count;
 
 /// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
@@ -22,7 +22,7 @@ pub fn compute(
 ) -> Plan {
     let mut draft = PlanDraft::new(inventory, wish);
     let snapshot = content::choose(&mut draft);
-    let then = snapshot.index.as_deref();
+    let then = snapshot.snapshot.as_deref();
     let (planned, findings) = controller::initialize(draft.planned(then));
     let map = draft.stage_map();
     refusals::refuse(&mut draft, &findings, map.as_ref(), then);
@@ -52,7 +52,7 @@ pub fn compute(
 fn finish(
     mut draft: PlanDraft<'_>,
     policy_index: Option<&str>,
-    snapshot: PlannedSnapshot,
+    content: PlannedSnapshot,
     (computed, changes): (stages::ComputedStages, Vec<ObjectChanges>),
 ) -> Plan {
     draft.refusals.sort_by_key(|refusal| refusal.kind);
@@ -71,17 +71,23 @@ fn finish(
         StrategyChoice::Given(given) => Some(given.source.clone()),
     };
     let placement = draft.inventory.placement.present();
+    let run = draft.wish.run.as_ref();
     let compares = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
     let mut plan = Plan {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "Plan".to_owned(),
+        meta: TypeMeta::new("Plan"),
         outcome,
         summary: String::new(),
         placement: Subject::from(draft.placement()),
         strategy: Subject::from(draft.strategy_object()),
         strategy_file: file,
-        run: draft.wish.run.clone(),
-        snapshot,
+        run: run.map(|name| {
+            draft
+                .placement()
+                .scope()
+                .object(Concept::UpdateRun, name)
+                .into()
+        }),
+        content,
         policy_snapshot: policy_index.map(str::to_owned),
         stages: computed.stages,
         removed: computed.removed,

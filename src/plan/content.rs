@@ -31,8 +31,8 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
         .or(existing.last())
         .copied();
     let mut chosen = PlannedSnapshot {
-        latest: latest.map(|version| version.index.clone()),
-        asked: asked.clone(),
+        latest_snapshot: latest.map(|version| version.index.clone()),
+        requested_snapshot: asked.clone(),
         ..PlannedSnapshot::default()
     };
     let version = match asked.as_deref() {
@@ -40,7 +40,7 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
             selectors(draft);
             if latest.is_none() && placement_exists && inventory.snapshots.is_known_empty() {
                 // The run has the first one made.
-                chosen.index = Some("0".to_owned());
+                chosen.snapshot = Some("0".to_owned());
             }
             latest
         }
@@ -54,16 +54,16 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
         Some(index) => existing.iter().find(|it| it.index == index).copied(),
     };
     let Some(version) = version else {
-        if !inventory.snapshots.is_complete() && chosen.index.is_none() {
+        if !inventory.snapshots.is_complete() && chosen.snapshot.is_none() {
             // The gap itself is told already, unless some snapshots were seen.
             draft.undecided |= placement_exists;
         }
         return chosen;
     };
-    chosen.index = Some(version.index.clone());
-    chosen.certain = asked.is_some();
-    chosen.created = version.created();
-    chosen.survives = version.survives;
+    chosen.snapshot = Some(version.index.clone());
+    chosen.snapshot_certain = asked.is_some();
+    chosen.snapshot_created = version.created();
+    chosen.snapshot_survives = version.survives;
     chosen.change_detected = latest.and_then(Version::change_detected);
     incomplete(draft, version, asked.is_some());
     if asked.is_none() {

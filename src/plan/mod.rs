@@ -19,11 +19,12 @@ mod strategy;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
-use crate::controller::StageEnd;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
-use crate::report::{NotChecked, Subject};
+use crate::report::{NotChecked, Subject, TypeMeta};
+use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
 pub use changes::{ObjectChanges, PlanContents, of_run};
@@ -89,13 +90,12 @@ worded! {
 }
 
 /// What the controller would compute for a run, and why it would refuse.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// Always `kubectl-fleet-stage/v1`.
-    pub api_version: String,
-    /// Always `Plan`.
-    pub kind: String,
+    #[serde(flatten)]
+    pub meta: TypeMeta,
     /// What would happen to the run.
     pub outcome: PlanOutcome,
     /// One sentence, true on its own.
@@ -105,15 +105,12 @@ pub struct Plan {
     /// The strategy.
     pub strategy: Subject,
     /// The file from which the strategy was read; absent for a strategy on the hub.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy_file: Option<String>,
-    /// The run's name, if it was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The content.
-    pub snapshot: PlannedSnapshot,
+    /// The run, if its name was given.
+    pub run: Option<Subject>,
+    #[serde(flatten)]
+    pub content: PlannedSnapshot,
     /// The index of the policy snapshot that selected the clusters; absent if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_snapshot: Option<String>,
     /// The stages in order.
     pub stages: Vec<PlannedStage>,
@@ -133,85 +130,49 @@ pub struct Plan {
     /// What could not be checked, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which the plan is true: now, or the time of the bundle.
-    #[schemars(with = "String")]
     pub as_of: Timestamp,
 }
 
 /// The content that a run would roll out.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedSnapshot {
     /// What was requested: an index, or `latest`; absent for the content at that time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<String>,
+    pub requested_snapshot: Option<String>,
     /// The index of the version; absent if it does not exist or is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub index: Option<String>,
+    pub snapshot: Option<String>,
     /// The index of the latest version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub latest: Option<String>,
+    pub latest_snapshot: Option<String>,
     /// Whether the run gets exactly this version. Without an index, the controller compares the
     /// content with the latest version and creates a new one if it has changed, which cannot be
     /// known before.
-    pub certain: bool,
-    /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    pub created: Option<Timestamp>,
+    pub snapshot_certain: bool,
+    /// When the version was created.
+    pub snapshot_created: Option<Timestamp>,
     /// When a change was detected that the latest version lacks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub change_detected: Option<Timestamp>,
     /// How many more new snapshots it survives; 0 if the next one deletes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub survives: Option<u64>,
+    pub snapshot_survives: Option<u64>,
 }
 
 /// One stage of a planned run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedStage {
-    /// Its name.
-    pub name: String,
-    /// Which clusters belong to it, as a kubectl selector; absent if it selects none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub selector: Option<String>,
-    /// The label whose number orders the clusters; absent if they are ordered by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ordered_by: Option<String>,
-    /// How many clusters are updated at once, as in the strategy: a number or a percentage.
-    pub max_concurrency: String,
+    #[serde(flatten)]
+    pub definition: StageDefinition,
     /// The resulting number of clusters; absent if the strategy's value is invalid.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,
-    /// The tasks before the first cluster.
-    pub before: Vec<PlannedTask>,
     /// The clusters in the order in which they are updated.
     pub clusters: Vec<PlannedCluster>,
-    /// The tasks after the last cluster; they run in parallel.
-    pub after: Vec<PlannedTask>,
     /// When it is expected to end; absent if that is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ends: Option<StageEnd>,
 }
 
-/// A stage task of a planned run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PlannedTask {
-    /// `Approval` or `TimedWait`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// How long a TimedWait takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<String>,
-    /// The name that the controller gives the approval request; `RUN` stands for the run's name if
-    /// that was not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval_request: Option<String>,
-}
-
 /// A cluster of a planned run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedCluster {
@@ -220,20 +181,15 @@ pub struct PlannedCluster {
     /// Its turn in the stage, from 1. Clusters that are updated at once have the same turn. A
     /// cluster starts as soon as another one is done, so turns are exact only if all clusters take
     /// the same time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<usize>,
     /// The number in the label that orders the stage's clusters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<i64>,
     /// The snapshot that it should have now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshot_now: Option<String>,
+    pub snapshot: Option<String>,
     /// The run that wrote it, if the binding says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
     /// The snapshot that it would get.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshot_then: Option<String>,
+    pub new_snapshot: Option<String>,
     /// What that means for it.
     pub change: ClusterChange,
 }

@@ -21,7 +21,7 @@ pub(super) fn going_back(draft: &mut PlanDraft<'_>, computed: &ComputedStages, t
         return;
     };
     let held = put_there(
-        back.iter().filter_map(|it| it.snapshot_now.as_deref()),
+        back.iter().filter_map(|it| it.snapshot.as_deref()),
         back.iter().filter_map(|it| it.written_by.as_deref()),
     );
     let mut warning = Warning::new(
@@ -98,7 +98,7 @@ fn active(
     let ours = |name: &&str| planned.contains_key(*name);
     let reaches: Vec<_> = other
         .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::Pending)
+        .filter(|cluster| cluster.state == ClusterState::NotReached)
         .map(|cluster| cluster.name)
         .filter(ours)
         .collect();

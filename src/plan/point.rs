@@ -5,6 +5,7 @@ use crate::report::{Evidence, Remedy, Subject, composed};
 use crate::words::worded;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 /// A reason for which the controller would refuse the run.
 pub type Refusal = PlanPoint<RefusalKind>;
@@ -13,6 +14,7 @@ pub type Refusal = PlanPoint<RefusalKind>;
 pub type Warning = PlanPoint<WarningKind>;
 
 /// One point about a planned run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{K}Point")]
@@ -20,12 +22,10 @@ pub struct PlanPoint<K> {
     /// What it is.
     pub kind: K,
     /// The finding that `explain` describes, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The object at fault.
     pub subject: Subject,
     /// The stage that it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
     /// All clusters that it applies to; absent if it is not about clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::draft::PlanDraft;
-use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, PlannedTask, Warning, WarningKind};
-use crate::controller::{self, ClusterTimes, StageEnd, State};
+use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, Warning, WarningKind};
+use crate::controller::{self, ClusterTimes, State};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::run::{StageStatus, TaskStatus};
-use crate::kubefleet::selector::LabelSelector;
-use crate::kubefleet::strategy::{Stage, Task};
+use crate::kubefleet::run::StageStatus;
+use crate::kubefleet::strategy::Stage;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::placing::sorting_number;
-use crate::rollout::rollout_started;
+use crate::rollout::{StageDefinition, StageEnd, rollout_started};
 
 /// What the strategy makes of the clusters.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ pub(super) fn compute(
         .iter()
         .filter(|placed| placed.stages.is_empty());
     let unplaced = lost.map(|placed| PlannedCluster {
-        snapshot_then: None,
+        new_snapshot: None,
         change: ClusterChange::Unknown,
         ..cluster(draft, placed.name, None)
     });
@@ -77,9 +76,9 @@ fn empty(draft: &mut PlanDraft<'_>, map: &StageMap<'_>, stages: &[PlannedStage])
         if !planned.clusters.is_empty() {
             continue;
         }
-        let tasks = planned.before.iter().chain(&planned.after);
+        let tasks = planned.definition.gates.iter();
         let empty = EmptyStage {
-            name: &planned.name,
+            name: &planned.definition.name,
             tasks: tasks.map(|task| task.kind.as_str()).collect(),
             spec: Some((map, stage)),
         };
@@ -106,18 +105,16 @@ fn stage(
         order: key.and_then(|key| sorting_number(draft.inventory.member(&it.name)?, key)),
         ..cluster(draft, &it.name, then)
     });
+    let mut definition = StageDefinition::new(spec);
+    let tasks = status.before.iter().chain(&status.after);
+    for (gate, task) in definition.gates.iter_mut().zip(tasks) {
+        let request = || task.approval_request.clone();
+        gate.request = task.is_approval().then(request);
+    }
     PlannedStage {
-        name: spec.name.clone(),
-        selector: spec.selector.as_deref().map(LabelSelector::describe),
-        ordered_by: key.cloned(),
-        max_concurrency: match spec.max_concurrency.trim() {
-            "" => "1".to_owned(),
-            value => value.to_owned(),
-        },
+        definition,
         concurrency,
-        before: tasks(&spec.before, &status.before),
         clusters: clusters.collect(),
-        after: tasks(&spec.after, &status.after),
         ends: None,
     }
 }
@@ -150,15 +147,6 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
     }
 }
 
-fn tasks(specs: &[Task], tasks: &[TaskStatus]) -> Vec<PlannedTask> {
-    let task = |(spec, task): (&Task, &TaskStatus)| PlannedTask {
-        kind: task.kind.clone(),
-        wait: (!task.is_approval() && !spec.wait.is_empty()).then(|| spec.wait.clone()),
-        approval_request: task.is_approval().then(|| task.approval_request.clone()),
-    };
-    specs.iter().zip(tasks).map(task).collect()
-}
-
 /// A cluster, what it has and what it would get.
 fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedCluster {
     let binding = draft.inventory.binding(name);
@@ -167,9 +155,9 @@ fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedClus
         name: name.to_owned(),
         turn: None,
         order: None,
-        snapshot_now: now.map(str::to_owned),
+        snapshot: now.map(str::to_owned),
         written_by: binding.and_then(|binding| rollout_started(binding).run),
-        snapshot_then: then.map(str::to_owned),
+        new_snapshot: then.map(str::to_owned),
         change: change(now, then),
     }
 }
@@ -179,9 +167,9 @@ fn leaving(binding: &Binding) -> PlannedCluster {
         name: binding.spec.cluster.clone(),
         turn: None,
         order: None,
-        snapshot_now: binding.snapshot_index().map(str::to_owned),
+        snapshot: binding.snapshot_index().map(str::to_owned),
         written_by: rollout_started(binding).run,
-        snapshot_then: None,
+        new_snapshot: None,
         change: ClusterChange::Delete,
     }
 }

@@ -16,7 +16,6 @@ use crate::diagnose::rules;
 use crate::report::{
     NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, Severity, Verdict,
 };
-use crate::rollout::timeline::Timeline;
 
 /// Writes reports: findings of at least this severity are failures.
 pub fn reports(
@@ -69,7 +68,10 @@ fn trouble(end: NonSuccessKind, kind: &str, message: &str, text: &str) -> TestCa
 }
 
 fn suite(report: &Report, least: Severity, invocation: &Invocation) -> TestSuite {
-    let timeline = Timeline::of(report.progress.as_ref(), report.as_of);
+    let timeline = report
+        .run
+        .as_ref()
+        .and_then(|run| run.timeline(report.as_of));
     let lasts = timeline.and_then(|timeline| timeline.lasts().try_into().ok());
     let lasts: Duration = lasts.unwrap_or_default();
     let mut suite = TestSuite::new(visible(&escape::line(&report.about())));

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::escape;
 use super::invocation::Invocation;
-use super::tree;
 use super::wrap::list;
-use crate::report::{Effect, NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline};
-use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
+use super::{escape, tree};
+use crate::report::{
+    Effect, NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, RunFacts,
+};
+use crate::rollout::{ClusterState, StageProgress};
 use crate::words::CommandLine;
 
 /// Writes a report.
@@ -17,7 +18,7 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     let _ = writeln!(out, "## {}: {target}\n", report.verdict.as_str());
     let outline = ReportOutline::new(report, ReportDetail::ISSUE);
     let _ = writeln!(out, "{}", prose(&outline.summary));
-    if let Some(progress) = &report.progress {
+    if let Some(progress) = &report.run {
         table(&mut out, progress);
     }
     for finding in &outline.findings {
@@ -38,7 +39,7 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
 }
 
 /// The stages of a run.
-fn table(out: &mut String, progress: &Progress) {
+fn table(out: &mut String, progress: &RunFacts) {
     let snapshot = match &progress.snapshot {
         Some(index) => format!("snapshot {index}"),
         None => "no snapshot yet".to_owned(),
@@ -54,15 +55,10 @@ fn table(out: &mut String, progress: &Progress) {
     }
     out.push_str("\n| stage | state | done | gates | not done |\n|---|---|---|---|---|\n");
     for stage in &progress.stages {
-        let name = if stage.deletes {
-            "removal"
-        } else {
-            stage.name.as_str()
-        };
         let _ = writeln!(
             out,
             "| {} | {} | {}/{} | {} | {} |",
-            text(name),
+            text(stage.label()),
             stage.state.describe(),
             stage.done(),
             stage.clusters.len(),
@@ -74,14 +70,11 @@ fn table(out: &mut String, progress: &Progress) {
 
 /// The gates that are open.
 fn gates(stage: &StageProgress) -> String {
-    let open = stage
-        .tasks
-        .iter()
-        .filter(|task| matches!(task.state, TaskState::Open | TaskState::Approved));
+    let open = stage.gates.iter().filter(|task| task.is_open());
     let gates: Vec<_> = open
-        .map(|task| match (&task.approval_request, task.until) {
+        .map(|task| match (&task.request, task.until) {
             (_, Some(until)) => format!("{} {until}", task.kind),
-            (Some(name), None) if task.state == TaskState::Approved => {
+            (Some(name), None) if task.is_approved() => {
                 format!("{} {name}, approved", task.kind)
             }
             (Some(name), None) => format!("{} {name}", task.kind),
@@ -99,7 +92,7 @@ fn unfinished(stage: &StageProgress) -> String {
         let group = format!("{} {}", names.len(), state.describe());
         match state {
             ClusterState::Done => None,
-            ClusterState::Pending => Some(group),
+            ClusterState::NotReached => Some(group),
             _ => Some(format!(
                 "{group}: {}",
                 list(&names, ReportDetail::ISSUE.clusters)

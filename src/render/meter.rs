@@ -20,7 +20,7 @@ pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: TextP
     };
     let stuck = seen(of(is_bad)).min(cells);
     let moving = seen(of(|state| state == ClusterState::Updating)).min(cells - stuck);
-    let pending = seen(of(|state| state == ClusterState::Pending));
+    let pending = seen(of(|state| state == ClusterState::NotReached));
     let pending = pending.min(1).min(cells - stuck - moving);
     let most = cells - stuck - moving - pending;
     let done = (of(|state| state == ClusterState::Done) * cells)

@@ -8,15 +8,15 @@ use super::look::RenderLook;
 use super::style::TextPaint;
 use super::text::{TextPage, not_checked};
 use super::wrap::{hanging, list};
-use crate::controller::StageEnd;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::manifests::ChangeCounts;
 use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,
-    PlannedStage, PlannedTask, RefusalKind,
+    PlannedStage, RefusalKind,
 };
 use crate::report::{EvidenceValues, Subject, unnamed};
+use crate::rollout::{GateFacts, StageEnd, TaskTime};
 use crate::words::{count, together};
 
 /// Clusters of a stage, before the rest is only counted.
@@ -106,7 +106,7 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
     }
     if !plan.removed.is_empty() {
         let (branch, trunk) = turn(plan.stages.len());
-        let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
+        let text = format!("deletion stage: {}", count(plan.removed.len(), "cluster"));
         hanging(&mut page.out, branch, trunk, &text, look.width);
         several(page, &plan.removed.iter().collect::<Vec<_>>(), trunk);
     }
@@ -124,8 +124,8 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
 /// What changes in the clusters, where something does.
 fn objects(page: &mut TextPage<'_>, plan: &Plan) {
     // What a new snapshot would hold is not known.
-    let lead = match &plan.snapshot.index {
-        Some(index) if !plan.snapshot.certain => {
+    let lead = match &plan.content.snapshot {
+        Some(index) if !plan.content.snapshot_certain => {
             format!("objects per cluster with snapshot {index}: ")
         }
         _ => "objects per cluster: ".to_owned(),
@@ -208,27 +208,27 @@ fn head(plan: &Plan) -> String {
         Some(file) => format!("strategy {strategy} from {file}"),
         None => format!("strategy {strategy}"),
     };
-    let run = plan.run.as_ref().map(|run| format!("run {run}"));
+    let run = plan.run.as_ref().map(|run| format!("run {}", run.name));
     let parts: Vec<_> = run
         .into_iter()
-        .chain([strategy, snapshot(&plan.snapshot)])
+        .chain([strategy, snapshot(&plan.content)])
         .collect();
     parts.join(", ")
 }
 
 fn snapshot(snapshot: &PlannedSnapshot) -> String {
-    let asked = snapshot.asked.as_deref();
-    let Some(index) = &snapshot.index else {
+    let asked = snapshot.requested_snapshot.as_deref();
+    let Some(index) = &snapshot.snapshot else {
         return match asked {
             Some(asked) if asked != "latest" => format!("snapshot {asked}, which is unknown"),
             _ => "the snapshot is unknown".to_owned(),
         };
     };
-    if snapshot.created.is_none() && snapshot.latest.is_none() {
+    if snapshot.snapshot_created.is_none() && snapshot.latest_snapshot.is_none() {
         return format!("snapshot {index}, created for the run");
     }
-    if snapshot.certain {
-        return if snapshot.latest.as_ref() == Some(index) {
+    if snapshot.snapshot_certain {
+        return if snapshot.latest_snapshot.as_ref() == Some(index) {
             format!("snapshot {index} (the latest)")
         } else {
             format!("snapshot {index}")
@@ -245,14 +245,14 @@ fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, tru
     } else {
         count(number, "cluster")
     };
-    let mut text = format!("stage {}: {clusters}", stage.name);
+    let mut text = format!("stage {}: {clusters}", stage.definition.name);
     if let (Some(at_once), true) = (stage.concurrency, number > 1) {
         text = format!("{text}, {at_once} at a time");
-        if stage.max_concurrency.ends_with('%') {
-            text = format!("{text} ({})", stage.max_concurrency);
+        if stage.definition.max_concurrency.ends_with('%') {
+            text = format!("{text} ({})", stage.definition.max_concurrency);
         }
     }
-    if let (Some(label), true) = (&stage.ordered_by, number > 1) {
+    if let (Some(label), true) = (&stage.definition.ordered_by, number > 1) {
         text = format!("{text}, by label {label}");
     }
     // What is the same for all of them needs to be said once.
@@ -267,7 +267,7 @@ fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, tru
         &text,
         look.width,
     );
-    for task in &stage.before {
+    for task in stage.definition.gates(TaskTime::Before) {
         self::task(&mut page.out, "before", task, trunk, look);
     }
     let most = if look.verbose { usize::MAX } else { NAMED };
@@ -295,7 +295,7 @@ fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, tru
     if number > most {
         let _ = writeln!(page.out, "{trunk}and {} more", number - most);
     }
-    for task in &stage.after {
+    for task in stage.definition.gates(TaskTime::After) {
         self::task(&mut page.out, "after", task, trunk, look);
     }
     if let Some(ends) = stage.ends.as_ref().and_then(StageEnd::describe) {
@@ -341,8 +341,8 @@ fn changes(clusters: &[PlannedCluster]) -> Option<String> {
 
 /// What happens to a cluster: `snapshot 0 -> 1`.
 fn change(cluster: &PlannedCluster) -> String {
-    let now = cluster.snapshot_now.as_deref();
-    let then = cluster.snapshot_then.as_deref();
+    let now = cluster.snapshot.as_deref();
+    let then = cluster.new_snapshot.as_deref();
     match (cluster.change, now, then) {
         (ClusterChange::Unchanged, Some(now), _) => format!("unchanged at snapshot {now}"),
         (ClusterChange::New, _, Some(then)) => format!("new, snapshot {then}"),
@@ -357,9 +357,9 @@ fn change(cluster: &PlannedCluster) -> String {
     }
 }
 
-fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &RenderLook) {
+fn task(out: &mut String, when: &str, task: &GateFacts, trunk: &str, look: &RenderLook) {
     let first = format!("{trunk}{when}: ");
-    let text = match (&task.approval_request, &task.wait) {
+    let text = match (&task.request, &task.wait) {
         (Some(request), _) => format!("{} {request}", task.kind),
         (None, Some(wait)) => {
             let known = duration::parse(wait).map(duration::describe);

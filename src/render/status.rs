@@ -10,9 +10,10 @@ use super::look::RenderLook;
 use super::text::not_checked;
 use super::tree::{self, LiveTree, TreePart};
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{ConditionTruth, PlacedCluster, RunOverview, Status};
+use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
 use crate::kubefleet::duration;
-use crate::rollout::{Progress, StageProgress, StageState};
+use crate::report::RunFacts;
+use crate::rollout::{StageProgress, StageState};
 use crate::words::{CommandLine, brief, count, together};
 
 pub use changes::{beginning, changes, gaps, verdict};
@@ -49,7 +50,7 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
     let summary = brief(&status.summary, most);
     hanging(&mut out, "", "", &summary, look.width);
     let mut cut = summary != status.summary;
-    match (&status.clusters, &status.progress) {
+    match (&status.clusters, &status.run) {
         (Some(clusters), _) => {
             out.push('\n');
             if let Some(run) = &status.run {
@@ -63,7 +64,6 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
             let live = LiveTree {
                 now: status.as_of,
                 gates: &status.gates,
-                ends: &status.stage_ends,
                 meter,
             };
             cut |= tree::draw(&mut out, progress, TreePart::Live(&live), look);
@@ -97,19 +97,16 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
 }
 
 /// The run that a placement's verdict is about, on one line.
-fn run_line(status: &Status, run: &RunOverview) -> String {
-    let snapshot = status
-        .progress
-        .as_ref()
-        .and_then(|progress| progress.snapshot.as_ref())
-        .map_or_else(String::new, |index| format!(", snapshot {index}"));
-    format!("update run {}: {}{snapshot}", run.name, line(status))
+fn run_line(status: &Status, run: &RunFacts) -> String {
+    let snapshot = run.snapshot.as_ref();
+    let snapshot = snapshot.map_or_else(String::new, |index| format!(", snapshot {index}"));
+    format!("update run {}: {}{snapshot}", run.object.name, line(status))
 }
 
 /// How far a run has come, in few words: `Progressing, stage canary updating, 1/3 clusters done`.
 pub fn line(status: &Status) -> String {
     let mut parts = vec![status.verdict.as_str().to_owned()];
-    if let Some(progress) = &status.progress {
+    if let Some(progress) = &status.run {
         parts.extend(stage_words(progress));
         if progress.total > 0 {
             parts.push(format!(
@@ -132,20 +129,15 @@ fn current(stages: &[StageProgress]) -> Option<usize> {
     stages.iter().position(|stage| {
         !matches!(
             stage.state,
-            StageState::Done | StageState::Skipped | StageState::Pending
+            StageState::Done | StageState::Skipped | StageState::NotReached
         )
     })
 }
 
 /// The same in words.
-fn stage_words(progress: &Progress) -> Option<String> {
+fn stage_words(progress: &RunFacts) -> Option<String> {
     let stage = &progress.stages[current(&progress.stages)?];
-    let words = stage.state.describe();
-    Some(if stage.deletes {
-        format!("removal {words}")
-    } else {
-        format!("stage {} {words}", stage.name)
-    })
+    Some(format!("{} {}", stage.title(), stage.state.describe()))
 }
 
 /// Clusters, those that have the same in one group.

@@ -11,9 +11,8 @@ use super::tree::{self, TreePart};
 use super::wrap::{hanging, list};
 use crate::report::{
     EvidenceValue, EvidenceValues, NotChecked, OutlinedFinding, Remedy, Report, ReportDetail,
-    ReportOutline, Verdict,
+    ReportOutline, RunFacts, Verdict,
 };
-use crate::rollout::Progress;
 use crate::words::CommandLine;
 
 /// Writes a report: its state, what explains it with what to do, where the rollout is, and notes.
@@ -24,7 +23,7 @@ pub fn report(report: &Report, look: &RenderLook) -> String {
     let is_note = |one: &&OutlinedFinding<'_>| one.is_short && one.role.is_empty();
     let (notes, open): (Vec<_>, Vec<_>) = outline.findings.iter().partition(is_note);
     page.findings(&open);
-    if let Some(progress) = &report.progress {
+    if let Some(progress) = &report.run {
         page.progress(report.verdict, progress, !open.is_empty());
     }
     page.findings(&notes);
@@ -126,7 +125,7 @@ impl TextPage<'_> {
     }
 
     /// Where the rollout is: in few words where something else is to be read first.
-    fn progress(&mut self, verdict: Verdict, progress: &Progress, is_told: bool) {
+    fn progress(&mut self, verdict: Verdict, progress: &RunFacts, is_told: bool) {
         if verdict == Verdict::InitializationFailed && !self.look.verbose {
             // Nothing was begun.
             self.cut = true;

@@ -8,11 +8,10 @@ use super::look::RenderLook;
 use super::meter::meter;
 use super::style::TextPaint;
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{GateState, OpenGate, StageForecast};
 use crate::kubefleet::duration;
+use crate::report::RunFacts;
 use crate::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
 };
 use crate::words::{count, together};
 
@@ -29,7 +28,7 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
         ClusterState::Stuck => 1,
         ClusterState::Left => 2,
         ClusterState::Updating => 3,
-        ClusterState::Pending => 4,
+        ClusterState::NotReached => 4,
         ClusterState::Done => 5,
     });
     groups
@@ -39,8 +38,7 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
 /// gate waits for, how many slots are in use, and when stages end.
 pub(super) struct LiveTree<'l> {
     pub now: Timestamp,
-    pub gates: &'l [OpenGate],
-    pub ends: &'l [StageForecast],
+    pub gates: &'l [GateFacts],
     /// Characters of each stage's meter; without any there is none.
     pub meter: usize,
 }
@@ -61,7 +59,7 @@ pub(super) enum TreePart<'l> {
 /// Draws the progress of a run. Returns whether something was left out.
 pub(super) fn draw(
     out: &mut String,
-    progress: &Progress,
+    progress: &RunFacts,
     scope: TreePart<'_>,
     look: &RenderLook,
 ) -> bool {
@@ -102,7 +100,7 @@ pub(super) fn draw(
     if let (TreePart::Front, [_, .., last]) = (scope, chunks.as_slice())
         && last
             .iter()
-            .all(|it| it.state == StageState::Pending && tree.is_quiet(it))
+            .all(|it| it.state == StageState::NotReached && tree.is_quiet(it))
     {
         later = last;
         chunks.pop();
@@ -126,7 +124,7 @@ pub(super) fn draw(
 }
 
 struct Tree<'t> {
-    progress: &'t Progress,
+    progress: &'t RunFacts,
     live: Option<&'t LiveTree<'t>>,
     /// Whether what comes next is told elsewhere.
     is_told: bool,
@@ -138,7 +136,7 @@ impl Tree<'_> {
     fn is_quiet(&self, stage: &StageProgress) -> bool {
         let state = match stage.state {
             StageState::Done => ClusterState::Done,
-            StageState::Pending => ClusterState::Pending,
+            StageState::NotReached => ClusterState::NotReached,
             _ => return false,
         };
         let is_plain = |cluster: &ClusterProgress| {
@@ -164,12 +162,7 @@ impl Tree<'_> {
     /// The line of a stage, and whether all of it is done.
     fn head(&self, stage: &StageProgress) -> (String, bool) {
         let live = self.live;
-        let mut text = if stage.deletes {
-            "removal: ".to_owned()
-        } else {
-            format!("stage {}: ", stage.name)
-        };
-        text.push_str(stage.state.describe());
+        let mut text = format!("{}: {}", stage.title(), stage.state.describe());
         let (done, total) = (stage.done(), stage.clusters.len());
         let complete = stage.state == StageState::Done && done == total;
         if total > 0 {
@@ -181,10 +174,10 @@ impl Tree<'_> {
         }
         match (live, stage.in_flight()) {
             (Some(_), used @ 1..) if !stage.deletes => {
-                text = format!("{text}, {used} of {} slots in use", stage.max_concurrency);
+                text = format!("{text}, {used} of {} slots in use", stage.concurrency);
             }
-            _ if total > 1 && stage.max_concurrency > 0 && !stage.state.is_over() => {
-                text = format!("{text}, {} at a time", stage.max_concurrency);
+            _ if total > 1 && stage.concurrency > 0 && !stage.state.is_over() => {
+                text = format!("{text}, {} at a time", stage.concurrency);
             }
             _ => {}
         }
@@ -213,7 +206,9 @@ impl Tree<'_> {
             names.map(|one| name(one, self.progress, None)).collect()
         };
         let alone = match groups.as_slice() {
-            [(ClusterState::Pending, members)] if stage.state == StageState::Pending => members,
+            [(ClusterState::NotReached, members)] if stage.state == StageState::NotReached => {
+                members
+            }
             [(ClusterState::Done, members)] => members,
             _ => &Vec::new(),
         };
@@ -225,7 +220,7 @@ impl Tree<'_> {
             _ => {
                 for (state, members) in &groups {
                     let label = format!("{} {}", members.len(), state.describe());
-                    let is_quiet = matches!(state, ClusterState::Pending | ClusterState::Done);
+                    let is_quiet = matches!(state, ClusterState::NotReached | ClusterState::Done);
                     if is_quiet && members.len() > NAMED_QUIET {
                         parts.push(label);
                         cut = true;
@@ -237,16 +232,13 @@ impl Tree<'_> {
             }
         }
         for when in [TaskTime::Before, TaskTime::After] {
-            for task in stage.tasks.iter().filter(|task| task.when == when) {
-                match task.state {
-                    TaskState::Done => cut = true,
-                    TaskState::Pending => {}
-                    TaskState::Open | TaskState::Approved => {
-                        // The sentence above says until when.
-                        let is_told = self.is_told && task.state == TaskState::Open;
-                        let words = gate_words(task, stage, is_told.then_some("waiting"));
-                        parts.push(format!("{}: {words}", when.as_str()));
-                    }
+            for task in stage.gates.iter().filter(|task| task.when == Some(when)) {
+                cut |= task.state.is_passed();
+                if task.is_open() {
+                    // The sentence above says until when.
+                    let is_told = self.is_told && !task.is_approved();
+                    let words = gate_words(task, stage, is_told.then_some("pending"));
+                    parts.push(format!("{}: {words}", when.as_str()));
                 }
             }
         }
@@ -279,7 +271,12 @@ impl Tree<'_> {
             let _ = write!(first, "[{}] ", meter(stage, cells, look.paint));
         }
         hanging(out, &first, &indent, &text, look.width);
-        let tasks = |when| stage.tasks.iter().filter(move |task| task.when == when);
+        let tasks = |when| {
+            stage
+                .gates
+                .iter()
+                .filter(move |task| task.when == Some(when))
+        };
         for task in tasks(TaskTime::Before) {
             self.gate(out, task, stage, trunk);
         }
@@ -305,7 +302,7 @@ impl Tree<'_> {
                 label = format!("{label} for {age}");
             }
             let label = look.paint.cluster_state(state, &label);
-            let is_quiet = matches!(state, ClusterState::Pending | ClusterState::Done);
+            let is_quiet = matches!(state, ClusterState::NotReached | ClusterState::Done);
             if is_quiet && names.len() > NAMED_QUIET && !look.verbose {
                 out.push_str(trunk);
                 out.push_str(&label);
@@ -321,42 +318,28 @@ impl Tree<'_> {
         for task in tasks(TaskTime::After) {
             self.gate(out, task, stage, trunk);
         }
-        if let Some(end) = self.end(stage) {
+        if let Some(end) = end(stage) {
             hanging(out, trunk, &indent, &end, look.width);
         }
         cut
     }
 
-    /// When a stage ends. Of one that waits for its tasks, they say so themselves.
-    fn end(&self, stage: &StageProgress) -> Option<String> {
-        if stage.deletes || stage.state == StageState::WaitingAfter {
-            return None;
-        }
-        let mut ends = self.live?.ends.iter();
-        let own = ends.find(|end| end.stage == stage.name)?;
-        own.end.describe()
-    }
-
     /// A gate, as soon as its stage is reached.
-    fn gate(&self, out: &mut String, task: &TaskProgress, stage: &StageProgress, trunk: &str) {
+    fn gate(&self, out: &mut String, task: &GateFacts, stage: &StageProgress, trunk: &str) {
         let Self { live, look, .. } = *self;
-        let skipped = task.state == TaskState::Pending && stage.state.is_over();
-        if (task.state == TaskState::Pending && stage.state == StageState::Pending || skipped)
-            && !look.verbose
-        {
+        let is_reached = task.state != GateState::NotReached;
+        if !is_reached && stage.state.is_settled() && !look.verbose {
             return;
         }
         let open = live.and_then(|live| {
-            let is_this = |gate: &&OpenGate| {
-                gate.stage == stage.name
-                    && gate.when == task.when
-                    && gate.kind == task.kind
-                    && gate.approval_request == task.approval_request
+            let is_this = |gate: &&GateFacts| {
+                (&gate.stage, gate.when, &gate.kind, &gate.request)
+                    == (&stage.name, task.when, &task.kind, &task.request)
             };
             let gate = live.gates.iter().find(is_this)?;
             Some((gate, wait(gate, live.now)))
         });
-        let label = look.paint.task_state(task.state, task.when.as_str());
+        let label = look.paint.gate_side(task);
         let first = format!("{trunk}{label}: ");
         let words = open.as_ref().map(|(_, words)| words.as_str());
         let text = gate_words(task, stage, words);
@@ -371,35 +354,43 @@ impl Tree<'_> {
     }
 }
 
+/// When a stage ends. Of one that waits for its tasks, they say so themselves.
+fn end(stage: &StageProgress) -> Option<String> {
+    if stage.deletes || stage.state == StageState::WaitingAfter {
+        return None;
+    }
+    stage.ends.as_ref()?.describe()
+}
+
 /// A gate in words; what it waits for, where that is known.
-fn gate_words(task: &TaskProgress, stage: &StageProgress, waits: Option<&str>) -> String {
+fn gate_words(task: &GateFacts, stage: &StageProgress, waits: Option<&str>) -> String {
     let request = task
-        .approval_request
+        .request
         .as_deref()
-        .filter(|_| task.state != TaskState::Pending)
+        .filter(|_| task.state != GateState::NotReached)
         .map_or_else(String::new, |name| format!(" {name}"));
     let over = stage.state.is_over();
     let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
-    let state = match (task.state, task.until) {
-        (TaskState::Open, _) if over => "not passed".to_owned(),
-        (TaskState::Approved, _) if over => "approved, but the run ended first".to_owned(),
-        (TaskState::Approved, _) if stopped => "approved, takes effect after resume".to_owned(),
-        (TaskState::Approved, _) => "approved, not yet reconciled".to_owned(),
-        (TaskState::Open, _) if let Some(waits) = waits => waits.to_owned(),
-        (TaskState::Open, Some(until)) => format!("until {until}"),
-        (TaskState::Open, None) => "waiting".to_owned(),
-        (TaskState::Done, _) => "done".to_owned(),
-        (TaskState::Pending, _) => "not reached".to_owned(),
+    let state = match task.until {
+        _ if task.state == GateState::NotReached => "not reached".to_owned(),
+        _ if task.state.is_passed() => "done".to_owned(),
+        _ if over && task.is_approved() => "approved, but the run ended first".to_owned(),
+        _ if over => "not passed".to_owned(),
+        _ if stopped && task.is_approved() => "approved, takes effect after resume".to_owned(),
+        _ if task.is_approved() => "approved, not yet reconciled".to_owned(),
+        _ if let Some(waits) = waits => waits.to_owned(),
+        Some(until) => format!("until {until}"),
+        None => "pending".to_owned(),
     };
     format!("{}{request}, {state}", task.kind)
 }
 
 /// A cluster, and what is odd about it.
-fn name(cluster: &ClusterProgress, progress: &Progress, live: Option<&LiveTree<'_>>) -> String {
+fn name(cluster: &ClusterProgress, progress: &RunFacts, live: Option<&LiveTree<'_>>) -> String {
     let mut notes = Vec::new();
     if let Some(index) = &cluster.snapshot
         // Before its turn a cluster has what it had: that is nothing to tell.
-        && cluster.state != ClusterState::Pending
+        && cluster.state != ClusterState::NotReached
         && progress.snapshot.as_ref() != Some(index)
     {
         notes.push(format!("at snapshot {index}"));
@@ -431,7 +422,7 @@ pub(super) fn lasting(since: Timestamp, now: Timestamp) -> String {
     duration::describe(now.duration_since(since).max(SignedDuration::ZERO))
 }
 
-pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
+pub(super) fn wait(gate: &GateFacts, now: Timestamp) -> String {
     if let Some(until) = gate.until {
         let left = until.duration_since(now);
         return if left.is_positive() {
@@ -443,19 +434,19 @@ pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
     let lasting = gate
         .since
         .map_or_else(String::new, |since| format!(" for {}", lasting(since, now)));
-    match gate.approval {
-        Some(GateState::Given) => "approved, not yet reconciled".to_owned(),
-        Some(GateState::Ignored) => {
+    match gate.state {
+        _ if gate.is_approved() => "approved, not yet reconciled".to_owned(),
+        GateState::Ignored => {
             format!(
-                "waiting{lasting}: approved for an outdated generation, which KubeFleet ignores"
+                "pending{lasting}: approved for an outdated generation, which KubeFleet ignores"
             )
         }
-        Some(GateState::Withheld) => {
-            format!("waiting{lasting}: Approved is not True, which KubeFleet treats as no answer")
+        GateState::Withheld => {
+            format!("pending{lasting}: Approved is not True, which KubeFleet treats as no answer")
         }
-        Some(GateState::Missing) => "the request does not exist".to_owned(),
-        Some(GateState::Foreign) => "the request belongs to another run or stage".to_owned(),
-        Some(GateState::Pending) | None => format!("waiting{lasting}"),
+        GateState::Missing => "the request does not exist".to_owned(),
+        GateState::Foreign => "the request belongs to another run or stage".to_owned(),
+        _ => format!("pending{lasting}"),
     }
 }
 
@@ -466,17 +457,18 @@ impl TextPaint {
             ClusterState::Failed | ClusterState::Stuck | ClusterState::Left => self.error(text),
             ClusterState::Updating => self.hint(text),
             ClusterState::Done => self.good(text),
-            ClusterState::Pending => text.to_owned(),
+            ClusterState::NotReached => text.to_owned(),
         }
     }
 
     /// The side of a stage on which a gate stands.
-    fn task_state(self, state: TaskState, text: &str) -> String {
-        match state {
-            TaskState::Open => self.warning(text),
-            TaskState::Approved => self.hint(text),
-            TaskState::Done => self.good(text),
-            TaskState::Pending => text.to_owned(),
+    fn gate_side(self, gate: &GateFacts) -> String {
+        let text = gate.side();
+        match gate.state {
+            GateState::NotReached => text.to_owned(),
+            _ if gate.state.is_passed() => self.good(text),
+            _ if gate.is_approved() => self.hint(text),
+            _ => self.warning(text),
         }
     }
 }

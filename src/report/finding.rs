@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::subject::Subject;
 use crate::words::{CommandLine, worded};
@@ -48,6 +49,7 @@ impl Severity {
 }
 
 /// A finding.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -58,7 +60,6 @@ pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
     /// Whose fault it is; absent where it is unknown, or where the finding holds no cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<FaultOrigin>,
     /// Whether it explains the verdict; otherwise it is a consequence or a note.
     pub root_cause: bool,
@@ -67,7 +68,6 @@ pub struct Finding {
     /// The object at fault.
     pub subject: Subject,
     /// The stage that it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
     /// All clusters that it applies to; empty when it concerns the whole run.
     pub clusters: Vec<String>,

@@ -2,39 +2,40 @@
 //! enums never change their meaning, and the same objects give the same bytes.
 
 mod compose;
+mod facts;
 mod finding;
 mod outline;
 mod shown;
 mod subject;
+mod type_meta;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::controller::ExpectedWrite;
-use crate::kubefleet::object::OWN_API_VERSION;
-use crate::rollout::Progress;
 use crate::words::worded;
 
 pub(crate) use compose::composed;
 pub use compose::{ComposeText, ReportParts};
+pub use facts::RunFacts;
 pub use finding::{CausedBy, Effect, Evidence, FaultOrigin, Finding, Remedy, Severity};
 pub use outline::{
     EvidenceValue, EvidenceValues, OutlinedFinding, ReportDetail, ReportOutline, unnamed,
 };
 pub use shown::{ABSENT, HubAndMember, ShownValue, with_condition};
 pub use subject::Subject;
+pub use type_meta::TypeMeta;
 
 /// The state of a rollout, its cause, and what to do next.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Always `kubectl-fleet-stage/v1`.
-    pub api_version: String,
-    /// Always `Diagnosis`.
-    pub kind: String,
+    #[serde(flatten)]
+    pub meta: TypeMeta,
     /// The context of the hub; absent if only one hub was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<String>,
     /// The update run or placement that was diagnosed.
     pub target: Subject,
@@ -43,24 +44,18 @@ pub struct Report {
     /// One sentence, true on its own.
     pub summary: String,
     /// Whose fault it is, where all root causes name the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<FaultOrigin>,
     /// Root causes first, then by severity, code and subject.
     pub findings: Vec<Finding>,
     /// What could not be checked, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which the report is true: now, or the time of the bundle.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub as_of: Option<Timestamp>,
     /// How many findings `--min-severity` and `--suppress` left out; absent when none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<usize>,
-    /// The stages and clusters of the run; absent for a placement without a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
+    /// The update run that the verdict is about; absent for a placement without one.
+    pub run: Option<RunFacts>,
     /// What the update run controller is expected to do next; absent if that is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<ExpectedWrite>,
 }
 
@@ -68,8 +63,7 @@ impl Report {
     /// An empty report about a target.
     pub fn new(target: Subject, verdict: Verdict, summary: String) -> Self {
         Self {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "Diagnosis".to_owned(),
+            meta: TypeMeta::new("Diagnosis"),
             hub: None,
             target,
             verdict,
@@ -79,7 +73,7 @@ impl Report {
             not_checked: Vec::new(),
             as_of: None,
             left_out: None,
-            progress: None,
+            run: None,
             expected: None,
         }
     }
@@ -111,7 +105,9 @@ impl Report {
 
 worded! {
     /// The state of a rollout.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[derive(
+        Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema,
+    )]
     pub enum Verdict {
         /// All clusters are done.
         Succeeded = "Succeeded",
@@ -138,6 +134,7 @@ worded! {
         /// It is being deleted.
         Deleting = "Deleting",
         /// The evidence needed was denied or is missing.
+        #[default]
         Unknown = "Unknown",
     }
 }

@@ -9,7 +9,7 @@ use crate::member::{MemberKind, PodTrouble, WantedWorkload};
 use crate::rollout::ManifestTrouble;
 
 /// An object that a finding is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Subject {
     /// Its kind.
     pub kind: String,

@@ -1,68 +1,10 @@
 //! Approvals: what has become of each request, and who gave them as far as the objects tell.
 
-use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::content::{overtaken, would_go_back};
-use super::{Gate, Phase, Rollout, TaskState, TaskTime};
+use super::{Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, TaskState, TaskTime};
 use crate::inventory::Sight;
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::{Conditions, names, reasons};
-
-/// The state of an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum ApprovalState {
-    /// Pending: requested and not answered.
-    Pending,
-    /// Approved for a generation that is not the request's current one: KubeFleet ignores it.
-    Ignored,
-    /// `Approved` is not `True`: KubeFleet treats that as no answer.
-    Withheld,
-    /// Approved, and not accepted by the controller yet.
-    Approved,
-    /// Approved and accepted: it cannot be reverted.
-    Accepted,
-    /// The run waits for a request that does not exist.
-    Missing,
-    /// The request under that name belongs to another run or stage.
-    Foreign,
-    /// The run has not requested it yet.
-    NotReached,
-    /// The run ended before it was approved: nothing reads it.
-    RunOver,
-    /// Its run no longer exists.
-    RunGone,
-    /// No gate of its run asks for it: nothing reads it.
-    NoGate,
-    /// The request could not be read.
-    Unknown,
-}
-
-impl ApprovalState {
-    /// The words for people.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Ignored => "ignored",
-            Self::Withheld => "withheld",
-            Self::Approved => "approved",
-            Self::Accepted => "accepted",
-            Self::Missing => "missing",
-            Self::Foreign => "foreign",
-            Self::NotReached => "not reached",
-            Self::RunOver => "run over",
-            Self::RunGone => "run gone",
-            Self::NoGate => "no gate",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// Whether a person has to do something before the run continues.
-    pub const fn needs_a_person(self) -> bool {
-        matches!(self, Self::Pending | Self::Ignored | Self::Withheld)
-    }
-}
+use crate::kubefleet::{duration, names};
 
 /// What a person does about an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,71 +23,63 @@ pub struct Approval {
     pub run: String,
     /// The placement's name; empty where the run is not known.
     pub placement: String,
-    pub stage: String,
-    /// Before or after the stage's clusters, where that is known.
-    pub time: Option<TaskTime>,
-    /// The request's name; it is known before the request exists.
-    pub request: String,
-    /// Its state.
-    pub state: ApprovalState,
+    pub gate: GateFacts,
     /// Where its run is, when there is one.
     pub phase: Option<Phase>,
     /// What a person does about it.
     pub step: ApprovalStep,
-    /// Since when it has been pending.
-    pub asked: Option<Timestamp>,
-    pub answer: Option<PersonAnswer>,
     /// The clusters from which it removes the placement, where it is the gate of that.
     pub removes: Vec<String>,
 }
 
-/// What a person answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonAnswer {
-    /// When, by the answer's own word.
-    pub at: Option<Timestamp>,
-    /// Who, where the text says so.
-    pub by: Option<String>,
-    /// The program that wrote it, where that is recorded.
-    pub with: Option<String>,
-    /// The reason that stands behind the name.
-    pub reason: Option<String>,
-    /// The text.
-    pub message: String,
-    /// Why an ignored answer is ignored: the generation that it names.
-    pub observed_generation: Option<i64>,
+impl Approval {
+    /// The request's name; it is known before the request exists.
+    pub fn request(&self) -> &str {
+        self.gate.request.as_deref().unwrap_or_default()
+    }
 }
 
 /// The approvals of a run, in the order of its stages.
 pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
-    rollout
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.gates)
-        .filter(|gate| gate.task.is_approval())
-        .map(|gate| {
-            let own = gate.own_request();
-            Approval {
-                run: rollout.run.meta.name.clone(),
-                placement: rollout.run.spec.placement.clone(),
-                stage: gate.stage.to_owned(),
-                time: Some(gate.time),
-                request: gate.task.approval_request.clone(),
+    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let approvals = gates.filter(|gate| gate.task.is_approval());
+    approvals
+        .map(|gate| Approval {
+            run: rollout.run.meta.name.clone(),
+            placement: rollout.run.spec.placement.clone(),
+            gate: GateFacts {
                 state: state(rollout, gate),
-                phase: Some(rollout.phase),
-                step: step_at(rollout, gate),
-                removes: removed(rollout, gate).map(str::to_owned).collect(),
-                asked: own.and_then(|request| request.meta.created).or_else(|| {
-                    let created = gate
-                        .task
-                        .conditions
-                        .condition(reasons::APPROVAL_REQUEST_CREATED);
-                    created.filter(|created| created.is_true())?.since
-                }),
-                answer: own.and_then(answer),
-            }
+                answer: gate.own_request().and_then(answer),
+                ..gate_facts(rollout, gate)
+            },
+            phase: Some(rollout.phase),
+            step: step_at(rollout, gate),
+            removes: removed(rollout, gate).map(str::to_owned).collect(),
         })
         .collect()
+}
+
+/// What a run tells of a gate. Requests of gates that are not open are not read for that.
+pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
+    let is_approval = gate.task.is_approval();
+    let is_open = gate.state == TaskState::Open;
+    GateFacts {
+        stage: gate.stage.to_owned(),
+        when: Some(gate.time),
+        kind: gate.task.kind.clone(),
+        state: if gate.state == TaskState::NotReached {
+            GateState::NotReached
+        } else {
+            state(rollout, gate)
+        },
+        request: is_approval.then(|| gate.task.approval_request.clone()),
+        wait: gate.wait.filter(|_| !is_approval).map(duration::describe),
+        since: gate.since(),
+        until: gate.until().filter(|_| is_open),
+        ended: gate.ended(),
+        answer: gate.own_request().filter(|_| is_open).and_then(answer),
+        command: None,
+    }
 }
 
 /// The clusters from which a gate lets the placement be removed.
@@ -162,29 +96,33 @@ pub fn removed<'i>(rollout: &Rollout<'i>, gate: &Gate<'_>) -> impl Iterator<Item
 /// where it does not.
 pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> Approval {
     let state = match rollout {
-        None => ApprovalState::RunGone,
-        Some(_) if request.is_accepted() => ApprovalState::Accepted,
-        Some(rollout) if !rollout.is_live() => ApprovalState::RunOver,
-        Some(_) => ApprovalState::NoGate,
+        None => GateState::RunGone,
+        Some(_) if request.is_accepted() => GateState::Accepted,
+        Some(rollout) if !rollout.is_live() => GateState::RunOver,
+        Some(_) => GateState::NoGate,
     };
     Approval {
         run: request.spec.run.clone(),
         placement: rollout.map_or_else(String::new, |rollout| rollout.run.spec.placement.clone()),
-        stage: request.spec.stage.clone(),
-        time: time(request),
-        request: request.meta.name.clone(),
-        state,
+        gate: GateFacts {
+            stage: request.spec.stage.clone(),
+            when: time(request),
+            kind: "Approval".to_owned(),
+            state,
+            request: Some(request.meta.name.clone()),
+            since: request.meta.created,
+            answer: answer(request),
+            ..GateFacts::default()
+        },
         phase: rollout.map(|rollout| rollout.phase),
         step: rollout.map_or(ApprovalStep::Wait, |rollout| step(rollout, state, false)),
         removes: Vec::new(),
-        asked: request.meta.created,
-        answer: answer(request),
     }
 }
 
 /// What a person does about an approval of a run, in every command.
-fn step(rollout: &Rollout<'_>, state: ApprovalState, removes: bool) -> ApprovalStep {
-    use ApprovalState as S;
+fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep {
+    use GateState as S;
 
     let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     match state {
@@ -199,9 +137,13 @@ fn step(rollout: &Rollout<'_>, state: ApprovalState, removes: bool) -> ApprovalS
         // Somebody said no, or nobody can answer.
         S::Withheld | S::Missing | S::Foreign => ApprovalStep::Look,
         S::Approved if rests => ApprovalStep::Look,
-        S::Approved | S::Accepted | S::NotReached | S::RunOver | S::RunGone | S::NoGate => {
-            ApprovalStep::Wait
-        }
+        S::Approved
+        | S::Accepted
+        | S::Done
+        | S::NotReached
+        | S::RunOver
+        | S::RunGone
+        | S::NoGate => ApprovalStep::Wait,
     }
 }
 
@@ -210,28 +152,33 @@ pub fn step_at(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalStep {
     step(rollout, state(rollout, gate), gate.removes)
 }
 
-fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {
+fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateState {
+    let is_approval = gate.task.is_approval();
+    let request = gate.request.as_ref();
     match gate.state {
-        TaskState::Done => ApprovalState::Accepted,
-        _ if !rollout.is_live() => ApprovalState::RunOver,
-        _ if gate.foreign => ApprovalState::Foreign,
-        TaskState::Pending => ApprovalState::NotReached,
-        TaskState::Open | TaskState::Approved => match &gate.request {
+        TaskState::Done if is_approval => GateState::Accepted,
+        TaskState::Done => GateState::Done,
+        TaskState::NotReached if request.is_none_or(Sight::is_absent) => GateState::NotReached,
+        _ if !rollout.is_live() => GateState::RunOver,
+        _ if gate.foreign => GateState::Foreign,
+        TaskState::NotReached => GateState::NotReached,
+        TaskState::Open if !is_approval => GateState::Pending,
+        TaskState::Open => match request {
             Some(Sight::Present(request)) => answered(request),
-            Some(Sight::Unknown(_)) => ApprovalState::Unknown,
-            Some(Sight::Absent) | None => ApprovalState::Missing,
+            Some(Sight::Unknown(_)) => GateState::Unknown,
+            Some(Sight::Absent) | None => GateState::Missing,
         },
     }
 }
 
 /// What a request that somebody waits for has been answered.
-pub fn answered(request: &ApprovalRequest) -> ApprovalState {
+pub fn answered(request: &ApprovalRequest) -> GateState {
     match request.approved() {
-        _ if request.is_accepted() => ApprovalState::Accepted,
-        None => ApprovalState::Pending,
-        Some(_) if request.counts() => ApprovalState::Approved,
-        Some(approved) if approved.is_true() => ApprovalState::Ignored,
-        Some(_) => ApprovalState::Withheld,
+        _ if request.is_accepted() => GateState::Accepted,
+        None => GateState::Pending,
+        Some(_) if request.counts() => GateState::Approved,
+        Some(approved) if approved.is_true() => GateState::Ignored,
+        Some(_) => GateState::Withheld,
     }
 }
 
@@ -252,6 +199,7 @@ fn answer(request: &ApprovalRequest) -> Option<PersonAnswer> {
     let approved = request.approved()?;
     let (by, reason) = approver(&approved.message).unzip();
     Some(PersonAnswer {
+        approves: request.counts() || request.is_accepted(),
         at: approved.since,
         by,
         with: writer(request),

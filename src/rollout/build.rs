@@ -2,13 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::approvals::{ApprovalState, answered};
+use super::approvals::gate_facts;
 use super::cluster::{ClusterTurn, ClusterView};
-use super::progress::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+use super::{
+    ClusterProgress, ClusterState, Gate, Phase, Rollout, StageProgress, StageState, StageView,
+    TaskState, TaskTime, ignores_state, phase,
 };
-use super::{Gate, Phase, Rollout, StageView, ignores_state, phase};
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::{Stage, Task};
@@ -77,28 +76,29 @@ impl<'i> Rollout<'i> {
         }
     }
 
-    /// How far the run has come.
-    pub fn progress(&self) -> Progress {
-        let stages: Vec<_> = self
-            .stages
-            .iter()
+    /// Its stages; the deletion stage comes last, if it has clusters or gates.
+    pub fn progress(&self) -> Vec<StageProgress> {
+        let stages = self.stages.iter();
+        stages
             .filter(|stage| !stage.deletes || !stage.clusters.is_empty() || !stage.gates.is_empty())
-            .map(StageView::progress)
-            .collect();
-        let clusters = || stages.iter().flat_map(|stage| &stage.clusters);
-        let index = &self.run.status.snapshot_index;
-        Progress {
-            placement: self.run.spec.placement.clone(),
-            strategy: self.run.spec.strategy.clone(),
-            snapshot: (!index.is_empty()).then(|| index.clone()),
-            only_compares: self.only_compares(),
-            done: clusters()
-                .filter(|cluster| cluster.state == ClusterState::Done)
-                .count(),
-            total: clusters().count(),
-            stages,
-            ended: self.ended(),
-        }
+            .map(|stage| StageProgress {
+                name: stage.status.name.clone(),
+                deletes: stage.deletes,
+                state: stage.state,
+                concurrency: stage.concurrency,
+                done: stage.done(),
+                total: stage.clusters.len(),
+                clusters: stage.clusters.iter().map(cluster_progress).collect(),
+                gates: stage
+                    .gates
+                    .iter()
+                    .map(|gate| gate_facts(self, gate))
+                    .collect(),
+                started: stage.status.started,
+                ended: stage.status.ended,
+                ends: None,
+            })
+            .collect()
     }
 }
 
@@ -191,7 +191,7 @@ fn stage<'i>(
         // The run ended here; a check that fails leaves the stage's own condition as it was.
         state if over => state.aborted(),
         // The stage notes that it is updated together with the first start that is noted.
-        StageState::Pending | StageState::WaitingAfter
+        StageState::NotReached | StageState::WaitingAfter
             if clusters.iter().any(|cluster| cluster.unnoted) =>
         {
             StageState::Updating
@@ -277,7 +277,7 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
         }
     }
     let Some(progressing) = status.conditions.condition(reasons::PROGRESSING) else {
-        return StageState::Pending;
+        return StageState::NotReached;
     };
     match progressing.reason.as_str() {
         reasons::STAGE_WAITING => {
@@ -322,14 +322,14 @@ fn gate<'i>(
         ) {
             (true, _) => TaskState::Done,
             (false, true) => TaskState::Open,
-            (false, false) => TaskState::Pending,
+            (false, false) => TaskState::NotReached,
         }
     } else if is(reasons::WAIT_TIME_ELAPSED) {
         TaskState::Done
     } else if waiting_since.is_some() {
         TaskState::Open
     } else {
-        TaskState::Pending
+        TaskState::NotReached
     };
     // A resume goes from one reason to another of the same status, and keeps the time.
     // Source: updaterun/stop.go:markStageUpdatingStopped.
@@ -338,7 +338,7 @@ fn gate<'i>(
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::STAGE_STOPPED)
         .filter(|_| time == TaskTime::After && task.is_timed_wait())
-        .filter(|_| state == TaskState::Pending && is_past_clusters(stage))
+        .filter(|_| state == TaskState::NotReached && is_past_clusters(stage))
         .and_then(|progressing| progressing.since);
     let request = task
         .is_approval()
@@ -379,17 +379,12 @@ impl StageView<'_> {
         }
     }
 
-    fn progress(&self) -> StageProgress {
-        StageProgress {
-            name: self.status.name.clone(),
-            deletes: self.deletes,
-            state: self.state,
-            max_concurrency: self.concurrency,
-            clusters: self.clusters.iter().map(cluster_progress).collect(),
-            tasks: self.gates.iter().map(task_progress).collect(),
-            started: self.status.started,
-            ended: self.status.ended,
-        }
+    /// How many of its clusters are done.
+    pub fn done(&self) -> usize {
+        let clusters = self.clusters.iter();
+        clusters
+            .filter(|cluster| cluster.state == ClusterState::Done)
+            .count()
     }
 }
 
@@ -403,29 +398,5 @@ fn cluster_progress(cluster: &ClusterView<'_>) -> ClusterProgress {
             .map(str::to_owned),
         started: cluster.started,
         ended: cluster.ended,
-    }
-}
-
-fn task_progress(gate: &Gate<'_>) -> TaskProgress {
-    TaskProgress {
-        when: gate.time,
-        kind: gate.task.kind.clone(),
-        state: match gate.own_request().map(answered) {
-            Some(ApprovalState::Approved | ApprovalState::Accepted)
-                if gate.state == TaskState::Open =>
-            {
-                TaskState::Approved
-            }
-            _ => gate.state,
-        },
-        approval_request: gate
-            .task
-            .is_approval()
-            .then(|| gate.task.approval_request.clone()),
-        since: gate.since(),
-        ended: gate.ended(),
-        until: gate
-            .until()
-            .filter(|_: &Timestamp| gate.state == TaskState::Open),
     }
 }

@@ -2,9 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::progress::ClusterState;
-use super::stuck_after;
 use super::trouble::{BindingTrouble, binding_trouble};
+use super::{ClusterState, stuck_after};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -86,7 +85,7 @@ impl<'i> ClusterView<'i> {
             (_, Some(_)) => ClusterState::Updating,
             (_, None) if unnoted && overdue => ClusterState::Stuck,
             (_, None) if unnoted => ClusterState::Updating,
-            (_, None) => ClusterState::Pending,
+            (_, None) => ClusterState::NotReached,
         };
         Self {
             name: &status.name,

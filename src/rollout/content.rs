@@ -108,7 +108,7 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let chosen = !run.spec.snapshot_index.trim().is_empty();
     rollout
         .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::Pending)
+        .filter(|cluster| cluster.state == ClusterState::NotReached)
         .filter_map(|cluster| {
             let binding = cluster.binding?;
             let holds: u64 = binding.snapshot_index()?.parse().ok()?;

@@ -6,14 +6,15 @@ pub mod approvals;
 mod build;
 mod cluster;
 pub mod content;
+mod facts;
 pub mod history;
 pub mod life;
 pub mod limits;
 pub mod near;
 pub mod overrides;
 pub mod placing;
-mod progress;
 pub mod rollback;
+mod stage_end;
 pub mod timeline;
 mod trouble;
 pub mod versions;
@@ -28,10 +29,11 @@ use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
 
 pub use cluster::{ClusterView, Health, rollout_started};
-pub use progress::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+pub use facts::{
+    ClusterProgress, ClusterState, GateFacts, GateState, PersonAnswer, StageDefinition,
+    StageProgress, StageState, TaskState, TaskTime,
 };
+pub use stage_end::StageEnd;
 pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};
 
 /// How long a cluster may take before the controller calls the run stuck.
@@ -215,6 +217,12 @@ impl<'i> Rollout<'i> {
         self.stages.iter().flat_map(|stage| &stage.clusters)
     }
 
+    /// How many clusters are done, of how many.
+    pub fn done_of(&self) -> (usize, usize) {
+        let done = self.stages.iter().map(StageView::done).sum();
+        (done, self.clusters().count())
+    }
+
     /// Clusters that are to be updated: all but those of the deletion stage.
     pub fn updated_clusters(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         self.stages
@@ -251,7 +259,7 @@ impl<'i> Rollout<'i> {
         self.stages.iter().find(|stage| {
             !matches!(
                 stage.state,
-                StageState::Done | StageState::Skipped | StageState::Pending
+                StageState::Done | StageState::Skipped | StageState::NotReached
             )
         })
     }
@@ -301,7 +309,8 @@ impl<'i> Rollout<'i> {
                 .flat_map(|stage| &stage.clusters)
                 .any(|cluster| {
                     cluster.state == ClusterState::Stuck
-                        || (cluster.state == ClusterState::Pending && cluster.is_overdue(self.now))
+                        || (cluster.state == ClusterState::NotReached
+                            && cluster.is_overdue(self.now))
                 })
     }
 
@@ -332,7 +341,7 @@ impl<'i> Rollout<'i> {
         removal
             .into_iter()
             .flat_map(|stage| &stage.clusters)
-            .filter(|cluster| cluster.state == ClusterState::Pending)
+            .filter(|cluster| cluster.state == ClusterState::NotReached)
             // One that somebody else deletes goes without the run.
             .filter(|cluster| {
                 !cluster
@@ -372,7 +381,7 @@ impl<'i> Rollout<'i> {
                 .any(|stage| !stage.status.conditions.is_empty())
             || self
                 .clusters()
-                .any(|cluster| cluster.state != ClusterState::Pending)
+                .any(|cluster| cluster.state != ClusterState::NotReached)
     }
 
     /// When the run began with its first cluster.

@@ -5,8 +5,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
 };
 
 /// A run in time.
@@ -50,7 +49,7 @@ pub struct TimelineStep<'p> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StagePart<'p> {
     /// A stage task.
-    Gate(&'p TaskProgress),
+    Gate(&'p GateFacts),
     /// A member cluster.
     Cluster(&'p ClusterProgress),
 }
@@ -96,7 +95,7 @@ pub enum TimelineWaiter<'p> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwaitedTask<'p> {
     /// An approval or a timed wait.
-    Gate(&'p TaskProgress),
+    Gate(&'p GateFacts),
     /// Clusters in one state that are being updated since one moment.
     Clusters(ClusterState, Vec<&'p str>),
     /// A slot, which these clusters have.
@@ -106,35 +105,28 @@ pub enum AwaitedTask<'p> {
 }
 
 impl<'p> Timeline<'p> {
-    /// The same of a run that may not exist, at a moment that may be unknown.
-    pub fn of(progress: Option<&'p Progress>, now: Option<Timestamp>) -> Option<Self> {
-        Self::new(progress?, now?)
-    }
-
     /// Puts a run in time, as of a moment; `None` where nothing has begun.
-    pub fn new(progress: &'p Progress, now: Timestamp) -> Option<Self> {
-        let mut known = moments(progress);
+    pub fn new(
+        stages: &'p [StageProgress],
+        ended: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let mut known = moments(stages);
         known.sort_unstable();
         let from = *known.first()?;
         let last = known.last().copied().unwrap_or(from);
         let settled = |stage: &StageProgress| stage.state.is_settled();
-        let is_over = progress.ended.is_some()
-            || progress.stages.iter().all(settled)
-                && progress
-                    .stages
-                    .iter()
-                    .all(|stage| stage.state != StageState::Pending);
-        let until = match progress.ended {
+        let is_over = ended.is_some()
+            || stages
+                .iter()
+                .all(|stage| settled(stage) && stage.state != StageState::NotReached);
+        let until = match ended {
             Some(ended) => ended.max(last),
             None if is_over => last,
             None => now.max(last),
         };
         let axis = TimelineEnd { until, is_over };
-        let stages: Vec<_> = progress
-            .stages
-            .iter()
-            .map(|stage| axis.stage(stage))
-            .collect();
+        let stages: Vec<_> = stages.iter().map(|stage| axis.stage(stage)).collect();
         let waits = axis.waits(&stages);
         Some(Self {
             from,
@@ -152,13 +144,13 @@ impl<'p> Timeline<'p> {
 }
 
 /// Every moment that a run notes.
-fn moments(progress: &Progress) -> Vec<Timestamp> {
-    let stages = progress.stages.iter();
+fn moments(stages: &[StageProgress]) -> Vec<Timestamp> {
     stages
+        .iter()
         .flat_map(|stage| {
             let clusters = stage.clusters.iter();
             let clusters = clusters.flat_map(|cluster| [cluster.started, cluster.ended]);
-            let tasks = stage.tasks.iter().flat_map(|task| [task.since, task.ended]);
+            let tasks = stage.gates.iter().flat_map(|task| [task.since, task.ended]);
             [stage.started, stage.ended]
                 .into_iter()
                 .chain(clusters)
@@ -188,7 +180,10 @@ impl TimelineEnd {
 
     fn stage(self, stage: &StageProgress) -> StageLine<'_> {
         let gates = |time| {
-            let tasks = stage.tasks.iter().filter(move |task| task.when == time);
+            let tasks = stage
+                .gates
+                .iter()
+                .filter(move |task| task.when == Some(time));
             tasks.map(move |task| self.gate(stage, task))
         };
         let clusters = self.clusters(stage);
@@ -209,16 +204,16 @@ impl TimelineEnd {
         }
     }
 
-    fn gate<'p>(self, stage: &'p StageProgress, task: &'p TaskProgress) -> TimelineStep<'p> {
+    fn gate<'p>(self, stage: &'p StageProgress, task: &'p GateFacts) -> TimelineStep<'p> {
         // A wait begins when the controller sees the last cluster done.
         // Source: updaterun/execution.go:checkAfterStageTasksStatus.
         let past = || {
-            let is_wait = task.approval_request.is_none() && task.when == TaskTime::After;
+            let is_wait = task.request.is_none() && task.when == Some(TaskTime::After);
             let ends = stage.clusters.iter().filter_map(|cluster| cluster.ended);
             ends.max().filter(|_| is_wait && task.ended.is_some())
         };
         let from = task.since.or_else(past);
-        let from = from.filter(|_| task.state != TaskState::Pending);
+        let from = from.filter(|_| task.state != GateState::NotReached);
         TimelineStep {
             what: StagePart::Gate(task),
             slot: None,
@@ -233,7 +228,7 @@ impl TimelineEnd {
         let mut ends: Vec<(Timestamp, &str)> = Vec::new();
         let mut steps = Vec::new();
         for (at, cluster) in stage.clusters.iter().enumerate() {
-            let behind = at >= stage.max_concurrency && !stage.deletes;
+            let behind = at >= stage.concurrency && !stage.deletes;
             let (mut slot, mut slot_of) = (None, None);
             if let (true, Some(first)) = (behind, first) {
                 match cluster.started {
@@ -242,7 +237,7 @@ impl TimelineEnd {
                         let done = ends.partition_point(|(end, _)| *end <= started);
                         slot_of = ends[..done].last().map(|(_, name)| *name);
                     }
-                    None if cluster.state == ClusterState::Pending && stage.in_flight() > 0 => {
+                    None if cluster.state == ClusterState::NotReached && stage.in_flight() > 0 => {
                         slot = Some(self.span(first, None));
                     }
                     _ => {}
@@ -275,7 +270,7 @@ impl TimelineEnd {
             }
             waits.extend(slots(line));
             if !self.is_over {
-                if let (Some(unfinished), StageState::Pending) = (before, stage.state) {
+                if let (Some(unfinished), StageState::NotReached) = (before, stage.state) {
                     waits.push(TimelineWait {
                         who: TimelineWaiter::Stage(stage),
                         on: AwaitedTask::Stage(unfinished),
@@ -296,14 +291,14 @@ impl TimelineEnd {
     fn gate_wait<'p>(
         self,
         stage: &'p StageProgress,
-        task: &'p TaskProgress,
+        task: &'p GateFacts,
         span: Option<TimeSpan>,
     ) -> Option<TimelineWait<'p>> {
-        (task.state != TaskState::Pending).then(|| TimelineWait {
+        (task.state != GateState::NotReached).then(|| TimelineWait {
             who: TimelineWaiter::Stage(stage),
             on: AwaitedTask::Gate(task),
             span,
-            open: task.state != TaskState::Done && !self.is_over,
+            open: !task.state.is_passed() && !self.is_over,
         })
     }
 }

@@ -11,13 +11,14 @@ use anyhow::{Context as _, Result};
 use flate2::read::GzDecoder;
 use jiff::{SignedDuration, Timestamp};
 use kubectl_fleet_stage::controller::{self, ExpectedCondition, Prediction};
-use kubectl_fleet_stage::diagnose::status::{StageForecast, Status};
+use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, QueryAnswer, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody, ParsedDocument};
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
 use kubectl_fleet_stage::kubefleet::{Conditions as _, Kind, ObjectRef};
 use kubectl_fleet_stage::query::Outcome;
+use kubectl_fleet_stage::rollout::StageEnd;
 use serde_json::Value;
 
 /// One recorded change.
@@ -188,7 +189,8 @@ struct AwaitedEnd {
     run: ObjectRef,
     generation: Option<i64>,
     at: Timestamp,
-    stage: StageForecast,
+    stage: String,
+    end: StageEnd,
 }
 
 impl AwaitedEnd {
@@ -199,7 +201,7 @@ impl AwaitedEnd {
             return true;
         }
         let mut stages = run.status.stages.iter();
-        let stage = stages.find(|stage| stage.name == self.stage.stage);
+        let stage = stages.find(|stage| stage.name == self.stage);
         let failed = run.status.conditions.is_false("Succeeded");
         if self.generation != run.meta.generation || failed {
             return false;
@@ -207,7 +209,7 @@ impl AwaitedEnd {
         let Some(stage) = stage else {
             return false;
         };
-        let has_come = match &self.stage.end.until_approval {
+        let has_come = match &self.end.until_approval {
             None => stage.conditions.is_true("Succeeded"),
             Some(request) => stage.after.iter().any(|task| {
                 task.approval_request == *request
@@ -216,7 +218,7 @@ impl AwaitedEnd {
         };
         if has_come {
             let took = self.at.duration_until(event.at);
-            let end = &self.stage.end;
+            let end = &self.end;
             let within =
                 took + WATCHED_WITHIN >= end.at_least && took <= end.at_most + WATCHED_WITHIN;
             ends.0 += 1;
@@ -233,13 +235,16 @@ fn foretell_ends(
     run: &UpdateRun,
 ) -> impl Iterator<Item = AwaitedEnd> {
     let inventory = inventory(history, event, event.version);
-    let stages = Status::with_ends(&inventory).stage_ends.into_iter();
-    let alone = stages.filter(|it| it.end.after_approval.is_none() && !it.end.after_start);
-    alone.map(|stage| AwaitedEnd {
+    let stages = Status::with_ends(&inventory).run.into_iter();
+    let ends = stages.flat_map(|run| run.stages);
+    let ends = ends.filter_map(|stage| Some((stage.name, stage.ends?)));
+    let alone = ends.filter(|(_, end)| end.after_approval.is_none() && !end.after_start);
+    alone.map(|(stage, end)| AwaitedEnd {
         run: event.reference.clone(),
         generation: run.meta.generation,
         at: event.at,
         stage,
+        end,
     })
 }
 

@@ -207,7 +207,12 @@ impl Begun {
 /// An event: what happened, on which hub, and to which run.
 fn event(event: &Value) -> (&str, &str, &str) {
     let text = |pointer| event.pointer(pointer).and_then(Value::as_str).unwrap();
-    (text("/type"), text("/object/hub"), text("/object/name"))
+    let name = if event["object"]["request"].is_null() {
+        "/object/name"
+    } else {
+        "/object/request"
+    };
+    (text("/type"), text("/object/hub"), text(name))
 }
 
 #[test]
@@ -520,7 +525,7 @@ fn lists_have_a_column(hubs_here: &Hubs) {
     );
     let approve = format!("approve {run}-before-canary --context eu");
     let items = list["items"].as_array().unwrap();
-    let mut of_run = items.iter().filter(|item| item["run"] == run);
+    let mut of_run = items.iter().filter(|item| item["run"]["name"] == run);
     let command = of_run.next().unwrap()["command"].as_str().unwrap();
     assert!(command.contains(&approve), "{list:#}");
     assert!(

@@ -47,7 +47,7 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         let list = document(&scene, &["list", "--placement", &placement]);
         let item = &list["items"][0];
         assert_eq!(item["verdict"], "WaitingForApproval", "{list:#}");
-        assert_eq!(item["stage"]["name"], "canary");
+        assert_eq!(item["stage"], "canary");
         assert_eq!((&item["done"], &item["total"]), (&json!(1), &json!(3)));
 
         scene.new_content("2");
@@ -55,7 +55,11 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         scene.until_run(&second, "Progressing", "False", "UpdateRunWaiting");
         let pending = document(&scene, &["approvals", &second, "--pending"]);
         let request = format!("{second}-before-canary");
-        assert_eq!(pending["items"][0]["name"], request.as_str(), "{pending:#}");
+        assert_eq!(
+            pending["items"][0]["request"],
+            request.as_str(),
+            "{pending:#}"
+        );
         assert_eq!(pending["items"][0]["state"], "Pending");
         scene.approve(&request, "True", true);
         scene.until_run(&second, "Succeeded", "True", "");
@@ -72,7 +76,7 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         let accepted = document(&scene, &["approvals", &first]);
         assert_eq!(accepted["items"][0]["state"], "Accepted", "{accepted:#}");
         assert_eq!(
-            accepted["items"][0]["message"],
+            accepted["items"][0]["answer"]["message"],
             "reviewed by the release team"
         );
 
@@ -137,16 +141,17 @@ fn strategies(scene: &Scene, runs: &[&String]) {
         .as_array()
         .unwrap()
         .iter()
-        .map(|user| (user["run"].clone(), user["verdict"].clone()))
+        .map(|user| (user["name"].clone(), user["verdict"].clone()))
         .collect();
     let wanted: Vec<_> = runs
         .iter()
         .map(|run| (json!(run), json!("Succeeded")))
         .collect();
     assert_eq!(users, wanted);
+    let gate = &shown["strategy"]["stages"][1]["gates"][0];
     assert_eq!(
-        shown["strategy"]["stages"][1]["before"],
-        json!([{"type": "Approval"}])
+        (&gate["when"], &gate["type"]),
+        (&json!("before"), &json!("Approval"))
     );
 }
 

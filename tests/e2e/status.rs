@@ -82,12 +82,12 @@ fn the_state_is_the_same_that_diagnose_gives() {
         assert_eq!(status.code, 4, "{}", status.err);
         let (status, report) = (status.json(), report.json());
         assert_eq!(status["verdict"], report["verdict"]);
-        assert_eq!(status["progress"], report["progress"]);
+        assert_eq!(status["run"], report["run"]);
         assert_eq!(status["notChecked"], json!([]));
         let gate = &status["gates"][0];
         let request = format!("{}-before-canary", scene.name);
-        assert_eq!(gate["approvalRequest"], request.as_str());
-        assert_eq!(gate["approval"], "Pending");
+        assert_eq!(gate["request"], request.as_str());
+        assert_eq!(gate["state"], "Pending");
         assert_eq!(status["next"], gate["command"]);
 
         let word = format!(
@@ -285,10 +285,10 @@ fn programs_follow_documents() {
         );
         let last = documents.last().unwrap();
         assert_eq!(last["verdict"], "Succeeded");
-        assert_eq!(last["progress"]["done"], 3);
+        assert_eq!(last["run"]["done"], 3);
         let mut done: Vec<_> = documents
             .iter()
-            .map(|document| document["progress"]["done"].as_u64())
+            .map(|document| document["run"]["done"].as_u64())
             .collect();
         assert!(done.is_sorted(), "{done:?}");
         done.dedup();
@@ -600,7 +600,7 @@ fn event(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> (String, 
     let state = text("/object/verdict").to_owned() + text("/object/state");
     (
         text("/type").to_owned(),
-        text("/object/name").to_owned(),
+        text("/object/name").to_owned() + text("/object/request"),
         state,
     )
 }

@@ -94,7 +94,7 @@ fn a_run_that_is_over_has_nothing_pending() {
         };
         for (target, report) in reports(&text) {
             let about = format!("{}, {target}", path.display());
-            if report.progress.as_ref().is_none_or(|it| it.ended.is_none()) {
+            if report.run.as_ref().is_none_or(|it| it.ended.is_none()) {
                 continue;
             }
             let hub = bundle.hub.clone();

@@ -181,7 +181,7 @@ fn ahead(status: &Status, report: &Report) -> Option<String> {
 
 /// The clusters that are stuck in the tree and not in the summary.
 fn counted(status: &Status) -> Option<String> {
-    let stages = status.progress.iter().flat_map(|progress| &progress.stages);
+    let stages = status.run.iter().flat_map(|run| &run.stages);
     let clusters = stages.filter(|stage| !stage.deletes);
     let stuck = clusters
         .flat_map(|stage| &stage.clusters)
@@ -288,8 +288,8 @@ fn lists_and_diagnose_say_the_same() {
             let argv: Vec<_> = argv.map(&text).collect();
             let mut of_run = reports.iter().filter(|((kind, namespace, name), _)| {
                 kind.ends_with("UpdateRun")
-                    && *namespace == text(&item["namespace"])
-                    && *name == text(&item["run"])
+                    && *namespace == text(&item["run"]["namespace"])
+                    && *name == text(&item["run"]["name"])
             });
             let fits = of_run.any(|(_, report)| is_suggested(report, &argv));
             if !argv.is_empty() && !looks(&argv) && !fits {

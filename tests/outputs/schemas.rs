@@ -69,7 +69,7 @@ fn placement(about: &str) -> String {
     let target = &status["target"];
     let name = match target["kind"].as_str().unwrap() {
         kind if kind.ends_with("ResourcePlacement") => &target["name"],
-        _ => &status["progress"]["placement"],
+        _ => &status["run"]["placement"],
     };
     match (
         target["namespace"].as_str().unwrap(),

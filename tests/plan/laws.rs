@@ -39,15 +39,25 @@ fn condition<'v>(run: &'v Value, kind: &str) -> Option<&'v Value> {
         .find(|condition| condition["type"] == kind)
 }
 
+/// The gates of a plan's stage on one side, or the tasks of a run's.
+fn side(stage: &Value, name: &str) -> Value {
+    let Some(gates) = stage["gates"].as_array() else {
+        return stage[name].clone();
+    };
+    gates
+        .iter()
+        .filter(|gate| gate["when"] == name)
+        .cloned()
+        .collect()
+}
+
 /// What a plan and a run have in common: stages, clusters in order, gates, removed clusters.
 fn shape(stages: &Value, names: [&str; 4]) -> Vec<Value> {
     let [stage, cluster, before, after] = names;
     let tasks = |tasks: &Value| {
         let tasks = tasks.as_array().cloned().unwrap_or_default();
         let task = |task: &Value| {
-            let request = task
-                .get("approvalRequest")
-                .or(task.get("approvalRequestName"));
+            let request = task.get("request").or(task.get("approvalRequestName"));
             json!([task["type"], request])
         };
         tasks.iter().map(task).collect::<Vec<_>>()
@@ -58,7 +68,12 @@ fn shape(stages: &Value, names: [&str; 4]) -> Vec<Value> {
         .map(|it| {
             let clusters = it["clusters"].as_array().cloned().unwrap_or_default();
             let clusters: Vec<_> = clusters.iter().map(|one| one[cluster].clone()).collect();
-            json!([it[stage], clusters, tasks(&it[before]), tasks(&it[after])])
+            json!([
+                it[stage],
+                clusters,
+                tasks(&side(it, before)),
+                tasks(&side(it, after))
+            ])
         })
         .collect()
 }

@@ -32,22 +32,16 @@ fn warnings(more: &[&str], objects: &str) -> Vec<String> {
 fn clusters_gates_and_turns_are_those_of_the_controller() {
     let plan = of(&["--run", "web-run-4"], &edited(&[]));
     assert_eq!(plan["outcome"], "Ready");
-    assert_eq!(plan["snapshot"]["index"], "2");
-    assert_eq!(plan["snapshot"]["certain"], false);
+    assert_eq!(plan["snapshot"], "2");
+    assert_eq!(plan["snapshotCertain"], false);
     let [canary, prod] = plan["stages"].as_array().unwrap().as_slice() else {
         panic!("{plan:#}");
     };
-    assert_eq!(canary["after"][0]["wait"], "1h30m");
-    assert_eq!(
-        canary["after"][1]["approvalRequest"],
-        "web-run-4-after-canary"
-    );
-    assert_eq!(
-        prod["before"][0]["approvalRequest"],
-        "web-run-4-before-prod"
-    );
+    assert_eq!(canary["gates"][0]["wait"], "1h30m");
+    assert_eq!(canary["gates"][1]["request"], "web-run-4-after-canary");
+    assert_eq!(prod["gates"][0]["request"], "web-run-4-before-prod");
     assert_eq!(canary["clusters"][0]["change"], "forward");
-    assert_eq!(canary["clusters"][0]["snapshotNow"], "1");
+    assert_eq!(canary["clusters"][0]["snapshot"], "1");
     assert_eq!(canary["clusters"][0]["writtenBy"], "web-run-2");
     // By number, not by letter: 9 before 10; half of two are one.
     let names: Vec<_> = prod["clusters"]
@@ -70,7 +64,7 @@ fn an_older_snapshot_takes_clusters_back() {
     let plan = of(&["--snapshot", "1"], &edited(&[]));
     assert_eq!(plan["stages"][1]["clusters"][1]["change"], "back");
     assert_eq!(plan["stages"][0]["clusters"][0]["change"], "unchanged");
-    assert_eq!(plan["snapshot"]["certain"], true);
+    assert_eq!(plan["snapshotCertain"], true);
     assert_eq!(kinds(&plan, "warnings"), ["clusters-go-back"]);
     let message = plan["warnings"][0]["message"].as_str().unwrap();
     assert_eq!(

@@ -1,11 +1,11 @@
 //! Reports made by hand, so that their look does not change with the words of a rule.
 
 use kubectl_fleet_stage::report::{
-    CausedBy, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Subject, Verdict,
+    CausedBy, Effect, Evidence, Finding, NotChecked, Remedy, Report, RunFacts, Severity, Subject,
+    Verdict,
 };
 use kubectl_fleet_stage::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
 };
 use kubectl_fleet_stage::words::CommandLine;
 
@@ -63,7 +63,7 @@ fn clusters(prefix: &str, states: &[(ClusterState, usize)]) -> Vec<ClusterProgre
             name: format!("{prefix}-{at:02}"),
             state,
             snapshot: Some(
-                if at == 13 || state == ClusterState::Pending {
+                if at == 13 || state == ClusterState::NotReached {
                     "6"
                 } else {
                     "7"
@@ -76,35 +76,31 @@ fn clusters(prefix: &str, states: &[(ClusterState, usize)]) -> Vec<ClusterProgre
         .collect()
 }
 
-fn task(when: TaskTime, kind: &str, state: TaskState, name: Option<&str>) -> TaskProgress {
-    TaskProgress {
-        when,
+fn task(when: TaskTime, kind: &str, state: GateState, name: Option<&str>) -> GateFacts {
+    GateFacts {
+        when: Some(when),
         kind: kind.to_owned(),
         state,
-        approval_request: name.map(str::to_owned),
-        since: None,
-        ended: None,
-        until: (kind == "TimedWait" && state == TaskState::Open)
+        request: name.map(str::to_owned),
+        until: (kind == "TimedWait" && state == GateState::Pending)
             .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
+        ..GateFacts::default()
     }
 }
 
 fn stage(name: &str, state: StageState, clusters: Vec<ClusterProgress>) -> StageProgress {
     StageProgress {
         name: name.to_owned(),
-        deletes: false,
         state,
-        max_concurrency: 5,
+        concurrency: 5,
         clusters,
-        tasks: Vec::new(),
-        started: None,
-        ended: None,
+        ..StageProgress::default()
     }
 }
 
 /// A run over 30 clusters that is stuck, with a consequence, notes and gaps.
 pub fn stuck() -> Report {
-    use ClusterState::{Done, Pending, Stuck, Updating};
+    use ClusterState::{Done, NotReached as Pending, Stuck, Updating};
     let summary = "ClusterStagedUpdateRun example-run is stuck (14 of 30 clusters done): Deployment \
                    shop/web was applied but has not become available on 2 clusters for 12m.";
     let mut report = Report::new(run(), Verdict::Stuck, summary.to_owned());
@@ -113,14 +109,14 @@ pub fn stuck() -> Report {
         StageState::Done,
         clusters("staging", &[(Done, 2)]),
     );
-    staging.tasks = vec![
+    staging.gates = vec![
         task(
             TaskTime::After,
             "Approval",
-            TaskState::Done,
+            GateState::Done,
             Some("example-run-after-staging"),
         ),
-        task(TaskTime::After, "TimedWait", TaskState::Done, None),
+        task(TaskTime::After, "TimedWait", GateState::Done, None),
     ];
     let states = [(Done, 12), (Stuck, 2), (Updating, 3), (Pending, 9)];
     let mut production = stage(
@@ -128,30 +124,30 @@ pub fn stuck() -> Report {
         StageState::Updating,
         clusters("prod", &states),
     );
-    production.tasks = vec![
+    production.gates = vec![
         task(
             TaskTime::Before,
             "Approval",
-            TaskState::Done,
+            GateState::Done,
             Some("example-run-before-production"),
         ),
-        task(TaskTime::After, "TimedWait", TaskState::Pending, None),
+        task(TaskTime::After, "TimedWait", GateState::NotReached, None),
     ];
     let mut removal = stage(
         "kubernetes-fleet.io/deleteStage",
-        StageState::Pending,
+        StageState::NotReached,
         clusters("old", &[(Pending, 2)]),
     );
     removal.deletes = true;
-    report.progress = Some(Progress {
+    report.run = Some(RunFacts {
+        object: run(),
         placement: "example-placement".to_owned(),
         strategy: "example-strategy".to_owned(),
         snapshot: Some("7".to_owned()),
-        only_compares: false,
         done: 14,
         total: 30,
         stages: vec![staging, production, removal],
-        ended: None,
+        ..RunFacts::default()
     });
 
     let binding = Subject::new(
@@ -270,29 +266,29 @@ pub fn waiting() -> Report {
         StageState::WaitingAfter,
         clusters("staging", &[(ClusterState::Done, 1)]),
     );
-    staging.tasks = vec![
+    staging.gates = vec![
         task(
             TaskTime::After,
             "Approval",
-            TaskState::Open,
+            GateState::Pending,
             Some("example-run-after-staging"),
         ),
-        task(TaskTime::After, "TimedWait", TaskState::Open, None),
+        task(TaskTime::After, "TimedWait", GateState::Pending, None),
     ];
     let canary = stage(
         "canary",
-        StageState::Pending,
-        clusters("canary", &[(ClusterState::Pending, 1)]),
+        StageState::NotReached,
+        clusters("canary", &[(ClusterState::NotReached, 1)]),
     );
-    report.progress = Some(Progress {
+    report.run = Some(RunFacts {
+        object: run(),
         placement: "example-placement".to_owned(),
         strategy: "example-strategy".to_owned(),
         snapshot: Some("7".to_owned()),
-        only_compares: false,
         done: 1,
         total: 2,
         stages: vec![staging, canary],
-        ended: None,
+        ..RunFacts::default()
     });
     let mut pending = finding(
         "FS402",
@@ -316,7 +312,7 @@ pub fn hostile() -> Report {
     let mut report = stuck();
     report.target = Subject::new("StagedUpdateRun", "ns", "x\u{1b}[2J\u{202e}y");
     report.summary = String::from("a\u{1b}]0;title\u{7}b\u{9b}31m\r\nzero\u{200b}width");
-    report.progress = None;
+    report.run = None;
     let mut cjk = finding(
         "FS501",
         "workload-not-available",

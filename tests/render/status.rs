@@ -1,14 +1,11 @@
 //! States as people see them, live: at three widths, with and without color.
 
 use jiff::SignedDuration;
-use kubectl_fleet_stage::controller::StageEnd;
-use kubectl_fleet_stage::diagnose::status::{
-    ConditionTruth, GateState, OpenGate, PlacedCluster, RunOverview, StageForecast, Status,
-};
+use kubectl_fleet_stage::diagnose::status::{ConditionTruth, PlacedCluster, Status};
 use kubectl_fleet_stage::render::status::{line, status, verdict};
-use kubectl_fleet_stage::report::{NotChecked, Subject, Verdict};
+use kubectl_fleet_stage::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use kubectl_fleet_stage::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
+    ClusterProgress, ClusterState, GateFacts, GateState, StageEnd, StageProgress, StageState,
     TaskTime,
 };
 use kubectl_fleet_stage::words::CommandLine;
@@ -25,8 +22,8 @@ fn clusters(prefix: &str, states: &[(ClusterState, usize)]) -> Vec<ClusterProgre
         .map(|(at, state)| ClusterProgress {
             name: format!("{prefix}-{at:03}"),
             state,
-            snapshot: (state != ClusterState::Pending).then(|| "7".to_owned()),
-            started: (state != ClusterState::Pending)
+            snapshot: (state != ClusterState::NotReached).then(|| "7".to_owned()),
+            started: (state != ClusterState::NotReached)
                 .then(|| "2026-01-09T01:53:48Z".parse().unwrap()),
             ended: None,
         })
@@ -37,23 +34,23 @@ fn stage(
     name: &str,
     state: StageState,
     clusters: Vec<ClusterProgress>,
-    tasks: Vec<TaskProgress>,
+    tasks: Vec<GateFacts>,
 ) -> StageProgress {
     StageProgress {
         name: name.to_owned(),
-        deletes: false,
         state,
-        max_concurrency: 30,
+        concurrency: 30,
         clusters,
-        tasks,
-        started: (state != StageState::Pending).then(|| "2026-01-09T00:40:00Z".parse().unwrap()),
+        gates: tasks,
+        started: (state != StageState::NotReached).then(|| "2026-01-09T00:40:00Z".parse().unwrap()),
         ended: (state == StageState::Done).then(|| "2026-01-09T01:12:30Z".parse().unwrap()),
+        ..StageProgress::default()
     }
 }
 
-fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress {
-    TaskProgress {
-        when,
+fn task(when: TaskTime, request: Option<&str>, state: GateState) -> GateFacts {
+    GateFacts {
+        when: Some(when),
         kind: if request.is_some() {
             "Approval"
         } else {
@@ -61,48 +58,39 @@ fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress
         }
         .to_owned(),
         state,
-        approval_request: request.map(str::to_owned),
-        since: None,
-        ended: None,
-        until: (request.is_none() && state == TaskState::Open)
+        request: request.map(str::to_owned),
+        until: (request.is_none() && state == GateState::Pending)
             .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
+        ..GateFacts::default()
     }
 }
 
 fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status {
     let total = stages.iter().map(|stage| stage.clusters.len()).sum();
     Status {
-        api_version: "kubectl-fleet-stage/v1".to_owned(),
-        kind: "Status".to_owned(),
+        meta: TypeMeta::new("Status"),
         hub: None,
         target: Subject::new("ClusterStagedUpdateRun", "", "example-run"),
         verdict,
         summary: summary.to_owned(),
         next: None,
-        run: Some(RunOverview {
-            kind: "ClusterStagedUpdateRun".to_owned(),
-            namespace: String::new(),
-            name: "example-run".to_owned(),
-            state: Some("Run".to_owned()),
+        run: Some(RunFacts {
+            object: Subject::new("ClusterStagedUpdateRun", "", "example-run"),
+            requested_state: Some("Run".to_owned()),
             initialized: true,
-            started: true,
+            begun: true,
             observed: true,
-            created: None,
-        }),
-        progress: Some(Progress {
             placement: "example-placement".to_owned(),
             strategy: "example-strategy".to_owned(),
             snapshot: Some("7".to_owned()),
-            only_compares: false,
             done: stages.iter().map(StageProgress::done).sum(),
             total,
             stages,
-            ended: None,
+            ..RunFacts::default()
         }),
         gates: Vec::new(),
         clusters: None,
         expected: None,
-        stage_ends: Vec::new(),
         silent_since: None,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),
@@ -111,8 +99,8 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
 
 /// A big fleet in the middle: one stage of 300 clusters behind it, one at work, one ahead.
 fn busy() -> Status {
-    use ClusterState::{Done, Pending, Stuck, Updating};
-    let staging = vec![task(TaskTime::After, None, TaskState::Done)];
+    use ClusterState::{Done, NotReached as Pending, Stuck, Updating};
+    let staging = vec![task(TaskTime::After, None, GateState::Done)];
     let mut status = state(
         Verdict::Stuck,
         "ClusterStagedUpdateRun example-run is stuck (310 of 500 clusters done): west-010 and \
@@ -134,17 +122,17 @@ fn busy() -> Status {
                 vec![task(
                     TaskTime::Before,
                     Some("example-run-before-west"),
-                    TaskState::Done,
+                    GateState::Done,
                 )],
             ),
             stage(
                 "rest",
-                StageState::Pending,
+                StageState::NotReached,
                 clusters("rest", &[(Pending, 100)]),
                 vec![task(
                     TaskTime::Before,
                     Some("example-run-before-rest"),
-                    TaskState::Pending,
+                    GateState::NotReached,
                 )],
             ),
         ],
@@ -164,33 +152,31 @@ fn waiting() -> Status {
             StageState::WaitingAfter,
             clusters("canary", &[(Done, 2)]),
             vec![
-                task(TaskTime::After, None, TaskState::Open),
+                task(TaskTime::After, None, GateState::Pending),
                 task(
                     TaskTime::After,
                     Some("example-run-after-canary"),
-                    TaskState::Open,
+                    GateState::Pending,
                 ),
             ],
         )],
     );
-    let gate = |kind: &str| OpenGate {
+    let gate = |kind: &str| GateFacts {
         stage: "canary".to_owned(),
-        when: TaskTime::After,
+        when: Some(TaskTime::After),
         kind: kind.to_owned(),
         since: Some("2026-01-09T01:12:30Z".parse().unwrap()),
         until: None,
-        approval_request: None,
-        approval: None,
-        command: None,
+        ..GateFacts::default()
     };
     status.gates = vec![
-        OpenGate {
+        GateFacts {
             until: Some("2026-01-09T02:30:00Z".parse().unwrap()),
             ..gate("TimedWait")
         },
-        OpenGate {
-            approval_request: Some("example-run-after-canary".to_owned()),
-            approval: Some(GateState::Pending),
+        GateFacts {
+            request: Some("example-run-after-canary".to_owned()),
+            state: GateState::Pending,
             command: Some(CommandLine::fleet("approve").arg("example-run-after-canary")),
             ..gate("Approval")
         },
@@ -237,15 +223,15 @@ fn hostile() -> Status {
     let mut status = waiting();
     status.target = Subject::new("StagedUpdateRun", "ns", "x\u{1b}[2J\u{202e}y");
     "a\u{1b}]0;title\u{7}b\u{9b}31m\r\n映像を取得できません。レジストリの資格情報を確認してから、もう一度お試しください。🚀🚀".clone_into(&mut status.summary);
-    let progress = status.progress.as_mut().unwrap();
+    let progress = status.run.as_mut().unwrap();
     "クラスタ\u{1b}[31m".clone_into(&mut progress.placement);
     "\u{202e}yranac".clone_into(&mut progress.stages[0].name);
     "クラスタ-東京\u{200b}".clone_into(&mut progress.stages[0].clusters[0].name);
     progress.stages[0].clusters[0].snapshot = Some("\u{1b}[0m9".to_owned());
-    progress.stages[0].tasks[1].approval_request = Some("a\nb".to_owned());
+    progress.stages[0].gates[1].request = Some("a\nb".to_owned());
     "\u{202e}yranac".clone_into(&mut status.gates[0].stage);
     "\u{202e}yranac".clone_into(&mut status.gates[1].stage);
-    status.gates[1].approval_request = Some("a\nb".to_owned());
+    status.gates[1].request = Some("a\nb".to_owned());
     status.gates[1].command = Some(CommandLine::fleet("approve").arg("a\nrm -rf \u{1b}[0m"));
     status.next = status.gates[1].command.clone();
     status.not_checked = vec![NotChecked {
@@ -276,23 +262,19 @@ fn states_at_three_widths() {
 #[test]
 fn ends_of_stages() {
     let mut case = waiting();
-    let progress = case.progress.as_mut().unwrap();
-    let clusters = clusters("prod", &[(ClusterState::Pending, 4)]);
-    let prod = stage("prod", StageState::Pending, clusters, Vec::new());
+    let progress = case.run.as_mut().unwrap();
+    let clusters = clusters("prod", &[(ClusterState::NotReached, 4)]);
+    let prod = stage("prod", StageState::NotReached, clusters, Vec::new());
     progress.stages.push(prod);
-    let end = |stage: &str, after: Option<&str>| StageForecast {
-        stage: stage.to_owned(),
-        end: StageEnd {
+    let ends = [None, Some("example-run-after-canary")];
+    for (stage, after) in progress.stages.iter_mut().zip(ends) {
+        stage.ends = Some(StageEnd {
             after_approval: after.map(str::to_owned),
             at_least: SignedDuration::from_secs(130),
             at_most: SignedDuration::from_secs(290),
             ..StageEnd::default()
-        },
-    };
-    case.stage_ends = vec![
-        end("canary", None),
-        end("prod", Some("example-run-after-canary")),
-    ];
+        });
+    }
     insta::assert_snapshot!("status-ends", status(&case, &look(80, false)));
 }
 
@@ -304,11 +286,11 @@ fn gates_and_timers() {
     for (approval, words) in [
         (GateState::Withheld, "Approved is not True, which KubeFleet"),
         (GateState::Ignored, "approved for an outdated generation"),
-        (GateState::Given, "approved, not yet reconciled"),
+        (GateState::Approved, "approved, not yet reconciled"),
         (GateState::Missing, "does not exist"),
     ] {
         let mut case = waiting();
-        case.gates[1].approval = Some(approval);
+        case.gates[1].state = approval;
         let text = status(&case, &look(120, false));
         assert!(text.contains(words), "{text}");
     }

@@ -18,11 +18,11 @@ use crate::commands::output::ItemFormat;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::AccessCheck;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind, Scope};
 use crate::render::escape;
 use crate::render::style::TextPaint;
 use crate::render::wrap;
+use crate::report::TypeMeta;
 use crate::ui::Ui;
 use crate::words::CommandLine;
 
@@ -148,10 +148,8 @@ pub struct AllowedCommand {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorReport {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `Doctor`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
@@ -181,8 +179,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         let mut checks = vec![settings.clone()];
         checks.extend(checks::all(reading, &scope, clock));
         Ok(DoctorReport {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "Doctor".to_owned(),
+            meta: TypeMeta::new("Doctor"),
             hub: None,
             checks,
             permissions,

@@ -11,8 +11,8 @@ use crate::commands::output;
 use crate::diagnose::{examples, explanations, rules};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
+use crate::report::TypeMeta;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
@@ -53,10 +53,8 @@ enum ExplainFormat {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: &'static str,
-    /// Always `FindingList`.
-    kind: &'static str,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The findings by code.
     items: Vec<ExplainedFinding>,
 }
@@ -117,8 +115,7 @@ fn unknown(word: &str) -> Error {
 
 fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
     let list = FindingList {
-        api_version: OWN_API_VERSION,
-        kind: "FindingList",
+        meta: TypeMeta::new("FindingList"),
         items: rules::ALL.iter().map(|rule| entry(rule, false)).collect(),
     };
     let text = match format {

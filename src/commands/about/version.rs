@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::commands::output::ItemFormat;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::object::OWN_API_VERSION;
+use crate::report::TypeMeta;
 use crate::ui::Ui;
 
 /// Print the version
@@ -26,10 +26,8 @@ pub struct VersionArgs {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Version")]
 pub struct PluginVersion {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: &'static str,
-    /// Always `Version`.
-    kind: &'static str,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The version of the plugin.
     version: &'static str,
 }
@@ -37,8 +35,7 @@ pub struct PluginVersion {
 /// Prints the version.
 pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
     let version = PluginVersion {
-        api_version: OWN_API_VERSION,
-        kind: "Version",
+        meta: TypeMeta::new("Version"),
         version: env!("CARGO_PKG_VERSION"),
     };
     let text = args.output.print(&version, || {

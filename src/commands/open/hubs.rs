@@ -23,9 +23,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Flags, Hub, HubError, SharedSignals, TimeLimit, Traffic, contexts};
 use crate::kubefleet::Kind;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::wrap;
-use crate::report::NotChecked;
+use crate::report::{NotChecked, TypeMeta};
 use crate::ui::{ProgressBars, Ui};
 use crate::words::{Hint, closest, enumerate};
 pub(in crate::commands) use follow::{
@@ -254,10 +253,8 @@ pub struct HubGap {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}List")]
 pub struct HubList<T> {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// The kind of the items, and `List`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The answers, by hub in the order in which the hubs were named.
     items: Vec<T>,
     /// The hubs that did not answer, and why.
@@ -284,8 +281,7 @@ impl<T> HubList<T> {
     /// Answers of this kind.
     pub fn new(kind: &str, items: Vec<T>, not_reached: &[NotReached]) -> Self {
         Self {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: format!("{kind}List"),
+            meta: TypeMeta::new(format!("{kind}List")),
             items,
             not_reached: not_reached.to_vec(),
         }

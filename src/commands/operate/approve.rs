@@ -25,8 +25,8 @@ use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use crate::rollout::approvals::{Approval, ApprovalState};
-use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
+use crate::rollout::approvals::Approval;
+use crate::rollout::{GateState, Phase, Rollout, TaskTime};
 use crate::words::Hint;
 pub(in crate::commands) use preview::moves;
 use select::{ApprovalChoice, Selection};
@@ -267,7 +267,7 @@ fn whoami(reading: &mut SourceReading) -> ApproverIdentity {
 
 fn ask(selection: &Selection, who: &ApproverIdentity, aborts: Option<&ObjectRef>) -> String {
     let what = match selection.write.as_slice() {
-        [one] => one.request.clone(),
+        [one] => one.request().to_owned(),
         several => format!("these {}", several.len()),
     };
     let as_whom = who.name.as_ref();
@@ -322,7 +322,7 @@ fn changes(
     at: Timestamp,
     inventory: &Inventory,
 ) -> Result<Vec<Change>, Error> {
-    let requests = selection.write.iter().map(|approval| &approval.request);
+    let requests = selection.write.iter().map(Approval::request);
     requests
         .map(|name| {
             let request = inventory.approval(name);
@@ -383,11 +383,11 @@ fn accepted(
         .write
         .iter()
         .chain(&selection.given)
-        .map(|approval| approval.request.as_str())
+        .map(Approval::request)
         .collect();
     let (first, verb) = match (waiting.as_slice(), selection.taken.first()) {
         ([], None) => return Ok(Exit::Done),
-        ([], Some(taken)) => (taken.request.clone(), "is"),
+        ([], Some(taken)) => (taken.request().to_owned(), "is"),
         ([one], _) => ((*one).to_owned(), "is"),
         (several, _) => (several.join(" and "), "are"),
     };
@@ -466,7 +466,10 @@ fn accepted(
 
 /// Who gave the approvals that were taken, and when.
 fn given(taken: &[Approval]) -> String {
-    let Some(answer) = taken.first().and_then(|approval| approval.answer.as_ref()) else {
+    let Some(answer) = taken
+        .first()
+        .and_then(|approval| approval.gate.answer.as_ref())
+    else {
         return String::new();
     };
     let by = answer.by.as_ref().map(|by| format!(" by {by}"));
@@ -476,16 +479,15 @@ fn given(taken: &[Approval]) -> String {
 
 /// Whether the run has passed the gate of a request.
 fn is_taken(status: &Status, request: &str) -> bool {
-    let stages = status.progress.iter().flat_map(|progress| &progress.stages);
-    stages.flat_map(|stage| &stage.tasks).any(|task| {
-        task.approval_request.as_deref() == Some(request) && task.state == TaskState::Done
-    })
+    let stages = status.run.iter().flat_map(|run| &run.stages);
+    let mut gates = stages.flat_map(|stage| &stage.gates);
+    gates.any(|gate| gate.request.as_deref() == Some(request) && gate.state.is_passed())
 }
 
 /// Whether an approval waits for a person.
 fn is_open(approval: &Approval) -> bool {
     matches!(
-        approval.state,
-        ApprovalState::Pending | ApprovalState::Ignored | ApprovalState::Withheld
+        approval.gate.state,
+        GateState::Pending | GateState::Ignored | GateState::Withheld
     )
 }

@@ -135,11 +135,7 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
         if stage.deletes && left.is_empty() {
             continue;
         }
-        let what = if stage.deletes {
-            "removal"
-        } else {
-            &stage.status.name
-        };
+        let what = stage.name();
         lines.push(format!(
             "stage {what}: {} of {} left, {} at a time",
             left.len(),

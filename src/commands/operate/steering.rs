@@ -241,7 +241,7 @@ pub(in crate::commands) fn is_fulfilled(
             _ => None,
         },
         RequestedState::Start | RequestedState::Resume => (run.observed
-            && run.started
+            && run.begun
             && !matches!(
                 status.verdict,
                 Verdict::Stopped | Verdict::Stopping | Verdict::NotStarted

@@ -6,6 +6,7 @@ use clap::Args;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::commands::open::hubs::{HubMoments, HubRows};
 use crate::commands::open::reading::SourceReading;
@@ -23,10 +24,9 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::attention;
 use crate::render::table::{Cell, Column, TableOf};
-use crate::rollout::approvals::{
-    Approval, ApprovalState, ApprovalStep, answered, of_request, of_run,
-};
-use crate::rollout::{Phase, Rollout, TaskTime};
+use crate::report::Subject;
+use crate::rollout::approvals::{Approval, ApprovalStep, answered, of_request, of_run};
+use crate::rollout::{GateFacts, GateState, Phase, Rollout, TaskTime};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, capital, enumerate};
 
@@ -66,54 +66,21 @@ pub struct ApprovalsArgs {
 pub type ApprovalList = ItemList<ApprovalItem>;
 
 /// One approval.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Approval")]
 pub struct ApprovalItem {
     /// The context of the hub; absent if only one hub was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
-    /// `ClusterApprovalRequest` or `ApprovalRequest`.
-    kind: String,
-    /// Its namespace; empty for cluster-scoped requests.
-    namespace: String,
-    /// The request's name; a run knows it before the request exists.
-    name: String,
     /// The run.
-    run: String,
+    run: Subject,
     /// The placement; absent if the run is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<String>,
-    /// The stage.
-    stage: String,
-    /// `before` or `after` the stage's clusters; absent if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    when: Option<TaskTime>,
-    /// Its state.
-    state: ApprovalState,
-    /// Since when it has been pending.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    asked: Option<Timestamp>,
-    /// When it was answered, according to the answer's own time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    answered: Option<Timestamp>,
-    /// Who answered, if the answer's text says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
-    /// The program that wrote the answer, if that is recorded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    with: Option<String>,
-    /// The answer's text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    /// What a person should know about it, in one sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-    /// What to run, where there is something to do.
     #[serde(flatten)]
-    command: Option<CommandLine>,
+    gate: GateFacts,
+    /// What a person should know about it, in one sentence.
+    note: Option<String>,
 }
 
 /// Lists approvals.
@@ -153,7 +120,7 @@ impl ListCommand for ApprovalsArgs {
         let mut found = gather(runs, |run| {
             selection.takes_all() || reach.named().contains(run)
         });
-        found.retain(|gate| !self.pending || gate.approval.state.needs_a_person());
+        found.retain(|gate| !self.pending || gate.approval.gate.state.needs_a_person());
         see_ahead(&mut found, reading);
         Ok(HubRows {
             none: None,
@@ -185,7 +152,10 @@ impl ListCommand for ApprovalsArgs {
     /// A request may be one gate's and another's answer at once.
     fn key(gate: &AskedGate) -> String {
         let (request, approval) = (request(gate), &gate.approval);
-        format!("{request} of {}, stage {}", approval.run, approval.stage)
+        format!(
+            "{request} of {}, stage {}",
+            approval.run, approval.gate.stage
+        )
     }
 
     fn namespace(gate: &AskedGate) -> &str {
@@ -194,35 +164,24 @@ impl ListCommand for ApprovalsArgs {
 
     fn object(gate: &AskedGate) -> Option<ObjectRef> {
         let exists = !matches!(
-            gate.approval.state,
-            ApprovalState::NotReached | ApprovalState::Missing
+            gate.approval.gate.state,
+            GateState::NotReached | GateState::Missing
         );
         exists.then(|| request(gate))
     }
 
     fn item(row: &HubRow<AskedGate>) -> ApprovalItem {
         let (hub, gate) = row;
-        let (object, approval) = (request(gate), &gate.approval);
-        let answer = approval.answer.as_ref();
+        let approval = &gate.approval;
         ApprovalItem {
             hub: hub.clone(),
-            kind: object.kind.name().to_owned(),
-            namespace: object.namespace,
-            name: object.name,
-            run: approval.run.clone(),
+            run: Subject::from(gate.scope.object(Concept::UpdateRun, &approval.run)),
             placement: (!approval.placement.is_empty()).then(|| approval.placement.clone()),
-            stage: approval.stage.clone(),
-            when: approval.time,
-            state: approval.state,
-            asked: approval.asked,
-            answered: answer.and_then(|answer| answer.at),
-            by: answer.and_then(|answer| answer.by.clone()),
-            with: answer.and_then(|answer| answer.with.clone()),
-            message: answer
-                .map(|answer| answer.message.clone())
-                .filter(|message| !message.is_empty()),
+            gate: GateFacts {
+                command: command(row),
+                ..approval.gate.clone()
+            },
             note: gate.aborts.clone().or_else(|| note(approval)),
-            command: command(row),
         }
     }
 
@@ -235,12 +194,14 @@ impl ListCommand for ApprovalsArgs {
         let wide = self.listing.output.is_wide();
         table
             .column(Column::name("RUN"), |(_, it)| &it.approval.run)
-            .column(Column::shrinking("STAGE", 6), |(_, it)| &it.approval.stage)
+            .column(Column::shrinking("STAGE", 6), |(_, it)| {
+                &it.approval.gate.stage
+            })
             .column(Column::new("WHEN"), |(_, it)| {
-                it.approval.time.map(TaskTime::as_str)
+                it.approval.gate.when.map(TaskTime::as_str)
             })
             .column(Column::new("STATE"), |(_, it)| {
-                let state = it.approval.state;
+                let state = it.approval.gate.state;
                 Cell::styled(state.describe(), attention(state.needs_a_person()))
             })
             .column(Column::new("SINCE").spare(0), |(hub, it)| {
@@ -253,8 +214,8 @@ impl ListCommand for ApprovalsArgs {
                 &it.approval.placement
             })
             .column_if(wide, Column::new("REQUEST"), |(_, it)| {
-                let exists = !matches!(it.approval.state, ApprovalState::NotReached);
-                exists.then_some(&it.approval.request)
+                let exists = !matches!(it.approval.gate.state, GateState::NotReached);
+                exists.then_some(it.approval.request())
             })
             .column_if(wide, Column::new("COMMAND"), |row| {
                 command(row).map(|command| ui.invocation().command(&command))
@@ -286,9 +247,9 @@ fn see_ahead(gates: &mut [AskedGate], reading: &mut SourceReading) {
 
 /// Since when it waits, or when it was answered.
 fn since(approval: &Approval) -> Option<Timestamp> {
-    match approval.state {
-        ApprovalState::Pending | ApprovalState::Missing => approval.asked,
-        _ => approval.answer.as_ref().and_then(|answer| answer.at),
+    match approval.gate.state {
+        GateState::Pending | GateState::Missing => approval.gate.since,
+        _ => approval.gate.answer.as_ref().and_then(|answer| answer.at),
     }
 }
 
@@ -297,13 +258,14 @@ fn of_one(inventory: &Inventory, rollout: &Rollout<'_>) -> Vec<Approval> {
     let mut found = of_run(rollout);
     // Others were never asked for, and never will be.
     found.retain(|approval| {
-        !matches!(approval.state, ApprovalState::RunOver)
-            || !inventory.approval(&approval.request).is_absent()
+        rollout.is_live()
+            || approval.gate.state == GateState::Accepted
+            || !inventory.approval(approval.request()).is_absent()
     });
     let seen: BTreeSet<_> = found
         .iter()
-        .filter(|approval| approval.state != ApprovalState::Foreign)
-        .map(|approval| approval.request.clone())
+        .filter(|approval| approval.gate.state != GateState::Foreign)
+        .map(|approval| approval.request().to_owned())
         .collect();
     let own = inventory.approvals.iter().filter(|request| {
         request.spec.run == rollout.run.meta.name && !seen.contains(&request.meta.name)
@@ -334,7 +296,7 @@ fn gather(runs: RunRows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> V
         let mut approval = of_request(request, None);
         if !runs_are_known {
             // For all that is known, the run exists.
-            approval.state = answered(request);
+            approval.gate.state = answered(request);
         }
         strays.entry(run).or_default().push(approval);
     }
@@ -352,7 +314,7 @@ fn gather(runs: RunRows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> V
 }
 
 fn request(gate: &AskedGate) -> ObjectRef {
-    let request = &gate.approval.request;
+    let request = gate.approval.request();
     gate.scope.object(Concept::ApprovalRequest, request)
 }
 
@@ -362,7 +324,7 @@ fn command((hub, gate): &HubRow<AskedGate>) -> Option<CommandLine> {
         scope, approval, ..
     } = gate;
     let command = match approval.step {
-        ApprovalStep::Approve => scope.fleet("approve").arg(&approval.request),
+        ApprovalStep::Approve => scope.fleet("approve").arg(approval.request()),
         ApprovalStep::Look => scope.fleet("diagnose").arg(&approval.run),
         ApprovalStep::Wait => return None,
     };
@@ -375,16 +337,17 @@ fn command((hub, gate): &HubRow<AskedGate>) -> Option<CommandLine> {
 /// What is to be known about an approval.
 fn note(approval: &Approval) -> Option<String> {
     let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
-    let (name, run) = (&approval.request, &approval.run);
-    Some(match approval.state {
-        ApprovalState::Pending if stopped => {
+    let (name, run) = (approval.request(), &approval.run);
+    Some(match approval.gate.state {
+        GateState::Pending if stopped => {
             format!("{run} is stopped: an approval takes effect when the run is resumed.")
         }
-        ApprovalState::Pending | ApprovalState::Accepted | ApprovalState::NotReached => {
+        GateState::Pending | GateState::Accepted | GateState::Done | GateState::NotReached => {
             return None;
         }
-        ApprovalState::Ignored => {
+        GateState::Ignored => {
             let observed = approval
+                .gate
                 .answer
                 .as_ref()
                 .and_then(|answer| answer.observed_generation);
@@ -396,32 +359,32 @@ fn note(approval: &Approval) -> Option<String> {
             };
             format!("KubeFleet ignores the approval of {name}, which was given {carries}.")
         }
-        ApprovalState::Withheld => format!(
+        GateState::Withheld => format!(
             "The Approved condition of {name} is not True. This does not reject the rollout: \
              KubeFleet treats it as no answer."
         ),
-        ApprovalState::Approved if stopped => {
+        GateState::Approved if stopped => {
             format!("{run} is stopped: the approval takes effect when the run is resumed.")
         }
-        ApprovalState::Approved => "KubeFleet accepts it at its next reconcile.".to_owned(),
-        ApprovalState::Missing => {
+        GateState::Approved => "KubeFleet accepts it at its next reconcile.".to_owned(),
+        GateState::Missing => {
             format!("{run} waits for {name}, which was deleted: KubeFleet creates it again.")
         }
-        ApprovalState::Foreign => {
+        GateState::Foreign => {
             format!("{name} belongs to another run or stage: {run} aborts when it reads it.")
         }
-        ApprovalState::RunOver => format!("{run} has ended: approving changes nothing."),
-        ApprovalState::RunGone => format!("{run} does not exist: approving changes nothing."),
-        ApprovalState::NoGate => {
+        GateState::RunOver => format!("{run} has ended: approving changes nothing."),
+        GateState::RunGone => format!("{run} does not exist: approving changes nothing."),
+        GateState::NoGate => {
             format!("No gate of {run} asks for {name}: approving changes nothing.")
         }
-        ApprovalState::Unknown => format!("{name} could not be read."),
+        GateState::Unknown => format!("{name} could not be read."),
     })
 }
 
 /// Who answered, else what.
 fn answer(approval: &Approval) -> Option<String> {
-    let answer = approval.answer.as_ref()?;
+    let answer = approval.gate.answer.as_ref()?;
     Some(match (&answer.by, &answer.with) {
         (Some(by), _) => match &answer.reason {
             Some(reason) => format!("by {by}: {reason:?}"),
@@ -440,31 +403,31 @@ const SHOWN: usize = 5;
 /// Says what to do about the approvals that need a person.
 fn hints(found: &[HubRow<AskedGate>], ui: &mut Ui) {
     for (step, state, lead) in [
-        (ApprovalStep::Approve, ApprovalState::Pending, "to approve:"),
+        (ApprovalStep::Approve, GateState::Pending, "to approve:"),
         (
             ApprovalStep::Approve,
-            ApprovalState::Ignored,
+            GateState::Ignored,
             "approved for an outdated generation, which KubeFleet ignores; to fix it:",
         ),
         (
             ApprovalStep::Look,
-            ApprovalState::Withheld,
+            GateState::Withheld,
             "Approved is not True, which rejects nothing; see what you can do:",
         ),
         (
             ApprovalStep::Look,
-            ApprovalState::Approved,
+            GateState::Approved,
             "approvals take effect when the run is resumed; check whether it can be:",
         ),
         (
             ApprovalStep::Look,
-            ApprovalState::Pending,
+            GateState::Pending,
             "approving is not enough, or not safe; find out why:",
         ),
     ] {
         let mut lines: Vec<_> = found
             .iter()
-            .filter(|(_, gate)| gate.approval.state == state && gate.approval.step == step)
+            .filter(|(_, gate)| gate.approval.gate.state == state && gate.approval.step == step)
             .filter_map(command)
             .collect();
         lines.dedup();

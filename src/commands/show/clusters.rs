@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::commands::open::around::{self, KnownTexts, PlacementObjects};
 use crate::commands::open::reading::{InputArgs, SourceReading};
@@ -19,14 +20,13 @@ use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
 use crate::problems::scheduling::{by_policy, not_picked};
 use crate::render::table::{Column, Table};
-use crate::report::{NotChecked, Subject};
+use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::placing::{selected_clusters, stages_of};
 use suggest::{LabelSuggestion, suggest, suggestions};
 
@@ -59,10 +59,8 @@ pub struct ClustersArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `ClusterList`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The placement.
     placement: Subject,
     /// The clusters, by name.
@@ -73,20 +71,19 @@ pub struct ClusterList {
 }
 
 /// One cluster.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ClusterItem {
     /// Its name.
     name: String,
     /// Whether the placement selects it; absent if that is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     selected: Option<bool>,
     /// Why, or why not.
     why: String,
     /// The stages that select it, by strategy; a run fails if there are several or none.
     stages: BTreeMap<String, Vec<String>>,
     /// The index of the snapshot that it should have.
-    #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
     /// The overrides that apply to it.
     overrides: Vec<String>,
@@ -141,8 +138,7 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
 
 fn list(items: &[ClusterItem], around: &PlacementObjects, placement: &ObjectRef) -> ClusterList {
     ClusterList {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "ClusterList".to_owned(),
+        meta: TypeMeta::new("ClusterList"),
         placement: Subject::from(placement),
         items: items.to_vec(),
         not_checked: around.gaps.clone(),

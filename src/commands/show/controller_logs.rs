@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::hub::{Expected, Hub, HubError};
 use crate::kubefleet::names::AGENT_NAMESPACE;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::path::encode;
+use crate::report::TypeMeta;
 
 /// The beginning of the names of its pods and of its image.
 const AGENT: &str = "hub-agent";
@@ -23,10 +23,8 @@ const KEPT: usize = 2_000;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ControllerLog {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `ControllerLog`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The run.
     run: String,
     /// The pod.
@@ -94,8 +92,7 @@ pub(in crate::commands) fn read(hub: &mut Hub, run: &str) -> Result<Vec<Controll
         let text = read.map_err(|error| format!("the log of {pod} cannot be read: {error}"))?;
         let lines = about(&text, run);
         logs.push(ControllerLog {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "ControllerLog".to_owned(),
+            meta: TypeMeta::new("ControllerLog"),
             run: run.to_owned(),
             pod,
             container,

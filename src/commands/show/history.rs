@@ -19,9 +19,9 @@ use crate::kubefleet::{Concept, duration};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::render::wrap::{hanging, list};
-use crate::rollout::approvals::{Approval, ApprovalState, of_run};
+use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::{History, RunEpisode, history};
-use crate::rollout::{ClusterState, Gate, StageState, StageView, TaskState};
+use crate::rollout::{Gate, GateState, StageState, StageView, TaskState};
 use crate::ui::Ui;
 pub use document::HistoryView;
 use notes::{HistoryNote, notes};
@@ -148,10 +148,7 @@ fn episodes(history: &History<'_>, wide: bool) -> Table {
         let run = rollout.run;
         let verdict = diagnose::verdict(rollout);
         let (started, ended) = (rollout.started(), rollout.ended());
-        let done = rollout
-            .clusters()
-            .filter(|cluster| cluster.state == ClusterState::Done);
-        let (done, total) = (done.count(), rollout.clusters().count());
+        let (done, total) = rollout.done_of();
         let mut cells = vec![
             Cell::from(&run.meta.name),
             Cell::from(
@@ -179,7 +176,7 @@ fn episodes(history: &History<'_>, wide: bool) -> Table {
         for stage in &rollout.stages {
             // What a run has not reached is worth a row while it may come there.
             let comes = rollout.is_live() && started.is_some();
-            let reached = wide || comes || stage.state != StageState::Pending;
+            let reached = wide || comes || stage.state != StageState::NotReached;
             if reached && (!stage.deletes || !stage.clusters.is_empty()) {
                 stage_rows(&mut table, episode, stage, &approvals);
             }
@@ -205,11 +202,7 @@ fn stage_rows(
     approvals: &[Approval],
 ) {
     let rollout = &episode.rollout;
-    let done = stage
-        .clusters
-        .iter()
-        .filter(|cluster| cluster.state == ClusterState::Done)
-        .count();
+    let done = stage.done();
     let (started, ended) = (stage.status.started, stage.status.ended);
     let live = !stage.state.is_settled() && rollout.is_live();
     table.row([
@@ -226,17 +219,17 @@ fn stage_rows(
     ]);
     for approval in approvals
         .iter()
-        .filter(|approval| approval.stage == stage.status.name)
+        .filter(|approval| approval.gate.stage == stage.status.name)
     {
-        let answered = approval.answer.is_some();
+        let answered = approval.gate.answer.is_some();
         if matches!(
-            approval.state,
-            ApprovalState::NotReached | ApprovalState::RunOver
+            approval.gate.state,
+            GateState::NotReached | GateState::RunOver
         ) && !answered
         {
             continue;
         }
-        let time = approval.time.map_or("", |time| time.as_str());
+        let time = approval.gate.side();
         let text = format!("{time}: {}", said(approval, rollout.now));
         table.line(Cell::from(text).indented(4));
     }
@@ -249,7 +242,7 @@ fn stage_rows(
 
 /// What became of an approval, in a few words.
 fn said(approval: &Approval, now: Timestamp) -> String {
-    let answer = approval.answer.as_ref();
+    let answer = approval.gate.answer.as_ref();
     let by = match answer.map(|answer| (&answer.by, &answer.with)) {
         Some((Some(by), _)) => format!(" by {by}"),
         Some((None, Some(with))) => format!(" with {with}"),
@@ -261,20 +254,20 @@ fn said(approval: &Approval, now: Timestamp) -> String {
             None => Some(answer.message.as_str()).filter(|text| !text.is_empty()),
         })
         .map_or_else(String::new, |text| format!(" ({text:?})"));
-    let after = between(approval.asked, answer.and_then(|answer| answer.at))
+    let after = between(approval.gate.since, answer.and_then(|answer| answer.at))
         .filter(|waited| !waited.is_negative())
         .map_or_else(String::new, |waited| {
             format!(" after {}", duration::describe(waited))
         });
-    match approval.state {
-        ApprovalState::Accepted | ApprovalState::Approved => {
+    match approval.gate.state {
+        GateState::Accepted | GateState::Approved => {
             format!("approved{by}{after}{text}")
         }
-        ApprovalState::Pending => {
-            let asked = approval.asked.map(|asked| now.duration_since(asked));
-            format!("waiting for an approval{}", duration::lasting(asked))
+        GateState::Pending => {
+            let asked = approval.gate.since.map(|asked| now.duration_since(asked));
+            format!("approval pending{}", duration::lasting(asked))
         }
-        ApprovalState::Ignored => format!("approved{by}, which KubeFleet ignores{text}"),
+        GateState::Ignored => format!("approved{by}, which KubeFleet ignores{text}"),
         other => format!("approval {}", other.describe()),
     }
 }
@@ -284,9 +277,9 @@ fn waited(gate: &Gate<'_>) -> Option<String> {
     let wait = gate.wait.map(duration::describe).unwrap_or_default();
     let time = gate.time.as_str();
     match gate.state {
-        TaskState::Pending => None,
+        TaskState::NotReached => None,
         TaskState::Done => Some(format!("{time}: waited {wait}").trim_end().to_owned()),
-        TaskState::Open | TaskState::Approved => Some(match gate.until() {
+        TaskState::Open => Some(match gate.until() {
             Some(until) => format!("{time}: waiting until {}", moment(until)),
             None => format!("{time}: waiting"),
         }),

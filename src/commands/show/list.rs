@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::commands::open::hubs::{HubMoments, HubRows};
 use crate::commands::open::reading::SourceReading;
@@ -22,8 +22,8 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, TableOf};
-use crate::report::{NotChecked, Verdict};
-use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::report::{NotChecked, RunFacts, Verdict};
+use crate::rollout::{Rollout, StageState};
 use crate::ui::Ui;
 use crate::words::closest;
 
@@ -82,7 +82,7 @@ impl RunOrder {
 }
 
 /// The share of a run's clusters that are done. A run that has none yet has done nothing.
-fn progress(item: &RunItem) -> f64 {
+fn progress(item: &RunFacts) -> f64 {
     #[allow(clippy::cast_precision_loss)] // clusters are few
     let share = item.done as f64 / item.total.max(1) as f64;
     share
@@ -108,65 +108,15 @@ const fn urgency(verdict: Verdict) -> u8 {
 pub type RunList = ItemList<RunItem>;
 
 /// One update run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Run")]
 pub struct RunItem {
     /// The context of the hub; absent if only one hub was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
-    /// `ClusterStagedUpdateRun` or `StagedUpdateRun`.
-    kind: String,
-    /// Its namespace; empty for cluster-scoped runs.
-    namespace: String,
-    /// Its name.
-    name: String,
-    /// The placement that it rolls out.
-    placement: String,
-    /// Its strategy.
-    strategy: String,
-    /// Its state.
-    verdict: Verdict,
-    /// Whether it is unfinished.
-    active: bool,
-    /// The current stage.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stage: Option<StageNow>,
-    /// Whether nothing is applied: clusters are done when their differences are reported.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    only_compares: bool,
-    /// Clusters done, over all stages.
-    done: usize,
-    /// Clusters in all stages.
-    total: usize,
-    /// The index of the snapshot that it rolls out; absent until it is initialized.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<String>,
-    /// The index in its spec; absent if it requests the current content.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    asked_snapshot: Option<String>,
-    /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    created: Option<Timestamp>,
-    /// When it started its first cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    started: Option<Timestamp>,
-    /// When it ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    ended: Option<Timestamp>,
-}
-
-/// The current stage of a run.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct StageNow {
-    /// Its name.
-    name: String,
-    /// Its state.
-    state: StageState,
+    #[serde(flatten)]
+    run: RunFacts,
 }
 
 /// Lists update runs.
@@ -175,7 +125,7 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 }
 
 /// A run and what is listed of it.
-type ListedRun = (ObjectRef, RunItem);
+type ListedRun = (ObjectRef, RunFacts);
 
 impl ListCommand for ListArgs {
     const COMMAND: &'static str = "list";
@@ -202,7 +152,9 @@ impl ListCommand for ListArgs {
                 && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
                 && self.listing.selection.has(run)
         };
-        let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
+        let row = |_: &Inventory, rollout: &Rollout<'_>| {
+            RunFacts::listed(rollout, diagnose::verdict(rollout))
+        };
         let mut runs = runs::rows(reading, reach, ReadDepth::Verdict, wanted, row)?;
         runs.gaps.extend(elsewhere(reading));
         Ok(HubRows {
@@ -236,10 +188,10 @@ impl ListCommand for ListArgs {
         Some(run.clone())
     }
 
-    fn item((hub, (_, item)): &HubRow<ListedRun>) -> RunItem {
+    fn item((hub, (_, run)): &HubRow<ListedRun>) -> RunItem {
         RunItem {
             hub: hub.clone(),
-            ..item.clone()
+            run: run.clone(),
         }
     }
 
@@ -251,7 +203,7 @@ impl ListCommand for ListArgs {
     ) -> TableOf<'t, HubRow<ListedRun>> {
         let wide = self.listing.output.is_wide();
         table
-            .column(Column::name("NAME"), |(_, (_, it))| &it.name)
+            .column(Column::name("NAME"), |(_, (_, it))| &it.object.name)
             .column(
                 Column::shrinking("PLACEMENT", 9).spare(1),
                 |(_, (_, it))| &it.placement,
@@ -260,7 +212,7 @@ impl ListCommand for ListArgs {
                 Cell::styled(it.verdict.as_str(), verdict_style(it.verdict))
             })
             .column(Column::shrinking("STAGE", 5).spare(3), |(_, (_, it))| {
-                it.stage.as_ref().map(|stage| &stage.name)
+                it.stage.as_ref()
             })
             .column(Column::new("DONE").spare(4), |(_, (_, it))| {
                 let compared = if it.only_compares { COMPARED } else { "" };
@@ -273,11 +225,11 @@ impl ListCommand for ListArgs {
                 age(it.created, now.on(hub))
             })
             .column_if(wide, Column::new("STAGE STATE"), |(_, (_, it))| {
-                it.stage.as_ref().map(|stage| stage.state.describe())
+                it.stage_state.map(StageState::describe)
             })
             .column_if(wide, Column::new("STRATEGY"), |(_, (_, it))| &it.strategy)
             .column_if(wide, Column::new("REQUESTED"), |(_, (_, it))| {
-                it.asked_snapshot.as_ref()
+                it.requested_snapshot.as_ref()
             })
             .column_if(wide, Column::new("STARTED"), |(_, (_, it))| {
                 it.started.map(|at| at.to_string())
@@ -384,14 +336,6 @@ fn none(reading: &mut SourceReading, reach: &ListReach, args: &ListArgs) -> Resu
     })
 }
 
-/// Clusters done and clusters in all.
-fn clusters(rollout: &Rollout<'_>) -> (usize, usize) {
-    let done = rollout
-        .clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done);
-    (done.count(), rollout.clusters().count())
-}
-
 const COMPARED: &str = " compared";
 
 /// What stands behind the clusters that are done of a run that applies nothing.
@@ -400,41 +344,5 @@ pub(in crate::commands) fn compared(rollout: &Rollout<'_>) -> &'static str {
         COMPARED
     } else {
         ""
-    }
-}
-
-fn filled(text: &str) -> Option<String> {
-    (!text.trim().is_empty()).then(|| text.to_owned())
-}
-
-fn item(rollout: &Rollout<'_>) -> RunItem {
-    let run = rollout.run;
-    let ObjectRef {
-        kind,
-        namespace,
-        name,
-    } = run.object();
-    let (done, total) = clusters(rollout);
-    RunItem {
-        hub: None,
-        kind: kind.name().to_owned(),
-        namespace,
-        name,
-        placement: run.spec.placement.clone(),
-        strategy: run.spec.strategy.clone(),
-        verdict: diagnose::verdict(rollout),
-        active: !choose::is_finished(run),
-        stage: rollout.current_stage().map(|stage| StageNow {
-            name: stage.name().to_owned(),
-            state: stage.state,
-        }),
-        only_compares: rollout.only_compares(),
-        done,
-        total,
-        snapshot: filled(&run.status.snapshot_index),
-        asked_snapshot: filled(&run.spec.snapshot_index),
-        created: run.meta.created,
-        started: rollout.started(),
-        ended: rollout.ended(),
     }
 }

@@ -16,8 +16,8 @@ use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::table::{Column, Table, TableOf};
+use crate::report::TypeMeta;
 use crate::ui::Ui;
 
 /// The flags of every listing.
@@ -40,10 +40,8 @@ pub(in crate::commands) struct ListingArgs {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}List")]
 pub struct ItemList<T> {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// The kind of the items, and `List`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The items, by scope, namespace and run, gates in the order of the run's stages; of several
     /// hubs, first by hub in the order in which the hubs were named.
     items: Vec<T>,
@@ -135,8 +133,7 @@ pub(super) fn run<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Res
         |output, ui| output.draw(&table(listing, &listed, is_several, ui), ui),
         listed.rows.iter().filter_map(|(_, row)| L::object(row)),
         || ItemList {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: format!("{}List", L::Item::schema_name()),
+            meta: TypeMeta::new(format!("{}List", L::Item::schema_name())),
             items: listed.rows.iter().map(L::item).collect(),
             not_checked: listed.gaps.clone(),
             not_reached: answers.not_reached.clone(),

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::commands::open::around::{self, PlacementObjects};
 use crate::commands::open::reading::{InputArgs, SourceReading};
@@ -16,11 +17,10 @@ use crate::commands::output::{Output, age};
 use crate::contents::{self, SnapshotSize};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::{Column, Table};
-use crate::report::{NotChecked, Subject};
+use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
@@ -64,10 +64,8 @@ enum SnapshotsAction {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `SnapshotList`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The placement.
     placement: Subject,
     /// How many versions the placement keeps; absent if it could not be read.
@@ -81,6 +79,7 @@ pub struct SnapshotList {
 }
 
 /// One version.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SnapshotItem {
@@ -93,11 +92,8 @@ struct SnapshotItem {
     /// Whether all its objects exist.
     complete: bool,
     /// What is wrong with it, if anything.
-    #[serde(skip_serializing_if = "Option::is_none")]
     flaw: Option<String>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
     /// How much it holds.
     #[serde(flatten)]
@@ -105,14 +101,12 @@ struct SnapshotItem {
     /// The objects that it consists of.
     parts: Vec<String>,
     /// How many objects it consists of, if the first one says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     expected_parts: Option<usize>,
     /// The runs that rolled it out or will, oldest first.
     runs: Vec<String>,
     /// The clusters that should have it now.
     clusters: Vec<String>,
     /// How many more new snapshots it survives; 0 if the next one deletes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     survives: Option<u64>,
 }
 
@@ -260,8 +254,7 @@ fn snapshot_list(
     placement: &ObjectRef,
 ) -> SnapshotList {
     SnapshotList {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "SnapshotList".to_owned(),
+        meta: TypeMeta::new("SnapshotList"),
         placement: Subject::from(placement),
         revision_history_limit: around
             .inventory

@@ -15,17 +15,16 @@ use crate::commands::output::{Format, Output, age};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, Source};
-use crate::inventory::{Inventory, choose};
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
-use crate::kubefleet::strategy::{Stage, Strategy, Task};
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
-use crate::report::{NotChecked, Verdict};
-use crate::rollout::Rollout;
+use crate::report::{NotChecked, RunFacts, TypeMeta};
+use crate::rollout::{Rollout, StageDefinition, TaskTime};
 
 /// List update strategies and the runs that use them
 ///
@@ -76,10 +75,8 @@ struct ShowStrategyArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StrategyList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `StrategyList`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The strategies, by scope, namespace and name.
     items: Vec<StrategyItem>,
     /// Kinds that could not be listed in full, and why.
@@ -99,68 +96,19 @@ struct StrategyItem {
     name: String,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
     /// Its stages in order.
-    stages: Vec<StageItem>,
+    stages: Vec<StageDefinition>,
     /// The runs that use it, by name.
-    used_by: Vec<UsedBy>,
-}
-
-/// One stage of a strategy.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct StageItem {
-    /// Its name.
-    name: String,
-    /// Which clusters belong to it, as a kubectl selector; absent if it selects none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    selector: Option<String>,
-    /// The label whose number orders the clusters; absent if they are ordered by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ordered_by: Option<String>,
-    /// How many clusters are updated at once: a number or a percentage.
-    max_concurrency: String,
-    /// The tasks before the first cluster.
-    before: Vec<TaskItem>,
-    /// The tasks after the last cluster.
-    after: Vec<TaskItem>,
-}
-
-/// A stage task.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct TaskItem {
-    /// `Approval` or `TimedWait`.
-    #[serde(rename = "type")]
-    kind: String,
-    /// How long a TimedWait takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wait: Option<String>,
-}
-
-/// A run that uses a strategy.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct UsedBy {
-    /// The run's name.
-    run: String,
-    /// The placement that it rolls out.
-    placement: String,
-    /// Its state.
-    verdict: Verdict,
-    /// Whether it is unfinished.
-    active: bool,
+    used_by: Vec<RunFacts>,
 }
 
 /// A strategy.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StrategyView {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `Strategy`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The strategy.
     strategy: StrategyItem,
     /// Kinds that could not be listed in full, and why.
@@ -247,8 +195,7 @@ fn show(
         },
         [&target],
         || StrategyView {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "Strategy".to_owned(),
+            meta: TypeMeta::new("Strategy"),
             strategy: item.clone(),
             not_checked: found.gaps.clone(),
         },
@@ -260,7 +207,7 @@ fn show(
 struct FoundStrategies {
     strategies: Vec<(ObjectRef, std::sync::Arc<Strategy>)>,
     /// The runs by the strategy that they were made from, each list in their order.
-    users: BTreeMap<ObjectRef, Vec<UsedBy>>,
+    users: BTreeMap<ObjectRef, Vec<RunFacts>>,
     gaps: Vec<NotChecked>,
 }
 
@@ -317,8 +264,7 @@ impl FoundStrategies {
 
     fn list(&self) -> StrategyList {
         StrategyList {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "StrategyList".to_owned(),
+            meta: TypeMeta::new("StrategyList"),
             items: self.items(),
             not_checked: self.gaps.clone(),
         }
@@ -332,7 +278,12 @@ impl FoundStrategies {
                 namespace: object.namespace.clone(),
                 name: object.name.clone(),
                 created: strategy.meta.created,
-                stages: strategy.spec.stages.iter().map(stage).collect(),
+                stages: strategy
+                    .spec
+                    .stages
+                    .iter()
+                    .map(StageDefinition::new)
+                    .collect(),
                 used_by: self.users.get(object).cloned().unwrap_or_default(),
             })
             .collect()
@@ -341,7 +292,7 @@ impl FoundStrategies {
     fn table(&self, reach: &ListReach, wide: bool, now: Timestamp) -> Table {
         fn active(item: &StrategyItem) -> Vec<&str> {
             let active = item.used_by.iter().filter(|user| user.active);
-            active.map(|user| user.run.as_str()).collect()
+            active.map(|user| user.object.name.as_str()).collect()
         }
         Table::of(&self.items())
             .column_if(
@@ -377,44 +328,14 @@ fn strategy_of(run: &UpdateRun) -> ObjectRef {
     run.scope().object(Concept::Strategy, &run.spec.strategy)
 }
 
-fn user(rollout: &Rollout<'_>) -> UsedBy {
-    UsedBy {
-        run: rollout.run.meta.name.clone(),
-        placement: rollout.run.spec.placement.clone(),
-        verdict: diagnose::verdict(rollout),
-        active: !choose::is_finished(rollout.run),
-    }
-}
-
-fn stage(stage: &Stage) -> StageItem {
-    let tasks = |tasks: &[Task]| {
-        let task = |task: &Task| TaskItem {
-            kind: task.kind.clone(),
-            wait: (!task.wait.is_empty()).then(|| task.wait.clone()),
-        };
-        tasks.iter().map(task).collect()
-    };
-    StageItem {
-        name: stage.name.clone(),
-        selector: stage.selector.as_deref().map(LabelSelector::describe),
-        ordered_by: (!stage.sorting_label.is_empty()).then(|| stage.sorting_label.clone()),
-        max_concurrency: match stage.max_concurrency.trim() {
-            "" => "1".to_owned(),
-            value => value.to_owned(),
-        },
-        before: tasks(&stage.before),
-        after: tasks(&stage.after),
-    }
+fn user(rollout: &Rollout<'_>) -> RunFacts {
+    RunFacts::listed(rollout, diagnose::verdict(rollout))
 }
 
 /// How many gates of which kind: `2 approvals, 1 wait`.
-fn gates(stages: &[StageItem]) -> Option<String> {
-    let tasks = || {
-        stages
-            .iter()
-            .flat_map(|stage| stage.before.iter().chain(&stage.after))
-    };
-    let number = |kind: &str| tasks().filter(|task| task.kind == kind).count();
+fn gates(stages: &[StageDefinition]) -> Option<String> {
+    let gates = || stages.iter().flat_map(|stage| &stage.gates);
+    let number = |kind: &str| gates().filter(|task| task.kind == kind).count();
     let parts: Vec<_> = [("Approval", "approval"), ("TimedWait", "wait")]
         .into_iter()
         .map(|(kind, noun)| (number(kind), noun))
@@ -424,9 +345,9 @@ fn gates(stages: &[StageItem]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn tasks(tasks: &[TaskItem]) -> Option<String> {
-    let words: Vec<_> = tasks
-        .iter()
+fn tasks(stage: &StageDefinition, when: TaskTime) -> Option<String> {
+    let words: Vec<_> = stage
+        .gates(when)
         .map(|task| match &task.wait {
             Some(wait) => format!("{} {wait}", task.kind),
             None => task.kind.clone(),
@@ -435,7 +356,7 @@ fn tasks(tasks: &[TaskItem]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-fn stages(stages: &[StageItem]) -> Table {
+fn stages(stages: &[StageDefinition]) -> Table {
     Table::of(stages)
         .column(Column::shrinking("STAGE", 6), |it| &it.name)
         .column(Column::shrinking("CLUSTERS", 12), |it| {
@@ -445,14 +366,18 @@ fn stages(stages: &[StageItem]) -> Table {
             it.ordered_by.as_deref().unwrap_or("name")
         })
         .column(Column::new("AT ONCE"), |it| &it.max_concurrency)
-        .column(Column::shrinking("BEFORE", 8), |it| tasks(&it.before))
-        .column(Column::shrinking("AFTER", 10), |it| tasks(&it.after))
+        .column(Column::shrinking("BEFORE", 8), |it| {
+            tasks(it, TaskTime::Before)
+        })
+        .column(Column::shrinking("AFTER", 10), |it| {
+            tasks(it, TaskTime::After)
+        })
         .table()
 }
 
-fn used_by(users: &[UsedBy]) -> Table {
+fn used_by(users: &[RunFacts]) -> Table {
     Table::of(users)
-        .column(Column::name("USED BY RUN"), |it| &it.run)
+        .column(Column::name("USED BY RUN"), |it| &it.object.name)
         .column(Column::shrinking("PLACEMENT", 9).spare(0), |it| {
             &it.placement
         })

@@ -12,6 +12,7 @@ use clap::Args;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::commands::open::around::NeighborQueries;
 use crate::commands::open::members::MemberAccess;
@@ -25,15 +26,15 @@ use crate::hub::ListProgress;
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::object::{KeptObjects, OWN_API_VERSION, ObjectBody};
+use crate::kubefleet::object::{KeptObjects, ObjectBody};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, names, reasons};
-use crate::report::{NotChecked, Subject};
+use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
-use crate::rollout::rollout_started;
+use crate::rollout::{GateFacts, rollout_started};
 use lost::LostAt;
 use overrides::NamedOverrides;
 use there::{AppliedRecords, InMember};
@@ -81,10 +82,8 @@ pub struct TraceArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `Trace`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The object, as requested.
     object: String,
     /// The member cluster.
@@ -102,6 +101,7 @@ pub struct Trace {
 }
 
 /// A Work that has the object.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TracedObject {
@@ -110,29 +110,25 @@ struct TracedObject {
     /// The Work.
     work: Subject,
     /// The envelope that holds the object.
-    #[serde(skip_serializing_if = "Option::is_none")]
     envelope: Option<Subject>,
     /// What the member agent reported about the object.
     state: String,
     /// The placement.
     placement: Subject,
     /// The index of the snapshot.
-    #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
     /// The binding.
-    #[serde(skip_serializing_if = "Option::is_none")]
     binding: Option<Subject>,
     /// The run that rolled it out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     rollout: Option<TracedRun>,
     /// The run that the binding names as its last writer; absent if the binding does not say so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     written_by: Option<String>,
     /// The overrides that apply to the object in this cluster.
     overrides: Vec<AppliedBy>,
 }
 
 /// The run that rolled an object out.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TracedRun {
@@ -141,35 +137,11 @@ struct TracedRun {
     /// The stage.
     stage: String,
     /// When the run started the cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     started: Option<Timestamp>,
     /// When the run completed the cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     ended: Option<Timestamp>,
-    /// The approvals before the stage.
-    approvals: Vec<TracedApproval>,
-}
-
-/// An approval before the rollout to the cluster.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct TracedApproval {
-    /// The request.
-    request: String,
-    /// The stage whose gate it opened.
-    stage: String,
-    /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    at: Option<Timestamp>,
-    /// Who approved, if the answer says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
-    /// Why, if the answer says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    /// The approvals on the way.
+    gates: Vec<GateFacts>,
 }
 
 /// An override that applies to the object.
@@ -253,8 +225,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     gaps.sort();
     gaps.dedup();
     let trace = Trace {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "Trace".to_owned(),
+        meta: TypeMeta::new("Trace"),
         object: args.object.clone(),
         cluster,
         in_member,
@@ -398,28 +369,17 @@ fn rolled(
         .collect();
     let approvals = of_run(rollout);
     let on_the_way = |approval: &&Approval| {
-        approval.answer.is_some()
-            && (passed.contains(&approval.stage.as_str())
-                || approval.stage == view.stage
-                    && approval.time == Some(crate::rollout::TaskTime::Before))
+        approval.gate.answer.is_some()
+            && (passed.contains(&approval.gate.stage.as_str())
+                || approval.gate.stage == view.stage
+                    && approval.gate.when == Some(crate::rollout::TaskTime::Before))
     };
-    let approvals = approvals.iter().filter(on_the_way).map(approved);
+    let approvals = approvals.iter().filter(on_the_way);
     Some(TracedRun {
         run: Subject::from(rollout.run.object()),
         stage: view.stage.to_owned(),
         started: view.started,
         ended: view.ended,
-        approvals: approvals.collect(),
+        gates: approvals.map(|approval| approval.gate.clone()).collect(),
     })
-}
-
-fn approved(approval: &Approval) -> TracedApproval {
-    let answer = approval.answer.as_ref();
-    TracedApproval {
-        request: approval.request.clone(),
-        stage: approval.stage.clone(),
-        at: answer.and_then(|it| it.at),
-        by: answer.and_then(|it| it.by.clone()),
-        reason: answer.and_then(|it| it.reason.clone()),
-    }
 }

@@ -13,9 +13,7 @@ use super::escape;
 use super::invocation::{CANONICAL, Invocation};
 use crate::diagnose::status::Status;
 use crate::kubefleet::duration;
-use crate::report::{NotChecked, Report, Subject, Verdict};
-use crate::rollout::Progress;
-use crate::rollout::timeline::Timeline;
+use crate::report::{NotChecked, Report, RunFacts, Subject, Verdict};
 use crate::words::count;
 use jiff::Timestamp;
 use words::{ColorTone, HeadingLevel, time};
@@ -88,7 +86,7 @@ pub fn status(status: &Status, invocation: &Invocation) -> String {
             }
         }
         @if let Some(clusters) = &status.clusters { (placed::section(clusters)) }
-        (of_progress(status.progress.as_ref(), Some(status.as_of), place))
+        (of_progress(status.run.as_ref(), Some(status.as_of), place))
         (not_checked(&status.not_checked, place))
     })
 }
@@ -194,7 +192,7 @@ struct PageHeadline<'h> {
     verdict: Verdict,
     target: &'h Subject,
     summary: &'h str,
-    progress: Option<&'h Progress>,
+    progress: Option<&'h RunFacts>,
     as_of: Option<Timestamp>,
 }
 
@@ -204,7 +202,7 @@ impl<'h> PageHeadline<'h> {
             verdict: report.verdict,
             target: &report.target,
             summary: report.summary.as_str(),
-            progress: report.progress.as_ref(),
+            progress: report.run.as_ref(),
             as_of: report.as_of,
         }
     }
@@ -214,7 +212,7 @@ impl<'h> PageHeadline<'h> {
             verdict: status.verdict,
             target: &status.target,
             summary: status.summary.as_str(),
-            progress: status.progress.as_ref(),
+            progress: status.run.as_ref(),
             as_of: Some(status.as_of),
         }
     }
@@ -242,8 +240,8 @@ fn name_of(target: &Subject) -> String {
 }
 
 /// The run in numbers.
-fn facts(progress: &Progress, as_of: Option<Timestamp>) -> Markup {
-    let timeline = Timeline::of(Some(progress), as_of);
+fn facts(progress: &RunFacts, as_of: Option<Timestamp>) -> Markup {
+    let timeline = progress.timeline(as_of);
     let (done, total) = (progress.done, progress.total);
     let share = words::percent(done, total);
     html! {
@@ -276,9 +274,9 @@ fn facts(progress: &Progress, as_of: Option<Timestamp>) -> Markup {
 
 /// Links to the sections.
 fn contents(report: &Report) -> Markup {
-    let progress = report.progress.as_ref();
+    let progress = report.run.as_ref();
     let stages = progress.is_some_and(|progress| !progress.stages.is_empty());
-    let timeline = Timeline::of(progress, report.as_of);
+    let timeline = progress.and_then(|run| run.timeline(report.as_of));
     html! {
         nav aria-label="Sections" {
             ul {
@@ -297,13 +295,13 @@ fn contents(report: &Report) -> Markup {
 fn body(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
     html! {
         (findings::section(report, place, invocation))
-        (of_progress(report.progress.as_ref(), report.as_of, place))
+        (of_progress(report.run.as_ref(), report.as_of, place))
         (not_checked(&report.not_checked, place))
     }
 }
 
-fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: ChainPlace) -> Markup {
-    let timeline = Timeline::of(progress, as_of);
+fn of_progress(progress: Option<&RunFacts>, as_of: Option<Timestamp>, place: ChainPlace) -> Markup {
+    let timeline = progress.and_then(|run| run.timeline(as_of));
     html! {
         @if let Some(timeline) = &timeline { (timeline::section(timeline, place)) }
         @if let Some(progress) = progress.filter(|progress| !progress.stages.is_empty()) {
@@ -363,7 +361,7 @@ fn index(reports: &[Report]) -> Markup {
                                     }
                                 }
                                 td.number {
-                                    @if let Some(progress) = &report.progress {
+                                    @if let Some(progress) = &report.run {
                                         (progress.done) "/" (progress.total)
                                     }
                                 }

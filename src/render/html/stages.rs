@@ -5,11 +5,12 @@ use maud::{Markup, html};
 use super::ChainPlace;
 use super::words::{self, ColorTone};
 use crate::render::tree::groups;
-use crate::rollout::{Progress, StageProgress, TaskProgress, TaskState, TaskTime};
+use crate::report::RunFacts;
+use crate::rollout::{GateFacts, GateState, StageProgress, TaskTime};
 use crate::words::count;
 
 /// The tree.
-pub(super) fn section(progress: &Progress, place: ChainPlace) -> Markup {
+pub(super) fn section(progress: &RunFacts, place: ChainPlace) -> Markup {
     html! {
         section aria-labelledby=(place.labelled("stages")) {
             (place.heading("stages", "Stages"))
@@ -20,25 +21,16 @@ pub(super) fn section(progress: &Progress, place: ChainPlace) -> Markup {
     }
 }
 
-/// What a stage is called.
-pub(super) fn name(stage: &StageProgress) -> &str {
-    if stage.deletes {
-        "removal"
-    } else {
-        &stage.name
-    }
-}
-
 fn stage(stage: &StageProgress, place: ChainPlace) -> Markup {
     let tone = ColorTone::of_stage(stage.state);
-    let heading = html! { (name(stage)) " " (words::tag(tone, stage.state.describe(), false)) };
+    let heading = html! { (stage.label()) " " (words::tag(tone, stage.state.describe(), false)) };
     let (done, total) = (stage.done(), stage.clusters.len());
     html! {
         li.stage.(tone.class()) {
             (place.level.deeper().heading(None, &heading))
             p.note {
                 (done) " of " (count(total, "cluster")) " done"
-                @if !stage.deletes && total > 0 { ", " (stage.max_concurrency) " at once" }
+                @if !stage.deletes && total > 0 { ", " (stage.concurrency) " at once" }
             }
             ul.parts {
                 (gates(stage, TaskTime::Before))
@@ -58,12 +50,12 @@ fn stage(stage: &StageProgress, place: ChainPlace) -> Markup {
 
 fn gates(stage: &StageProgress, time: TaskTime) -> Markup {
     html! {
-        @for task in stage.tasks.iter().filter(|task| task.when == time) {
+        @for task in stage.gates.iter().filter(|task| task.when == Some(time)) {
             li {
                 (words::tag(tone_of(task, stage), state_of(task, stage), false))
                 " " (time.as_str()) ": " (task.kind)
-                @if let Some(request) = task.approval_request.as_ref()
-                    .filter(|_| task.state != TaskState::Pending) { " " strong { (request) } }
+                @if let Some(request) = task.request.as_ref()
+                    .filter(|_| task.state != GateState::NotReached) { " " strong { (request) } }
                 @if let Some(until) = task.until { " until " (words::time(until)) }
             }
         }
@@ -71,24 +63,25 @@ fn gates(stage: &StageProgress, time: TaskTime) -> Markup {
 }
 
 /// What has become of a gate, in a word.
-pub(super) const fn state_of(task: &TaskProgress, stage: &StageProgress) -> &'static str {
+pub(super) fn state_of(task: &GateFacts, stage: &StageProgress) -> &'static str {
+    let is_over = stage.state.is_over();
     match task.state {
-        TaskState::Open if stage.state.is_over() => "not passed",
-        TaskState::Approved if stage.state.is_over() => "approved, but the run ended first",
-        TaskState::Open => "waiting",
-        TaskState::Approved => "approved, not accepted yet",
-        TaskState::Done => "done",
-        TaskState::Pending => "not reached",
+        GateState::NotReached => "not reached",
+        _ if task.state.is_passed() => "done",
+        _ if is_over && task.is_approved() => "approved, but the run ended first",
+        _ if is_over => "not passed",
+        _ if task.is_approved() => "approved, not accepted yet",
+        _ => "pending",
     }
 }
 
 /// The tone of a gate.
-pub(super) const fn tone_of(task: &TaskProgress, stage: &StageProgress) -> ColorTone {
+pub(super) fn tone_of(task: &GateFacts, stage: &StageProgress) -> ColorTone {
     match task.state {
-        TaskState::Open | TaskState::Approved if stage.state.is_over() => ColorTone::Bad,
-        TaskState::Open => ColorTone::Waiting,
-        TaskState::Approved => ColorTone::Moving,
-        TaskState::Done => ColorTone::Good,
-        TaskState::Pending => ColorTone::Quiet,
+        GateState::NotReached => ColorTone::Quiet,
+        _ if task.state.is_passed() => ColorTone::Good,
+        _ if stage.state.is_over() => ColorTone::Bad,
+        _ if task.is_approved() => ColorTone::Moving,
+        _ => ColorTone::Waiting,
     }
 }

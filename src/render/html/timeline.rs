@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 
 use super::ChainPlace;
-use super::stages::{name, state_of, tone_of};
+use super::stages::{state_of, tone_of};
 use super::words::{self, ColorTone, short_time, time};
 use crate::kubefleet::duration;
 use crate::render::wrap::list;
@@ -119,7 +119,7 @@ fn draw(row: &TimelineRow<'_>, scale: &TimeScale, hatch: &str) -> Markup {
 fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     let stage = line.stage;
     let mut rows = vec![TimelineRow {
-        label: name(stage).into(),
+        label: stage.label().into(),
         class: "of-stage",
         words: words(stage.state.describe(), line.span.as_ref()),
         tone: ColorTone::of_stage(stage.state),
@@ -133,7 +133,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     for step in &line.steps {
         match step.what {
             StagePart::Gate(task) => {
-                if task.when == TaskTime::After {
+                if task.when == Some(TaskTime::After) {
                     rows.extend(rest.take());
                 }
                 if step.span.is_some() {
@@ -276,7 +276,7 @@ fn wait(wait: &TimelineWait<'_>) -> Markup {
         tr {
             th scope="row" {
                 @match &wait.who {
-                    TimelineWaiter::Stage(stage) => { "stage " (name(stage)) }
+                    TimelineWaiter::Stage(stage) => { (stage.title()) }
                     TimelineWaiter::Clusters(_, names) => {
                         @if let [name] = names.as_slice() { "cluster " (name) } @else {
                             (count(names.len(), "cluster")) ": " (list(names, NAMES))
@@ -287,9 +287,9 @@ fn wait(wait: &TimelineWait<'_>) -> Markup {
             td {
                 @match &wait.on {
                     AwaitedTask::Gate(task) => {
-                        @match &task.approval_request {
+                        @match &task.request {
                             Some(request) => { "approval " (request) }
-                            None => { (task.kind) " " (task.when.as_str()) " its clusters" }
+                            None => { (task.kind) " " (task.side()) " its clusters" }
                         }
                         @if let Some(until) = task.until { ", until " (time(until)) }
                     }
@@ -299,7 +299,7 @@ fn wait(wait: &TimelineWait<'_>) -> Markup {
                         }
                     }
                     AwaitedTask::Slot(names) => { "a slot, held by " (list(names, NAMES)) }
-                    AwaitedTask::Stage(stage) => { "stage " (name(stage)) }
+                    AwaitedTask::Stage(stage) => { (stage.title()) }
                 }
             }
             td { (words::tag(tone, state, false)) }
@@ -349,7 +349,7 @@ fn table(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
 fn of_step(stage: &StageProgress, step: &TimelineStep<'_>) -> Markup {
     match step.what {
         StagePart::Gate(task) => {
-            let what = format!("{}: {}", task.when.as_str(), task.kind);
+            let what = format!("{}: {}", task.side(), task.kind);
             times(
                 stage,
                 &what,
@@ -378,7 +378,7 @@ fn times(
     let slot = step.and_then(|step| Some((step.slot?, step.slot_of)));
     html! {
         tr {
-            td { (name(stage)) }
+            td { (stage.label()) }
             th scope="row" { (what) }
             td { (state) }
             @match span {

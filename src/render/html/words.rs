@@ -82,7 +82,7 @@ impl ColorTone {
 
     pub const fn of_stage(state: StageState) -> Self {
         match state {
-            StageState::Pending | StageState::Skipped => Self::Quiet,
+            StageState::NotReached | StageState::Skipped => Self::Quiet,
             StageState::Done => Self::Good,
             StageState::Updating | StageState::Stopping => Self::Moving,
             StageState::WaitingBefore | StageState::WaitingAfter | StageState::Stopped => {
@@ -98,7 +98,7 @@ impl ColorTone {
 
     pub const fn of_cluster(state: ClusterState) -> Self {
         match state {
-            ClusterState::Pending => Self::Quiet,
+            ClusterState::NotReached => Self::Quiet,
             ClusterState::Updating => Self::Moving,
             ClusterState::Done => Self::Good,
             ClusterState::Stuck | ClusterState::Left | ClusterState::Failed => Self::Bad,

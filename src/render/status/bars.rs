@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::current;
-use crate::diagnose::status::{GateState, OpenGate, Status};
+use crate::diagnose::status::Status;
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::meter::{self, is_bad};
@@ -13,7 +13,7 @@ use crate::render::style::TextPaint;
 use crate::render::table::cut_middle;
 use crate::render::tree::{groups, lasting, wait};
 use crate::render::wrap::{list, shares};
-use crate::rollout::{StageProgress, StageState};
+use crate::rollout::{GateFacts, GateState, StageProgress, StageState};
 use crate::words::count;
 
 /// Names of clusters in one line, before the rest is only counted.
@@ -60,7 +60,7 @@ pub fn bars(status: &Status, frame: &BarFrame<'_>) -> Vec<String> {
         cut(&format!("{}{rest}", status.verdict.as_str()), frame.columns)
     }];
     framed(lines, frame, |rows| {
-        let stages = status.progress.as_ref().map_or(&[][..], |it| &it.stages);
+        let stages = status.run.as_ref().map_or(&[][..], |it| &it.stages);
         some(stages, status, rows, frame)
     })
 }
@@ -81,7 +81,7 @@ pub fn all_bars(runs: &[BarRun<'_>], pending: &[&str], frame: &BarFrame<'_>) -> 
         let block = |run: &BarRun<'_>, rows: usize| {
             let mut lines = vec![run.head(frame)];
             if let Some(status) = run.status.filter(|_| !run.is_over) {
-                let stages = status.progress.as_ref().map_or(&[][..], |it| &it.stages);
+                let stages = status.run.as_ref().map_or(&[][..], |it| &it.stages);
                 let stages = some(stages, status, rows.saturating_sub(1), &inner);
                 lines.extend(stages.iter().map(|line| format!("{GAP}{line}")));
             }
@@ -148,7 +148,7 @@ fn framed(
 
 /// How far a run has come, behind what is said before that, and without.
 fn head(lead: &str, status: &Status) -> (String, String) {
-    let progress = status.progress.as_ref().filter(|it| it.total > 0);
+    let progress = status.run.as_ref().filter(|it| it.total > 0);
     let rest = progress.map_or_else(String::new, |progress| {
         format!(", {}/{} clusters done", progress.done, progress.total)
     });
@@ -173,7 +173,7 @@ fn some(
         .collect();
     let pending = || {
         let mut stages = stages.iter();
-        stages.position(|stage| stage.state == StageState::Pending)
+        stages.position(|stage| stage.state == StageState::NotReached)
     };
     let last = stages.len().saturating_sub(1);
     let at = current(stages).or_else(pending).unwrap_or(last);
@@ -277,11 +277,7 @@ impl BarColumns {
 }
 
 fn name(stage: &StageProgress) -> String {
-    if stage.deletes {
-        "removal".to_owned()
-    } else {
-        escape::line(&stage.name)
-    }
+    escape::line(stage.label())
 }
 
 /// How many clusters of a stage are done.
@@ -301,7 +297,7 @@ fn words(stage: &StageProgress, room: usize) -> String {
     }
     let used = stage.in_flight();
     if used > 0 && !stage.deletes {
-        let slots = stage.max_concurrency;
+        let slots = stage.concurrency;
         choices.push(format!(
             "{state}, {used} of {} in use",
             count(slots, "slot")
@@ -345,18 +341,18 @@ fn notes(stage: &StageProgress, status: &Status, frame: &BarFrame<'_>) -> Vec<St
 }
 
 /// What an open gate waits for. Of a request's long name the middle goes.
-fn gate_words(gate: &OpenGate, status: &Status, room: usize) -> String {
-    let (lead, request, tail) = match (&gate.approval_request, gate.approval) {
+fn gate_words(gate: &GateFacts, status: &Status, room: usize) -> String {
+    let (lead, request, tail) = match (&gate.request, gate.state) {
         (None, _) => {
             let lead = format!("{}:", gate.kind);
             (lead, "", wait(gate, status.as_of))
         }
-        (Some(request), Some(GateState::Pending) | None) => {
+        (Some(request), GateState::Pending | GateState::Unknown) => {
             let since = gate.since.map(|since| lasting(since, status.as_of));
             let tail = since.map_or_else(String::new, |since| format!(", for {since}"));
             ("waits for approval".to_owned(), request.as_str(), tail)
         }
-        (Some(request), Some(_)) => {
+        (Some(request), _) => {
             let tail = format!(": {}", wait(gate, status.as_of));
             ("approval".to_owned(), request.as_str(), tail)
         }
@@ -394,7 +390,7 @@ impl TextPaint {
             | StageState::Stopped => self.warning(text),
             StageState::Updating => self.hint(text),
             StageState::Done => self.good(text),
-            StageState::Pending | StageState::Skipped => self.dim(text),
+            StageState::NotReached | StageState::Skipped => self.dim(text),
         }
     }
 }

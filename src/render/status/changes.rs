@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::describe;
-use crate::diagnose::status::{GateState, OpenGate, PlacedCluster, RunOverview, Status};
+use crate::diagnose::status::{PlacedCluster, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::wrap::list;
-use crate::rollout::{ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState};
+use crate::report::RunFacts;
+use crate::rollout::{ClusterState, GateFacts, GateState, StageProgress, StageState};
 use crate::words::{count, together};
 
 /// Names in one line, before the rest is only counted.
@@ -20,8 +21,8 @@ const NAMES: usize = 6;
 pub fn changes(before: &Status, after: &Status) -> Vec<String> {
     let mut lines = Vec::new();
     let same_run = run_changes(before.run.as_ref(), after.run.as_ref(), &mut lines);
-    if let Some(progress) = &after.progress {
-        let known = before.progress.as_ref().filter(|_| same_run);
+    if let Some(progress) = &after.run {
+        let known = before.run.as_ref().filter(|_| same_run);
         progress_changes(known, progress, &mut lines);
     }
     if same_run {
@@ -59,36 +60,42 @@ pub fn verdict(status: &Status) -> String {
 
 /// What happened to the run itself. Returns whether it still is the same.
 fn run_changes(
-    before: Option<&RunOverview>,
-    after: Option<&RunOverview>,
+    before: Option<&RunFacts>,
+    after: Option<&RunFacts>,
     lines: &mut Vec<String>,
 ) -> bool {
     match (before, after) {
         (None, None) => true,
         (Some(before), Some(after)) if before.is_same(after) => {
-            if before.state != after.state {
+            if before.requested_state != after.requested_state {
                 let word = |state: &Option<String>| state.clone().unwrap_or("nothing".to_owned());
                 lines.push(format!(
                     "update run {}: spec.state is {} (was {})",
-                    after.name,
-                    word(&after.state),
-                    word(&before.state)
+                    after.object.name,
+                    word(&after.requested_state),
+                    word(&before.requested_state)
                 ));
             }
             true
         }
         (_, Some(after)) => {
-            lines.push(format!("update run {} is now the current one", after.name));
+            lines.push(format!(
+                "update run {} is now the current one",
+                after.object.name
+            ));
             false
         }
         (Some(before), None) => {
-            lines.push(format!("update run {} no longer exists", before.name));
+            lines.push(format!(
+                "update run {} no longer exists",
+                before.object.name
+            ));
             false
         }
     }
 }
 
-fn progress_changes(before: Option<&Progress>, after: &Progress, lines: &mut Vec<String>) {
+fn progress_changes(before: Option<&RunFacts>, after: &RunFacts, lines: &mut Vec<String>) {
     let Some(before) = before else { return };
     if before.stages.is_empty() && !after.stages.is_empty() {
         let snapshot = after
@@ -108,17 +115,13 @@ fn progress_changes(before: Option<&Progress>, after: &Progress, lines: &mut Vec
 }
 
 fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &mut Vec<String>) {
-    let name = if stage.deletes {
-        "removal".to_owned()
-    } else {
-        format!("stage {}", stage.name)
-    };
-    let was = before.map_or(StageState::Pending, |stage| stage.state);
+    let name = stage.title();
+    let was = before.map_or(StageState::NotReached, |stage| stage.state);
     let ended = stage.state.is_over();
     // A task that begins says what the stage waits for.
-    let asks = stage.tasks.iter().enumerate().any(|(at, task)| {
-        let was = before.and_then(|stage| stage.tasks.get(at));
-        task.state == TaskState::Open && was.is_none_or(|was| was.state != TaskState::Open)
+    let asks = stage.gates.iter().enumerate().any(|(at, task)| {
+        let was = before.and_then(|stage| stage.gates.get(at));
+        is_asked(task) && was.is_none_or(|was| !is_asked(was))
     });
     let waits = matches!(
         stage.state,
@@ -140,31 +143,36 @@ fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &
         (headline, None)
     };
     lines.extend(first);
-    for (at, task) in stage.tasks.iter().enumerate() {
-        let was = before
-            .and_then(|stage| stage.tasks.get(at))
-            .map(|task| task.state);
-        lines.extend(task_change(was.unwrap_or(TaskState::Pending), task, &name));
+    for (at, task) in stage.gates.iter().enumerate() {
+        let was = before.and_then(|stage| stage.gates.get(at));
+        lines.extend(task_change(was, task, &name));
     }
     cluster_changes(before, stage, &name, lines);
     lines.extend(last);
 }
 
-fn task_change(was: TaskState, task: &TaskProgress, stage: &str) -> Option<String> {
-    if was == task.state {
-        return None;
-    }
-    let when = task.when.as_str();
-    let what = match (task.state, &task.approval_request, task.until) {
-        // An answer is told with the gate that it opens.
-        (TaskState::Pending | TaskState::Approved, _, _) => return None,
-        (TaskState::Open, Some(request), _) => {
-            format!("waits for approval {request} {when} its clusters")
+/// Whether a gate is asked for, and nobody has approved.
+fn is_asked(gate: &GateFacts) -> bool {
+    gate.is_open() && !gate.is_approved()
+}
+
+fn task_change(was: Option<&GateFacts>, task: &GateFacts, stage: &str) -> Option<String> {
+    let is_new = |is: fn(&GateFacts) -> bool| is(task) && !was.is_some_and(is);
+    let when = task.side();
+    // An answer is told with the gate that it opens.
+    let what = if is_new(|gate| gate.state.is_passed()) {
+        match &task.request {
+            Some(request) => format!("approval {request} is accepted"),
+            None => format!("{} is over", task.kind),
         }
-        (TaskState::Done, Some(request), _) => format!("approval {request} is accepted"),
-        (TaskState::Open, None, Some(until)) => format!("{} runs until {until}", task.kind),
-        (TaskState::Open, None, None) => format!("{} runs", task.kind),
-        (TaskState::Done, None, _) => format!("{} is over", task.kind),
+    } else if is_new(is_asked) {
+        match (&task.request, task.until) {
+            (Some(request), _) => format!("waits for approval {request} {when} its clusters"),
+            (None, Some(until)) => format!("{} runs until {until}", task.kind),
+            (None, None) => format!("{} runs", task.kind),
+        }
+    } else {
+        return None;
     };
     Some(format!("{stage}: {what}"))
 }
@@ -187,7 +195,7 @@ fn cluster_changes(
                 .get(at)
                 .filter(|known| known.name == cluster.name)
                 .or_else(|| before.iter().find(|known| known.name == cluster.name))
-                .map_or(ClusterState::Pending, |known| known.state);
+                .map_or(ClusterState::NotReached, |known| known.state);
             (known != cluster.state).then_some((cluster.state, cluster))
         });
     let mut moved = together(moved);
@@ -228,30 +236,28 @@ fn took(started: Option<Timestamp>, ended: Option<Timestamp>) -> String {
 }
 
 /// What people answered to requests that stay open.
-fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
+fn answers(before: &[GateFacts], after: &[GateFacts], lines: &mut Vec<String>) {
     for gate in after {
-        let Some(request) = &gate.approval_request else {
+        let Some(request) = &gate.request else {
             continue;
         };
         let known = before
             .iter()
-            .find(|known| known.approval_request.as_ref() == Some(request));
-        let was = known.map_or(Some(GateState::Pending), |known| known.approval);
-        if was == gate.approval {
+            .find(|known| known.request.as_ref() == Some(request));
+        let was = known.map_or(GateState::Pending, |known| known.state);
+        if was == gate.state {
             continue;
         }
-        let what = match gate.approval {
-            Some(GateState::Given) => "is approved",
-            Some(GateState::Ignored) => {
-                "is approved for an outdated generation, which KubeFleet ignores"
-            }
-            Some(GateState::Withheld) => {
+        let what = match gate.state {
+            _ if gate.is_approved() => "is approved",
+            GateState::Ignored => "is approved for an outdated generation, which KubeFleet ignores",
+            GateState::Withheld => {
                 "has Approved that is not True, which KubeFleet treats as no answer"
             }
-            Some(GateState::Missing) => "no longer exists",
-            Some(GateState::Foreign) => "belongs to another run or stage",
-            Some(GateState::Pending) => "is pending",
-            None => continue,
+            GateState::Missing => "no longer exists",
+            GateState::Foreign => "belongs to another run or stage",
+            GateState::Pending => "is pending",
+            _ => continue,
         };
         lines.push(format!("stage {}: {request} {what}", gate.stage));
     }

@@ -8,7 +8,7 @@ use crate::rollout::{ClusterState, StageState};
 
 #[test]
 fn what_is_watched_has_meters_where_there_is_room() {
-    use ClusterState::{Done, Pending, Updating};
+    use ClusterState::{Done, NotReached as Pending, Updating};
     let clusters = |states: [ClusterState; 2]| states.map(|state| cluster("a", state)).to_vec();
     let status = status(
         Verdict::Progressing,

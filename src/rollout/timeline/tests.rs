@@ -1,9 +1,8 @@
 use jiff::Timestamp;
 
-use super::{AwaitedTask, StagePart, TimeSpan, Timeline, TimelineWaiter};
-use crate::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+use super::{
+    AwaitedTask, ClusterProgress, ClusterState, GateFacts, GateState, StagePart, StageProgress,
+    StageState, TaskTime, TimeSpan, Timeline, TimelineWaiter,
 };
 
 fn at(minute: i64) -> Timestamp {
@@ -20,41 +19,25 @@ fn cluster(name: &str, state: ClusterState, from: Option<i64>, to: Option<i64>) 
     }
 }
 
-fn task(when: TaskTime, kind: &str, state: TaskState) -> TaskProgress {
-    TaskProgress {
-        when,
+fn task(when: TaskTime, kind: &str, state: GateState) -> GateFacts {
+    GateFacts {
+        when: Some(when),
         kind: kind.to_owned(),
         state,
-        approval_request: (kind == "Approval").then(|| "web-after-canary".to_owned()),
-        since: None,
-        until: None,
-        ended: None,
+        request: (kind == "Approval").then(|| "web-after-canary".to_owned()),
+        ..GateFacts::default()
     }
 }
 
 fn stage(name: &str, state: StageState, clusters: Vec<ClusterProgress>) -> StageProgress {
     StageProgress {
         name: name.to_owned(),
-        deletes: false,
         state,
-        max_concurrency: 1,
+        concurrency: 1,
         started: clusters.iter().filter_map(|one| one.started).min(),
         ended: None,
         clusters,
-        tasks: Vec::new(),
-    }
-}
-
-fn progress(stages: Vec<StageProgress>) -> Progress {
-    Progress {
-        placement: "web".to_owned(),
-        strategy: "rings".to_owned(),
-        snapshot: Some("1".to_owned()),
-        only_compares: false,
-        done: 0,
-        total: 0,
-        stages,
-        ended: None,
+        ..StageProgress::default()
     }
 }
 
@@ -68,7 +51,7 @@ fn span(from: i64, until: i64, open: bool) -> Option<TimeSpan> {
 }
 
 /// A canary that is done and waits for its approval, and two stages behind it.
-fn waiting() -> Progress {
+fn waiting() -> Vec<StageProgress> {
     let mut canary = stage(
         "canary",
         StageState::WaitingAfter,
@@ -77,30 +60,30 @@ fn waiting() -> Progress {
             cluster("b", ClusterState::Done, Some(2), Some(5)),
         ],
     );
-    let mut wait = task(TaskTime::After, "TimedWait", TaskState::Done);
+    let mut wait = task(TaskTime::After, "TimedWait", GateState::Done);
     wait.ended = Some(at(15));
-    let mut approval = task(TaskTime::After, "Approval", TaskState::Open);
+    let mut approval = task(TaskTime::After, "Approval", GateState::Pending);
     approval.since = Some(at(5));
-    canary.tasks = vec![wait, approval];
-    let pending = || vec![cluster("c", ClusterState::Pending, None, None)];
-    progress(vec![
+    canary.gates = vec![wait, approval];
+    let pending = || vec![cluster("c", ClusterState::NotReached, None, None)];
+    vec![
         canary,
-        stage("prod", StageState::Pending, pending()),
-        stage("rest", StageState::Pending, pending()),
-    ])
+        stage("prod", StageState::NotReached, pending()),
+        stage("rest", StageState::NotReached, pending()),
+    ]
 }
 
 #[test]
 fn nothing_is_drawn_of_what_has_not_begun() {
-    let pending = vec![cluster("a", ClusterState::Pending, None, None)];
-    let progress = progress(vec![stage("canary", StageState::Pending, pending)]);
-    assert_eq!(Timeline::new(&progress, at(9)), None);
+    let pending = vec![cluster("a", ClusterState::NotReached, None, None)];
+    let progress = vec![stage("canary", StageState::NotReached, pending)];
+    assert_eq!(Timeline::new(&progress, None, at(9)), None);
 }
 
 #[test]
 fn a_gate_is_waited_for_until_now() {
     let progress = waiting();
-    let timeline = Timeline::new(&progress, at(30)).unwrap();
+    let timeline = Timeline::new(&progress, None, at(30)).unwrap();
     assert_eq!((timeline.from, timeline.until), (at(0), at(30)));
     assert!(!timeline.is_over);
     let canary = &timeline.stages[0];
@@ -149,13 +132,13 @@ fn a_cluster_waits_for_a_slot_that_another_one_leaves() {
         cluster("a", ClusterState::Done, Some(0), Some(4)),
         cluster("b", ClusterState::Stuck, Some(0), None),
         cluster("c", ClusterState::Updating, Some(4), None),
-        cluster("d", ClusterState::Pending, None, None),
+        cluster("d", ClusterState::NotReached, None, None),
         cluster("e", ClusterState::Updating, Some(4), None),
     ];
     let mut canary = stage("canary", StageState::Updating, clusters);
-    canary.max_concurrency = 2;
-    let progress = progress(vec![canary]);
-    let timeline = Timeline::new(&progress, at(10)).unwrap();
+    canary.concurrency = 2;
+    let progress = vec![canary];
+    let timeline = Timeline::new(&progress, None, at(10)).unwrap();
     let steps = &timeline.stages[0].steps;
     assert_eq!((steps[0].slot, steps[1].slot), (None, None));
     assert_eq!(
@@ -189,11 +172,10 @@ fn a_run_that_is_over_ends_its_timeline() {
     let clusters = vec![
         cluster("a", ClusterState::Done, Some(0), Some(4)),
         cluster("b", ClusterState::Left, Some(4), None),
-        cluster("c", ClusterState::Pending, None, None),
+        cluster("c", ClusterState::NotReached, None, None),
     ];
-    let mut progress = progress(vec![stage("canary", StageState::AbortedUpdating, clusters)]);
-    progress.ended = Some(at(12));
-    let timeline = Timeline::new(&progress, at(5000)).unwrap();
+    let progress = [stage("canary", StageState::AbortedUpdating, clusters)];
+    let timeline = Timeline::new(&progress, Some(at(12)), at(5000)).unwrap();
     assert!(timeline.is_over);
     assert_eq!(timeline.until, at(12));
     let steps = &timeline.stages[0].steps;
@@ -205,7 +187,7 @@ fn a_run_that_is_over_ends_its_timeline() {
 #[test]
 fn a_clock_that_is_behind_turns_nothing_around() {
     let progress = waiting();
-    let timeline = Timeline::new(&progress, at(-60)).unwrap();
+    let timeline = Timeline::new(&progress, None, at(-60)).unwrap();
     assert_eq!((timeline.from, timeline.until), (at(0), at(15)));
     for step in timeline.stages.iter().flat_map(|line| &line.steps) {
         if let Some(span) = step.span {

@@ -215,16 +215,18 @@ pub(in crate::commands) fn gates(
         .iter()
         .flat_map(|(inventory, rollout)| {
             let gates = of_run(rollout).into_iter();
-            let gates = gates.filter(|gate| gate.state.needs_a_person());
+            let gates = gates.filter(|gate| gate.gate.state.needs_a_person());
             gates.map(move |gate| (&inventory.scope, rollout, gate))
         })
         .collect();
     let table = namespaced(&waiting, |(scope, ..)| scope.namespace())
-        .column(Column::name("REQUEST"), |(.., gate)| &gate.request)
-        .column(Column::new("STATE"), |(.., gate)| gate.state.describe())
+        .column(Column::name("REQUEST"), |(.., gate)| gate.request())
+        .column(Column::new("STATE"), |(.., gate)| {
+            gate.gate.state.describe()
+        })
         .column(Column::new("DONE").spare(0), |(_, it, _)| done(it))
         .column(Column::new("SINCE").spare(1), |(.., gate)| {
-            age(gate.asked, reading.now)
+            age(gate.gate.since, reading.now)
         })
         .column(Column::shrinking("PLACEMENT", 9).spare(2), |(.., gate)| {
             &gate.placement
@@ -232,7 +234,7 @@ pub(in crate::commands) fn gates(
         .table();
     let requests = waiting.iter();
     let requests =
-        requests.map(|(scope, _, gate)| scope.object(Concept::ApprovalRequest, &gate.request));
+        requests.map(|(scope, _, gate)| scope.object(Concept::ApprovalRequest, gate.request()));
     let candidates = CandidateRows::new(table, requests.collect());
     let what = "Choose what to approve";
     let chosen = match candidates.len() {

@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration};
-use crate::rollout::approvals::{Approval, ApprovalState};
+use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, Health, Phase, Rollout, StageView, TaskState, TaskTime,
+    ClusterState, ClusterView, GateState, Health, Phase, Rollout, StageView, TaskState, TaskTime,
 };
 use crate::words::{count, enumerate, together};
 
@@ -33,11 +33,11 @@ pub(super) fn of(
         taken,
     } = selection;
     for approval in write.iter().chain(given).chain(taken) {
-        if let Some(request) = inventory.approval(&approval.request).present() {
+        if let Some(request) = inventory.approval(approval.request()).present() {
             let meta = &request.meta;
             preview.fact(
                 request.object().to_string(),
-                approval.state.describe(),
+                approval.gate.state.describe(),
                 &format!("{} {}", meta.uid, meta.resource_version),
             );
         }
@@ -54,20 +54,21 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> V
     let run = rollout.run;
     let mut lines = vec![format!(
         "{}: {} of {}, snapshot {} of {}",
-        approval.request,
+        approval.request(),
         gate(approval),
         run.object(),
         run.status.snapshot_index,
         run.spec.placement
     )];
-    if let Some(asked) = approval.asked {
+    if let Some(asked) = approval.gate.since {
         let ago = duration::describe(rollout.now.duration_since(asked));
         lines.push(format!("  requested {ago} ago"));
     }
-    if let (Some(TaskTime::After), Some(stage)) = (approval.time, own_stage(rollout, approval)) {
+    if let (Some(TaskTime::After), Some(stage)) = (approval.gate.when, own_stage(rollout, approval))
+    {
         lines.push(format!(
             "  signs off stage {}: {} of {} done",
-            approval.stage,
+            approval.gate.stage,
             stage
                 .clusters
                 .iter()
@@ -106,7 +107,7 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
     let waiting: Vec<&ClusterView<'_>> = stage
         .clusters
         .iter()
-        .filter(|cluster| cluster.state == ClusterState::Pending)
+        .filter(|cluster| cluster.state == ClusterState::NotReached)
         .collect();
     let clusters = count(waiting.len(), "cluster");
     if stage.deletes {
@@ -184,7 +185,7 @@ fn failing(stage: &StageView<'_>) -> Vec<String> {
 
 fn own_stage<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Option<&'r StageView<'i>> {
     let mut stages = rollout.stages.iter();
-    stages.find(|stage| stage.status.name == approval.stage)
+    stages.find(|stage| stage.status.name == approval.gate.stage)
 }
 
 /// The other tasks that have to be passed at the same place.
@@ -195,8 +196,10 @@ fn still_closed(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
     stage
         .gates
         .iter()
-        .filter(|gate| Some(gate.time) == approval.time && gate.state != TaskState::Done)
-        .filter(|gate| gate.task.approval_request != approval.request || gate.task.is_timed_wait())
+        .filter(|gate| Some(gate.time) == approval.gate.when && gate.state != TaskState::Done)
+        .filter(|gate| {
+            gate.task.approval_request != approval.request() || gate.task.is_timed_wait()
+        })
         .map(|gate| match gate.wait {
             Some(wait) if gate.task.is_timed_wait() => {
                 format!("a wait of {}", duration::describe(wait))
@@ -211,11 +214,11 @@ fn opened<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Vec<&'r Stag
     let Some(at) = rollout
         .stages
         .iter()
-        .position(|stage| stage.status.name == approval.stage)
+        .position(|stage| stage.status.name == approval.gate.stage)
     else {
         return Vec::new();
     };
-    let own = approval.time == Some(TaskTime::Before);
+    let own = approval.gate.when == Some(TaskTime::Before);
     let mut opened = Vec::new();
     for (place, stage) in rollout.stages.iter().enumerate().skip(at) {
         if place == at && !own {
@@ -248,9 +251,9 @@ fn warn(
     preview: &mut Preview,
 ) {
     for approval in &selection.write {
-        let request = &approval.request;
-        match (approval.state, &approval.answer) {
-            (ApprovalState::Ignored, Some(answer)) => preview.warning(&format!(
+        let request = approval.request();
+        match (approval.gate.state, &approval.gate.answer) {
+            (GateState::Ignored, Some(answer)) => preview.warning(&format!(
                 "KubeFleet ignores the current approval of {request} (observedGeneration {}, the \
                  request is at {}){}: it will be replaced",
                 answer
@@ -259,7 +262,7 @@ fn warn(
                 generation(inventory, request),
                 writer(answer.with.as_deref()),
             )),
-            (ApprovalState::Withheld, Some(answer)) => preview.warning(&format!(
+            (GateState::Withheld, Some(answer)) => preview.warning(&format!(
                 "the Approved condition of {request} is not True{}: it will be replaced",
                 writer(answer.with.as_deref()),
             )),

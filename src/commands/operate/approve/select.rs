@@ -8,8 +8,8 @@ use crate::inventory::source::HubQuery;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
-use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
-use crate::rollout::{Phase, Rollout, StageState, TaskTime};
+use crate::rollout::approvals::{Approval, of_request, of_run};
+use crate::rollout::{GateState, Phase, Rollout, StageState, TaskTime};
 use crate::words::{Hint, closest, enumerate};
 
 /// What the command line asks for.
@@ -56,16 +56,16 @@ pub(super) fn select(
 ) -> Result<Selection, Error> {
     let mut approvals = of_run(rollout);
     if let Some(request) = choice.request {
-        approvals.retain(|approval| approval.request == request);
+        approvals.retain(|approval| approval.request() == request);
         return sort(approvals, rollout, request);
     }
     let all: Vec<_> = approvals.iter().map(place).collect();
     if let Some(stage) = choice.stage {
         known(rollout, stage)?;
-        approvals.retain(|approval| approval.stage == stage);
+        approvals.retain(|approval| approval.gate.stage == stage);
     }
     if let Some(task) = choice.task {
-        approvals.retain(|approval| approval.time == Some(task));
+        approvals.retain(|approval| approval.gate.when == Some(task));
     }
     if approvals.is_empty() {
         return Err(no_such_gate(rollout, choice, &all));
@@ -88,7 +88,7 @@ pub(super) fn select(
     if open.is_empty() {
         open = approvals
             .iter()
-            .filter(|approval| approval.state == ApprovalState::Approved)
+            .filter(|approval| approval.gate.state == GateState::Approved)
             .cloned()
             .collect();
     }
@@ -99,14 +99,14 @@ pub(super) fn select(
     if narrowed
         && approvals
             .iter()
-            .all(|one| one.state == ApprovalState::Accepted)
+            .all(|one| one.gate.state == GateState::Accepted)
     {
         return sort(approvals, rollout, "");
     }
     // What stands in the way of the first that is not done says why nothing can be approved.
     let next = approvals
         .into_iter()
-        .find(|approval| approval.state != ApprovalState::Accepted);
+        .find(|approval| approval.gate.state != GateState::Accepted);
     match next {
         Some(next) => Err(refused(&next, rollout)),
         None => Err(Error::failed(format!(
@@ -128,7 +128,7 @@ fn removal(open: &[Approval]) -> Option<&Approval> {
 fn removal_by_name(removal: &Approval) -> Error {
     Error::failed(format!(
         "--all does not approve {}: it removes the placement from {}",
-        removal.request,
+        removal.request(),
         enumerate(&removal.removes)
     ))
     .hint("approve it by its name, if those workloads may be deleted")
@@ -150,12 +150,12 @@ fn sort(
         .hint(Hint::new("list its gates:").command(rollout.run.object().fleet("approvals"))));
     }
     for approval in approvals {
-        match approval.state {
-            ApprovalState::Pending | ApprovalState::Ignored | ApprovalState::Withheld => {
+        match approval.gate.state {
+            GateState::Pending | GateState::Ignored | GateState::Withheld => {
                 selection.write.push(approval);
             }
-            ApprovalState::Approved => selection.given.push(approval),
-            ApprovalState::Accepted => selection.taken.push(approval),
+            GateState::Approved => selection.given.push(approval),
+            GateState::Accepted => selection.taken.push(approval),
             _ => return Err(refused(&approval, rollout)),
         }
     }
@@ -171,10 +171,10 @@ fn sort(
 /// Why an approval cannot be given.
 fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
-    let request = &approval.request;
+    let request = approval.request();
     let diagnose = Hint::new("find out what is wrong:").command(run.fleet("diagnose"));
-    match approval.state {
-        ApprovalState::NotReached => Error::failed(format!(
+    match approval.gate.state {
+        GateState::NotReached if rollout.is_live() => Error::failed(format!(
             "{run} has not requested {} yet: {}",
             gate(approval),
             waits_for(approval, rollout)
@@ -185,7 +185,7 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
                     .joined("--for", format!("approval={}", place(approval))),
             ),
         ),
-        ApprovalState::RunOver => Error::failed(format!(
+        GateState::NotReached | GateState::RunOver => Error::failed(format!(
             "{run} has ended ({}): approving {request} would change nothing",
             match rollout.phase {
                 Phase::Succeeded => "it succeeded",
@@ -195,11 +195,11 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
             }
         ))
         .hint(status(rollout)),
-        ApprovalState::Missing => Error::failed(format!(
+        GateState::Missing => Error::failed(format!(
             "{request} was deleted: KubeFleet creates it again, and then it can be approved"
         ))
         .hint(diagnose),
-        ApprovalState::Foreign => Error::failed(format!(
+        GateState::Foreign => Error::failed(format!(
             "{request} belongs to another run or stage: approving it would not open {} of {run}",
             gate(approval)
         ))
@@ -218,7 +218,7 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
 /// Why a request could not be read, in parentheses.
 fn unread(approval: &Approval, rollout: &Rollout<'_>) -> String {
     let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
-    let gate = gates.find(|gate| gate.task.approval_request == approval.request);
+    let gate = gates.find(|gate| gate.task.approval_request == approval.request());
     match gate.and_then(|gate| gate.request.as_ref()) {
         Some(Sight::Unknown(why)) => format!(" ({why})"),
         _ => String::new(),
@@ -230,7 +230,7 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
     let at = rollout
         .stages
         .iter()
-        .position(|stage| stage.status.name == approval.stage);
+        .position(|stage| stage.status.name == approval.gate.stage);
     let Some(stage) = at.and_then(|at| rollout.stages.get(at)) else {
         return "its stage is unknown".to_owned();
     };
@@ -254,7 +254,7 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
             earlier.state.describe()
         );
     }
-    if approval.time == Some(TaskTime::Before) {
+    if approval.gate.when == Some(TaskTime::Before) {
         return format!("the controller is about to start the stage{stopped}");
     }
     let done = stage
@@ -271,21 +271,21 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
 
 /// A gate in words.
 pub(super) fn gate(approval: &Approval) -> String {
-    if approval.stage == crate::kubefleet::names::DELETE_STAGE {
+    if approval.gate.stage == crate::kubefleet::names::DELETE_STAGE {
         return "the approval before the removal".to_owned();
     }
-    match approval.time {
-        Some(TaskTime::Before) => format!("the approval before stage {}", approval.stage),
-        Some(TaskTime::After) => format!("the approval after stage {}", approval.stage),
-        None => format!("the approval of stage {}", approval.stage),
+    match approval.gate.when {
+        Some(TaskTime::Before) => format!("the approval before stage {}", approval.gate.stage),
+        Some(TaskTime::After) => format!("the approval after stage {}", approval.gate.stage),
+        None => format!("the approval of stage {}", approval.gate.stage),
     }
 }
 
 /// A gate as flags name it: `canary/after`.
 fn place(approval: &Approval) -> String {
-    match approval.time {
-        Some(time) => format!("{}/{}", approval.stage, time.as_str()),
-        None => approval.stage.clone(),
+    match approval.gate.when {
+        Some(time) => format!("{}/{}", approval.gate.stage, time.as_str()),
+        None => approval.gate.stage.clone(),
     }
 }
 
@@ -327,7 +327,7 @@ fn no_such_gate(rollout: &Rollout<'_>, choice: &ApprovalChoice<'_>, all: &[Strin
 
 fn several(open: &[Approval], rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
-    let approve = |approval: &Approval| run.scope().fleet("approve").arg(&approval.request);
+    let approve = |approval: &Approval| run.scope().fleet("approve").arg(approval.request());
     Error::failed(format!("{run} has {} pending gates", open.len()))
         .hint(Hint::new("select one, or use --all:").commands(open.iter().map(approve)))
 }
@@ -348,7 +348,7 @@ pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inven
     let request = inventory.approval(&target.name);
     let accepted = request
         .present()
-        .is_some_and(|request| of_request(request, None).state == ApprovalState::Accepted);
+        .is_some_and(|request| of_request(request, None).gate.state == GateState::Accepted);
     let was = if accepted { " (it was accepted)" } else { "" };
     Error::failed(format!(
         "{run} does not exist, so approving {target} would change nothing{was}"

@@ -65,7 +65,7 @@ pub(super) fn see_to(
         || rollout.phase != Phase::Idle
         || rollout
             .clusters()
-            .any(|cluster| cluster.state != ClusterState::Pending);
+            .any(|cluster| cluster.state != ClusterState::NotReached);
     if touched || !created {
         let why = if created {
             "was started or replaced in the meantime"

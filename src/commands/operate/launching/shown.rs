@@ -112,7 +112,7 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
         &planning::brief(plan, &settled, &plain),
     );
     for cluster in plan.clusters() {
-        let has = cluster.snapshot_now.as_ref();
+        let has = cluster.snapshot.as_ref();
         let how = has.map_or_else(
             || "without content".to_owned(),
             |index| format!("at snapshot {index}"),
@@ -196,7 +196,7 @@ pub(super) fn guard(
         return Err(Error::failed(format!(
             "{} would get an older snapshot ({}); {nothing}",
             enumerate(back),
-            plan.snapshot.index.as_deref().unwrap_or("unknown")
+            plan.content.snapshot.as_deref().unwrap_or("unknown")
         ))
         .hint(
             Hint::new("to do that, use --allow-older, or roll back:").command(
@@ -233,13 +233,13 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     }
     let latest = launch.snapshot.as_deref() == Some("latest");
     let mut snapshot = match &launch.snapshot {
-        Some(_) if latest => plan.snapshot.index.clone(),
+        Some(_) if latest => plan.content.snapshot.clone(),
         Some(index) => Some(index.clone()),
         None => None,
     };
     if old && snapshot.is_none() {
         // It begins before anyone can look which content it got.
-        if let Some(at) = plan.snapshot.change_detected {
+        if let Some(at) = plan.content.change_detected {
             return Err(Error::failed(format!(
                 "the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
                  would immediately start with the old content; {nothing}",
@@ -247,7 +247,7 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
             ))
             .hint("try again in 30s, or use --snapshot latest"));
         }
-        snapshot.clone_from(&plan.snapshot.latest);
+        snapshot.clone_from(&plan.content.latest_snapshot);
     }
     let certain = snapshot.is_some();
     Ok(RunWish {

@@ -7,19 +7,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::hubs::{HubAnswers, NotReached};
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind};
-use crate::report::{Report, Severity, Verdict};
+use crate::report::{Report, Severity, TypeMeta, Verdict};
 use crate::words::count;
 
 /// The reports of several runs or placements.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiagnosisList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `DiagnosisList`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// How many reports have which verdict; verdicts that none has are left out.
     verdicts: BTreeMap<Verdict, usize>,
     /// One report per run, by scope, namespace and name, or in the order in which they were named;
@@ -41,8 +38,7 @@ impl DiagnosisList {
             *verdicts.entry(report.verdict).or_insert(0) += 1;
         }
         Self {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "DiagnosisList".to_owned(),
+            meta: TypeMeta::new("DiagnosisList"),
             verdicts,
             items,
             not_reached: answers.not_reached.clone(),

@@ -111,15 +111,15 @@ pub(in crate::commands) fn changes(
         .collect();
     let held: BTreeMap<&str, &str> = clusters
         .iter()
-        .filter_map(|it| Some((it.name.as_str(), it.snapshot_now.as_deref()?)))
+        .filter_map(|it| Some((it.name.as_str(), it.snapshot.as_deref()?)))
         .collect();
-    let then = clusters.iter().find_map(|it| it.snapshot_then.as_deref());
+    let then = clusters.iter().find_map(|it| it.new_snapshot.as_deref());
     let Some(to) = then.and_then(find) else {
         return Vec::new();
     };
     let names: Vec<_> = clusters
         .iter()
-        .filter(|cluster| cluster.snapshot_now.is_some())
+        .filter(|cluster| cluster.snapshot.is_some())
         .map(|cluster| cluster.name.clone())
         .collect();
     let content = material.content(to);

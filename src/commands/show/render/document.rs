@@ -3,29 +3,27 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use super::RenderDocument;
 use super::changes::GroupChanges;
 use super::source::ContentSource;
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::item;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::manifests::{ChangeCounts, IneffectiveOverride};
-use crate::report::{NotChecked, Subject};
+use crate::report::{NotChecked, Subject, TypeMeta};
 
 /// Groups of clusters that get the same manifests, and what changes.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Rendering")]
 pub struct RenderView {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `Rendering`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The placement.
     placement: Subject,
     /// The run whose overrides are used; absent if those of a new run are used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<Subject>,
     /// The index of the snapshot; `live` for what the placement selects now.
     snapshot: String,
@@ -39,7 +37,6 @@ pub struct RenderView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOutItem>,
     /// With --diff: what changes, in groups of clusters with the same changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<ChangesItem>>,
     /// What could not be read: clusters may get something else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -61,6 +58,7 @@ struct GroupItem {
 }
 
 /// What one rule does to one object.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EffectItem {
@@ -74,10 +72,8 @@ struct EffectItem {
     /// `add`, `remove`, `replace`, or `delete` for the whole object.
     operation: String,
     /// The JSON pointer; absent if the object is deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     /// The value as the override has it, with secrets masked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Value>,
 }
 
@@ -178,8 +174,7 @@ impl RenderView {
         });
         let run = rendered.material.run.as_ref();
         Self {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "Rendering".to_owned(),
+            meta: TypeMeta::new("Rendering"),
             placement: Subject::from(&rendered.material.placement),
             run: run.map(|run| Subject::from(run.object())),
             snapshot: rendered.source.index.clone(),

@@ -18,11 +18,10 @@ use crate::contents::{
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::escape;
 use crate::render::style::TextPaint;
 use crate::render::table::{Column, Table};
-use crate::report::{NotChecked, Subject};
+use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;
 
@@ -63,10 +62,8 @@ pub(super) struct DiffArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotDiff {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `SnapshotDiff`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The placement.
     placement: Subject,
     /// The index of the first version.
@@ -156,8 +153,7 @@ pub(super) fn run(
         }),
         Some(format) => document(
             &SnapshotDiff {
-                api_version: OWN_API_VERSION.to_owned(),
-                kind: "SnapshotDiff".to_owned(),
+                meta: TypeMeta::new("SnapshotDiff"),
                 placement: Subject::from(&target),
                 from: from.index.clone(),
                 to: to.index.clone(),

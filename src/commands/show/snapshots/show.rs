@@ -15,9 +15,8 @@ use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Manifest, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::table::{Column, Table};
-use crate::report::Subject;
+use crate::report::{Subject, TypeMeta};
 use crate::rollout::versions::{Version, versions};
 use crate::words::count;
 
@@ -48,10 +47,8 @@ pub(super) struct ShowSnapshotArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotView {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `Snapshot`.
-    kind: String,
+    #[serde(flatten)]
+    meta: TypeMeta,
     /// The placement.
     placement: Subject,
     /// The version's index.
@@ -62,7 +59,6 @@ pub struct SnapshotView {
     complete: bool,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
     /// The resources in it, by kind, namespace and name.
     resources: Vec<ShownResource>,
@@ -131,8 +127,7 @@ pub(super) fn run(
                 })
                 .collect();
             let view = SnapshotView {
-                api_version: OWN_API_VERSION.to_owned(),
-                kind: "Snapshot".to_owned(),
+                meta: TypeMeta::new("Snapshot"),
                 placement: Subject::from(&target),
                 index: version.index.clone(),
                 latest: version.is_latest(),

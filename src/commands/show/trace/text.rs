@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 
 use super::there::InMember;
-use super::{Trace, TracedApproval, TracedObject};
+use super::{Trace, TracedObject};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::style::TextPaint;
 use crate::render::wrap::hanging;
+use crate::rollout::GateFacts;
 use crate::words::enumerate;
 
 /// The way of an object, from the cluster back to the person who approved it.
@@ -165,21 +166,19 @@ fn lines(found: &TracedObject, now: Timestamp) -> Vec<(&'static str, String)> {
     ));
     lines.extend(
         rollout
-            .approvals
+            .gates
             .iter()
             .map(|it| ("approved", approved(it, &ago))),
     );
     lines
 }
 
-fn approved(approval: &TracedApproval, ago: &dyn Fn(Option<Timestamp>) -> String) -> String {
-    let by = approval
-        .by
-        .as_ref()
-        .map_or_else(String::new, |by| format!(" by {by}"));
-    let reason = approval.reason.as_ref();
+fn approved(gate: &GateFacts, ago: &dyn Fn(Option<Timestamp>) -> String) -> String {
+    let answer = gate.answer.clone().unwrap_or_default();
+    let by = answer.by.map_or_else(String::new, |by| format!(" by {by}"));
+    let reason = answer.reason;
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    format!("gate of {}{by}{}{reason}", approval.stage, ago(approval.at))
+    format!("gate of {}{by}{}{reason}", gate.stage, ago(answer.at))
 }
 
 #[cfg(test)]
@@ -187,14 +186,13 @@ mod tests {
     use jiff::Timestamp;
 
     use super::super::there::{InMember, ListedBy, ObjectThere};
-    use super::super::{OWN_API_VERSION, Subject, Trace};
+    use super::super::{Subject, Trace, TypeMeta};
     use super::trace;
     use crate::render::style::TextPaint;
 
     fn shown(in_member: InMember) -> String {
         let traced = Trace {
-            api_version: OWN_API_VERSION.to_owned(),
-            kind: "Trace".to_owned(),
+            meta: TypeMeta::new("Trace"),
             object: "deploy/web".to_owned(),
             cluster: "member-1".to_owned(),
             in_member: Some(in_member),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeSeed;
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use super::wanted::WantedObject;
 use crate::commands::open::reading::SourceReading;
@@ -45,23 +46,19 @@ pub struct InMember {
 }
 
 /// An object in the member cluster.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectThere {
     /// The object.
     pub object: Subject,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub created: Option<Timestamp>,
     /// When its deletion was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub deleted: Option<Timestamp>,
     /// Its owners.
     pub owners: Vec<Subject>,
     /// The label `app.kubernetes.io/managed-by`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub managed_by: Option<String>,
     /// The field managers that have written it; KubeFleet's is `work-api-agent`.
     pub field_managers: Vec<String>,

@@ -7,7 +7,7 @@ use crate::diagnose::status::Status;
 use crate::exit::Exit;
 use crate::kubefleet::names::DELETE_STAGE;
 use crate::report::Verdict;
-use crate::rollout::{StageProgress, StageState, TaskState, TaskTime};
+use crate::rollout::{GateState, StageProgress, StageState, TaskTime};
 use crate::words::closest;
 
 /// The word for the stage that removes the placement, whose own name is a label.
@@ -176,7 +176,7 @@ fn is_met(status: &Status, condition: &WaitCondition) -> bool {
     match condition {
         WaitCondition::Succeeded => status.verdict == Verdict::Succeeded,
         WaitCondition::Initialized => run.is_some_and(|run| run.initialized),
-        WaitCondition::Started => run.is_some_and(|run| run.started),
+        WaitCondition::Started => run.is_some_and(|run| run.begun),
         WaitCondition::Stopped => status.verdict == Verdict::Stopped,
         WaitCondition::Approval(which) => {
             // A stopped run takes no approval before it is resumed.
@@ -186,7 +186,7 @@ fn is_met(status: &Status, condition: &WaitCondition) -> bool {
                     Some((stage, when)) => status.gates.iter().any(|gate| {
                         gate.needs_a_person()
                             && gate.stage == *stage
-                            && when.is_none_or(|when| when == gate.when)
+                            && (when.is_none() || *when == gate.when)
                     }),
                 }
                 || which
@@ -205,29 +205,23 @@ fn is_passed(status: &Status, name: &str, when: Option<TaskTime>) -> bool {
         return false;
     };
     let mut approvals = approvals(stage, when).peekable();
-    approvals.peek().is_some() && approvals.all(|state| state == TaskState::Done)
+    approvals.peek().is_some() && approvals.all(GateState::is_passed)
 }
 
 /// The states of a stage's approvals.
 fn approvals(
     stage: &StageProgress,
     when: Option<TaskTime>,
-) -> impl Iterator<Item = TaskState> + '_ {
-    stage
-        .tasks
-        .iter()
-        .filter(move |task| {
-            task.approval_request.is_some() && when.is_none_or(|when| when == task.when)
-        })
-        .map(|task| task.state)
+) -> impl Iterator<Item = GateState> + '_ {
+    let gates = stage.gates.iter();
+    gates
+        .filter(move |gate| gate.request.is_some() && (when.is_none() || when == gate.when))
+        .map(|gate| gate.state)
 }
 
 /// Why a condition cannot be met any more while the run goes on.
 fn impossible(status: &Status, condition: &WaitCondition) -> Option<String> {
-    let stages = status
-        .progress
-        .as_ref()
-        .map_or(&[][..], |progress| &progress.stages);
+    let stages = status.run.as_ref().map_or(&[][..], |run| &run.stages);
     match condition {
         WaitCondition::Approval(Some((name, _))) => {
             let stage = stage(status, name)?;
@@ -242,7 +236,7 @@ fn impossible(status: &Status, condition: &WaitCondition) -> Option<String> {
         WaitCondition::Approval(None) => {
             let ahead = |stage: &StageProgress| {
                 stage.state != StageState::Skipped
-                    && approvals(stage, None).any(|state| state != TaskState::Done)
+                    && approvals(stage, None).any(|state| !state.is_passed())
             };
             (!stages.is_empty() && !stages.iter().any(ahead)).then(|| "no gate is left".to_owned())
         }
@@ -255,7 +249,7 @@ fn impossible(status: &Status, condition: &WaitCondition) -> Option<String> {
 }
 
 fn stage<'s>(status: &'s Status, name: &str) -> Option<&'s StageProgress> {
-    let stages = &status.progress.as_ref()?.stages;
+    let stages = &status.run.as_ref()?.stages;
     stages.iter().find(|stage| {
         stage.name == name || (name == DELETION && stage.deletes && stage.name == DELETE_STAGE)
     })
@@ -268,7 +262,7 @@ fn unknown(status: &Status, condition: &WaitCondition) -> Option<(String, String
         WaitCondition::Approval(Some((name, when))) => (name, Some(when)),
         _ => return None,
     };
-    let stages = &status.progress.as_ref()?.stages;
+    let stages = &status.run.as_ref()?.stages;
     if stages.is_empty() || (name == DELETION && gate.is_none()) {
         return None;
     }
@@ -297,9 +291,9 @@ fn unknown(status: &Status, condition: &WaitCondition) -> Option<(String, String
     let with: Vec<_> = stages
         .iter()
         .flat_map(|stage| {
-            let tasks = stage.tasks.iter();
-            let approvals = tasks.filter(|task| task.approval_request.is_some());
-            approvals.map(|task| format!("{}/{}", stage.name, task.when.as_str()))
+            let approvals = stage.gates.iter().filter(|gate| gate.request.is_some());
+            let sides = approvals.filter_map(|gate| gate.when);
+            sides.map(|when| format!("{}/{}", stage.name, when.as_str()))
         })
         .collect();
     let hint = if with.is_empty() {

@@ -114,7 +114,7 @@ fn to_come(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let exists = snapshots.iter().any(|it| it.meta.name == wanted);
     let left: Vec<_> = rollout
         .updated_clusters()
-        .filter(|it| it.state == ClusterState::Pending)
+        .filter(|it| it.state == ClusterState::NotReached)
         .filter(|it| it.binding.is_some_and(|it| it.spec.snapshot != wanted))
         .map(|it| it.name)
         .collect();

@@ -21,7 +21,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .filter(|rollout| honours && rollout.phase == Phase::Idle)?;
     let begun: Vec<_> = rollout
         .clusters()
-        .filter(|cluster| cluster.state != ClusterState::Pending)
+        .filter(|cluster| cluster.state != ClusterState::NotReached)
         .map(|cluster| cluster.name)
         .collect();
     if rollout.progressing().is_none() && begun.is_empty() {

@@ -14,7 +14,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let begun = rollout.progressing().is_some()
         || rollout
             .clusters()
-            .any(|cluster| cluster.state != ClusterState::Pending);
+            .any(|cluster| cluster.state != ClusterState::NotReached);
     if rollout.phase != Phase::Idle || (begun && cx.inventory.hub.run_states.is_some()) {
         return None;
     }

@@ -5,11 +5,13 @@ use proptest::prelude::*;
 use textwrap::core::display_width;
 
 use super::{BarFrame, BarRun, all_bars, bars, meter};
-use crate::diagnose::status::{GateState, OpenGate, Status};
+use crate::diagnose::status::Status;
 use crate::render::status::changes::tests::{cluster, gate, stage, status};
 use crate::render::style::TextPaint;
 use crate::report::Verdict;
-use crate::rollout::{ClusterProgress, ClusterState, StageProgress, StageState, TaskTime};
+use crate::rollout::{
+    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
+};
 
 const PLAIN: BarFrame<'static> = BarFrame {
     wanted: "succeeded",
@@ -32,14 +34,14 @@ fn clusters(prefix: &str, states: &[(usize, ClusterState)]) -> Vec<ClusterProgre
 
 fn drawn(name: &str, state: StageState, states: &[(usize, ClusterState)]) -> StageProgress {
     StageProgress {
-        max_concurrency: 10,
+        concurrency: 10,
         ..stage(name, state, clusters(name, states), Vec::new())
     }
 }
 
 /// Five stages, a thousand clusters, the third stage under way.
 fn fleet() -> Status {
-    use ClusterState::{Done, Pending, Stuck, Updating};
+    use ClusterState::{Done, NotReached as Pending, Stuck, Updating};
     let stages = vec![
         drawn("staging", StageState::Done, &[(10, Done)]),
         drawn("canary", StageState::Done, &[(90, Done)]),
@@ -48,15 +50,15 @@ fn fleet() -> Status {
             StageState::Updating,
             &[(180, Done), (2, Stuck), (6, Updating), (262, Pending)],
         ),
-        drawn("prod-america", StageState::Pending, &[(300, Pending)]),
+        drawn("prod-america", StageState::NotReached, &[(300, Pending)]),
         drawn(
             "prod-asia-and-everything-else",
-            StageState::Pending,
+            StageState::NotReached,
             &[(150, Pending)],
         ),
     ];
     let mut status = status(Verdict::Stuck, stages);
-    if let Some(progress) = &mut status.progress {
+    if let Some(progress) = &mut status.run {
         progress.done = 280;
     }
     status
@@ -68,24 +70,24 @@ fn ago(status: &Status, minutes: i64) -> Timestamp {
 
 /// A run that waits at two gates of its second stage.
 fn gated() -> Status {
-    use ClusterState::{Done, Pending};
+    use ClusterState::{Done, NotReached as Pending};
     let stages = vec![
         drawn("staging", StageState::Done, &[(10, Done)]),
         drawn("canary", StageState::WaitingAfter, &[(90, Done)]),
-        drawn("prod", StageState::Pending, &[(900, Pending)]),
+        drawn("prod", StageState::NotReached, &[(900, Pending)]),
     ];
     let mut status = status(Verdict::WaitingForApproval, stages);
-    let approval = OpenGate {
-        when: TaskTime::After,
+    let approval = GateFacts {
+        when: Some(TaskTime::After),
         since: Some(ago(&status, 9)),
-        approval_request: Some("example-run-after-canary".to_owned()),
+        request: Some("example-run-after-canary".to_owned()),
         ..gate(GateState::Pending)
     };
-    let timer = OpenGate {
+    let timer = GateFacts {
         kind: "TimedWait".to_owned(),
         until: Some(status.as_of + SignedDuration::from_mins(12)),
-        approval_request: None,
-        approval: None,
+        request: None,
+        state: GateState::Pending,
         ..approval.clone()
     };
     status.gates = vec![timer, approval];
@@ -111,13 +113,13 @@ fn a_fleet_is_drawn_at_every_width() {
 #[test]
 fn stages_around_the_current_one_are_drawn_and_the_others_counted() {
     let mut status = fleet();
-    let progress = status.progress.as_mut().unwrap();
+    let progress = status.run.as_mut().unwrap();
     let others: Vec<_> = ('a'..='t')
         .map(|name| {
             drawn(
                 &format!("later-{name}"),
-                StageState::Pending,
-                &[(4, ClusterState::Pending)],
+                StageState::NotReached,
+                &[(4, ClusterState::NotReached)],
             )
         })
         .collect();
@@ -175,23 +177,23 @@ fn what_a_gate_waits_for_is_said() {
     let long = format!("{}-after-canary", "release".repeat(12));
     let mut lines = Vec::new();
     for approval in [
-        Some(GateState::Pending),
-        Some(GateState::Given),
-        Some(GateState::Ignored),
-        Some(GateState::Withheld),
-        Some(GateState::Missing),
-        Some(GateState::Foreign),
-        None,
+        GateState::Pending,
+        GateState::Approved,
+        GateState::Ignored,
+        GateState::Withheld,
+        GateState::Missing,
+        GateState::Foreign,
+        GateState::Unknown,
     ] {
         status.gates.truncate(2);
-        status.gates[1].approval = approval;
+        status.gates[1].state = approval;
         lines.extend(
             bars(&status, &PLAIN)
                 .into_iter()
                 .filter(|line| line.contains("approval ")),
         );
     }
-    status.gates[1].approval_request = Some(long);
+    status.gates[1].request = Some(long);
     lines.extend(
         bars(&status, &PLAIN)
             .into_iter()
@@ -226,7 +228,7 @@ fn a_run_without_stages_is_a_line() {
         bars(&status, &frame),
         ["waiting for initialized: Initializing"]
     );
-    status.progress = None;
+    status.run = None;
     assert_eq!(
         bars(&status, &frame),
         ["waiting for initialized: Initializing"]
@@ -241,9 +243,9 @@ fn text_from_clusters_is_harmless() {
         Verdict::Stuck,
         vec![drawn(evil, StageState::Updating, &[(1, Stuck)])],
     );
-    status.gates = vec![OpenGate {
+    status.gates = vec![GateFacts {
         stage: evil.to_owned(),
-        approval_request: Some(evil.to_owned()),
+        request: Some(evil.to_owned()),
         ..gate(GateState::Pending)
     }];
     let lines = bars(
@@ -261,7 +263,7 @@ fn text_from_clusters_is_harmless() {
 
 #[test]
 fn a_meter_is_full_only_when_all_is_done() {
-    use ClusterState::{Done, Pending, Stuck, Updating};
+    use ClusterState::{Done, NotReached as Pending, Stuck, Updating};
     for (states, shown) in [
         (&[(1, Done)][..], "=========="),
         (&[(1000, Pending)], "----------"),
@@ -295,20 +297,20 @@ proptest! {
         at in 0usize..8,
         painted in any::<bool>(),
     ) {
-        use ClusterState::{Done, Failed, Left, Pending, Stuck, Updating};
+        use ClusterState::{Done, Failed, Left, NotReached as Pending, Stuck, Updating};
         let states = [Done, Failed, Left, Pending, Stuck, Updating];
         let states: Vec<_> = many.into_iter().zip(states).collect();
         let state = |stage: usize| match stage.cmp(&at) {
             std::cmp::Ordering::Less => StageState::Done,
             std::cmp::Ordering::Equal => StageState::Updating,
-            std::cmp::Ordering::Greater => StageState::Pending,
+            std::cmp::Ordering::Greater => StageState::NotReached,
         };
         let stages = names.iter().enumerate();
         let stages = stages.map(|(at, name)| drawn(name, state(at), &states)).collect();
         let mut status = status(Verdict::Progressing, stages);
-        status.gates = names.iter().map(|name| OpenGate {
+        status.gates = names.iter().map(|name| GateFacts {
             stage: name.clone(),
-            approval_request: Some(name.repeat(2)),
+            request: Some(name.repeat(2)),
             ..gate(GateState::Pending)
         }).collect();
         let away = names.first().map(std::slice::from_ref).unwrap_or_default();

@@ -1,10 +1,7 @@
-use crate::diagnose::status::{
-    ConditionTruth, GateState, OpenGate, PlacedCluster, RunOverview, Status,
-};
-use crate::report::{NotChecked, Subject, Verdict};
+use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
+use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
 };
 
 use super::changes;
@@ -23,17 +20,16 @@ pub(in crate::render::status) fn task(
     when: TaskTime,
     kind: &str,
     request: Option<&str>,
-    state: TaskState,
-) -> TaskProgress {
-    TaskProgress {
-        when,
+    state: GateState,
+) -> GateFacts {
+    GateFacts {
+        when: Some(when),
         kind: kind.to_owned(),
         state,
-        approval_request: request.map(str::to_owned),
-        since: None,
-        ended: None,
-        until: (kind == "TimedWait" && state == TaskState::Open)
+        request: request.map(str::to_owned),
+        until: (kind == "TimedWait" && state == GateState::Pending)
             .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
+        ..GateFacts::default()
     }
 }
 
@@ -41,66 +37,56 @@ pub(in crate::render::status) fn stage(
     name: &str,
     state: StageState,
     clusters: Vec<ClusterProgress>,
-    tasks: Vec<TaskProgress>,
+    tasks: Vec<GateFacts>,
 ) -> StageProgress {
     StageProgress {
         name: name.to_owned(),
-        deletes: false,
         state,
-        max_concurrency: 2,
+        concurrency: 2,
         clusters,
-        tasks,
+        gates: tasks,
         started: Some("2026-01-09T02:00:00Z".parse().unwrap()),
         ended: (state == StageState::Done).then(|| "2026-01-09T02:02:00Z".parse().unwrap()),
+        ..StageProgress::default()
     }
 }
 
-pub(in crate::render::status) fn gate(approval: GateState) -> OpenGate {
-    OpenGate {
+pub(in crate::render::status) fn gate(approval: GateState) -> GateFacts {
+    GateFacts {
         stage: "canary".to_owned(),
-        when: TaskTime::Before,
+        when: Some(TaskTime::Before),
         kind: "Approval".to_owned(),
-        since: None,
-        until: None,
-        approval_request: Some("r-before-canary".to_owned()),
-        approval: Some(approval),
-        command: None,
+        request: Some("r-before-canary".to_owned()),
+        state: approval,
+        ..GateFacts::default()
     }
 }
 
 pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
     Status {
-        api_version: String::new(),
-        kind: String::new(),
+        meta: TypeMeta::new("Status"),
         hub: None,
         target: Subject::new("ClusterStagedUpdateRun", "", "r"),
         verdict,
         summary: "it is so.".to_owned(),
         next: None,
-        run: Some(RunOverview {
-            kind: "ClusterStagedUpdateRun".to_owned(),
-            namespace: String::new(),
-            name: "r".to_owned(),
-            state: Some("Run".to_owned()),
+        run: Some(RunFacts {
+            object: Subject::new("ClusterStagedUpdateRun", "", "r"),
+            requested_state: Some("Run".to_owned()),
             initialized: true,
-            started: true,
+            begun: true,
             observed: true,
-            created: None,
-        }),
-        progress: Some(Progress {
             placement: "p".to_owned(),
             strategy: "s".to_owned(),
             snapshot: Some("4".to_owned()),
-            only_compares: false,
             done: 0,
             total: stages.iter().map(|stage| stage.clusters.len()).sum(),
             stages,
-            ended: None,
+            ..RunFacts::default()
         }),
         gates: Vec::new(),
         clusters: None,
         expected: None,
-        stage_ends: Vec::new(),
         silent_since: None,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),
@@ -121,7 +107,7 @@ fn nothing_is_said_when_only_time_passes() {
 
 #[test]
 fn a_run_is_told_from_its_beginning_to_its_end() {
-    use ClusterState::{Done, Pending, Updating};
+    use ClusterState::{Done, NotReached as Pending, Updating};
     let canary = |state, clusters: [ClusterState; 3], before, after| {
         let [a, b, c] = clusters;
         stage(
@@ -144,10 +130,10 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
         (
             Verdict::NotStarted,
             vec![canary(
-                StageState::Pending,
+                StageState::NotReached,
                 [Pending; 3],
-                TaskState::Pending,
-                TaskState::Pending,
+                GateState::NotReached,
+                GateState::NotReached,
             )],
         ),
         (
@@ -155,8 +141,8 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
             vec![canary(
                 StageState::WaitingBefore,
                 [Pending; 3],
-                TaskState::Open,
-                TaskState::Pending,
+                GateState::Pending,
+                GateState::NotReached,
             )],
         ),
         (
@@ -164,8 +150,8 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
             vec![canary(
                 StageState::Updating,
                 [Updating, Updating, Pending],
-                TaskState::Done,
-                TaskState::Pending,
+                GateState::Done,
+                GateState::NotReached,
             )],
         ),
         (
@@ -173,8 +159,8 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
             vec![canary(
                 StageState::Updating,
                 [Done, Updating, Updating],
-                TaskState::Done,
-                TaskState::Pending,
+                GateState::Done,
+                GateState::NotReached,
             )],
         ),
         (
@@ -182,8 +168,8 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
             vec![canary(
                 StageState::WaitingAfter,
                 [Done; 3],
-                TaskState::Done,
-                TaskState::Open,
+                GateState::Done,
+                GateState::Pending,
             )],
         ),
         (
@@ -191,8 +177,8 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
             vec![canary(
                 StageState::Done,
                 [Done; 3],
-                TaskState::Done,
-                TaskState::Done,
+                GateState::Done,
+                GateState::Done,
             )],
         ),
     ];
@@ -249,7 +235,7 @@ fn many_clusters_are_one_line() {
         status(Verdict::Progressing, stages)
     };
     assert_eq!(
-        changes(&with(ClusterState::Pending), &with(ClusterState::Done)),
+        changes(&with(ClusterState::NotReached), &with(ClusterState::Done)),
         ["stage prod: m-000, m-001, m-002, m-003, m-004, m-005 and 294 more done"]
     );
 }
@@ -269,7 +255,7 @@ fn answers_to_a_request_are_told() {
         ]
     );
     assert_eq!(
-        told(GateState::Ignored, GateState::Given),
+        told(GateState::Ignored, GateState::Approved),
         ["stage canary: r-before-canary is approved"]
     );
     assert_eq!(told(GateState::Pending, GateState::Pending), [""; 0]);
@@ -286,12 +272,12 @@ fn answers_to_a_request_are_told() {
 fn what_was_asked_for_is_told() {
     let before = status(Verdict::Progressing, vec![]);
     let mut after = before.clone();
-    after.run.as_mut().unwrap().state = Some("Stop".to_owned());
+    after.run.as_mut().unwrap().requested_state = Some("Stop".to_owned());
     assert_eq!(
         changes(&before, &after),
         ["update run r: spec.state is Stop (was Run)"]
     );
-    after.run.as_mut().unwrap().name = "r2".to_owned();
+    after.run.as_mut().unwrap().object.name = "r2".to_owned();
     assert_eq!(
         changes(&before, &after),
         [

@@ -146,7 +146,7 @@ fn chosen(
     let rollout = Rollout::new(&inventory).unwrap();
     let selection = select(&rollout, choice)?;
     Ok([&selection.write, &selection.given, &selection.taken]
-        .map(|list| list.iter().map(|one| one.request.clone()).collect()))
+        .map(|list| list.iter().map(|one| one.request().to_owned()).collect()))
 }
 
 #[test]

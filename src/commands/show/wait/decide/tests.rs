@@ -1,12 +1,11 @@
 use jiff::Timestamp;
 
 use super::{WaitCondition, WaitDecision, WaitStanding, decide, together};
-use crate::diagnose::status::{GateState, OpenGate, RunOverview, Status};
+use crate::diagnose::status::Status;
 use crate::exit::Exit;
-use crate::report::{Subject, Verdict};
+use crate::report::{RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::{
-    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
-    TaskTime,
+    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
 };
 
 const VERDICTS: [Verdict; 13] = [
@@ -29,9 +28,10 @@ fn conditions(text: &str) -> Vec<WaitCondition> {
     text.split(',').map(|one| one.parse().unwrap()).collect()
 }
 
-fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress {
-    TaskProgress {
-        when,
+fn task(stage: &str, when: TaskTime, request: Option<&str>, state: GateState) -> GateFacts {
+    GateFacts {
+        stage: stage.to_owned(),
+        when: Some(when),
         kind: if request.is_some() {
             "Approval"
         } else {
@@ -39,109 +39,86 @@ fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress
         }
         .to_owned(),
         state,
-        approval_request: request.map(str::to_owned),
-        since: None,
-        ended: None,
-        until: None,
+        request: request.map(str::to_owned),
+        ..GateFacts::default()
     }
 }
 
-fn stage(name: &str, state: StageState, tasks: Vec<TaskProgress>) -> StageProgress {
+fn stage(name: &str, state: StageState, tasks: Vec<GateFacts>) -> StageProgress {
     StageProgress {
         name: name.to_owned(),
-        deletes: false,
         state,
-        max_concurrency: 1,
+        concurrency: 1,
         clusters: vec![ClusterProgress {
             name: format!("{name}-1"),
-            state: ClusterState::Pending,
+            state: ClusterState::NotReached,
             snapshot: None,
             started: None,
             ended: None,
         }],
-        tasks,
-        started: None,
-        ended: None,
+        gates: tasks,
+        ..StageProgress::default()
     }
 }
 
 /// A run of three stages: `dev` with a timed wait after it, `test` with an approval after it,
 /// `prod` with one before and one after it.
-fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> Status {
+fn run(verdict: Verdict, states: [StageState; 3], approvals: [GateState; 3]) -> Status {
     let [dev, test, prod] = states;
     let [after_test, before_prod, after_prod] = approvals;
     let stages = vec![
         stage(
             "dev",
             dev,
-            vec![task(TaskTime::After, None, TaskState::Pending)],
+            vec![task("dev", TaskTime::After, None, GateState::NotReached)],
         ),
         stage(
             "test",
             test,
-            vec![task(TaskTime::After, Some("r-after-test"), after_test)],
+            vec![task(
+                "test",
+                TaskTime::After,
+                Some("r-after-test"),
+                after_test,
+            )],
         ),
         stage(
             "prod",
             prod,
             vec![
-                task(TaskTime::Before, Some("r-before-prod"), before_prod),
-                task(TaskTime::After, Some("r-after-prod"), after_prod),
+                task("prod", TaskTime::Before, Some("r-before-prod"), before_prod),
+                task("prod", TaskTime::After, Some("r-after-prod"), after_prod),
             ],
         ),
     ];
-    let mut gates = Vec::new();
-    for stage in &stages {
-        for task in stage
-            .tasks
-            .iter()
-            .filter(|task| task.state == TaskState::Open)
-        {
-            gates.push(OpenGate {
-                stage: stage.name.clone(),
-                when: task.when,
-                kind: task.kind.clone(),
-                since: None,
-                until: None,
-                approval_request: task.approval_request.clone(),
-                approval: Some(GateState::Pending),
-                command: None,
-            });
-        }
-    }
-    let begun = dev != StageState::Pending;
+    let gates = stages.iter().flat_map(|stage| &stage.gates);
+    let open = gates.filter(|gate| gate.state == GateState::Pending);
+    let gates = open.cloned().collect();
+    let begun = dev != StageState::NotReached;
     Status {
-        api_version: String::new(),
-        kind: String::new(),
+        meta: TypeMeta::new("Status"),
         hub: None,
         target: Subject::new("ClusterStagedUpdateRun", "", "r"),
         verdict,
         summary: String::new(),
         next: None,
-        run: Some(RunOverview {
-            kind: "ClusterStagedUpdateRun".to_owned(),
-            namespace: String::new(),
-            name: "r".to_owned(),
-            state: Some("Run".to_owned()),
+        run: Some(RunFacts {
+            object: Subject::new("ClusterStagedUpdateRun", "", "r"),
+            requested_state: Some("Run".to_owned()),
             initialized: true,
-            started: begun,
+            begun,
             observed: true,
-            created: None,
-        }),
-        progress: Some(Progress {
             placement: "p".to_owned(),
             strategy: "s".to_owned(),
             snapshot: Some("0".to_owned()),
-            only_compares: false,
             done: 0,
             total: 3,
             stages,
-            ended: None,
+            ..RunFacts::default()
         }),
         gates,
         clusters: None,
         expected: None,
-        stage_ends: Vec::new(),
         silent_since: None,
         not_checked: Vec::new(),
         as_of: Timestamp::UNIX_EPOCH,
@@ -150,8 +127,8 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
 
 /// The state that goes with a verdict: `dev` done, `test` under way, where the run has begun.
 fn usual(verdict: Verdict) -> Status {
-    use StageState::{Done, Pending, Stopped, Updating, WaitingAfter};
-    use TaskState::{Open, Pending as Ahead};
+    use GateState::{NotReached as Ahead, Pending as Open};
+    use StageState::{Done, NotReached as Pending, Stopped, Updating, WaitingAfter};
 
     let none = [Ahead; 3];
     match verdict {
@@ -163,7 +140,7 @@ fn usual(verdict: Verdict) -> Status {
             if verdict == Verdict::Unknown {
                 status.run = None;
             }
-            status.progress = None;
+            status.run = None;
             status
         }
         Verdict::InitializationFailed => {
@@ -177,7 +154,7 @@ fn usual(verdict: Verdict) -> Status {
         Verdict::WaitingForApproval => {
             run(verdict, [Done, WaitingAfter, Pending], [Open, Ahead, Ahead])
         }
-        Verdict::Succeeded => run(verdict, [Done; 3], [TaskState::Done; 3]),
+        Verdict::Succeeded => run(verdict, [Done; 3], [GateState::Done; 3]),
         Verdict::Stopped => run(verdict, [Done, Stopped, Pending], none),
         _ => run(verdict, [Done, Updating, Pending], none),
     }
@@ -301,8 +278,8 @@ fn one_that_cannot_get_there_ends_the_wait_for_all_unless_it_is_kept_waiting() {
 
 #[test]
 fn an_approval_is_the_one_that_is_named() {
-    use StageState::{Done, Pending, Skipped, Updating, WaitingAfter, WaitingBefore};
-    use TaskState::{Done as Given, Open, Pending as Ahead};
+    use GateState::{Done as Given, NotReached as Ahead, Pending as Open};
+    use StageState::{Done, NotReached as Pending, Skipped, Updating, WaitingAfter, WaitingBefore};
 
     let cases = [
         // Open now.
@@ -410,12 +387,12 @@ fn an_approval_is_the_one_that_is_named() {
 /// An approval that was given and not taken yet asks nobody anything.
 #[test]
 fn an_approval_that_counts_is_not_open() {
-    use StageState::{Done, Pending, WaitingAfter};
-    use TaskState::{Open, Pending as Ahead};
+    use GateState::{NotReached as Ahead, Pending as Open};
+    use StageState::{Done, NotReached as Pending, WaitingAfter};
 
     let stages = [Done, WaitingAfter, Pending];
     let mut status = run(Verdict::Progressing, stages, [Open, Ahead, Ahead]);
-    status.gates[0].approval = Some(GateState::Given);
+    status.gates[0].state = GateState::Approved;
     for condition in ["approval", "approval=test"] {
         assert_eq!(
             decide(&status, &conditions(condition), false),
@@ -424,7 +401,7 @@ fn an_approval_that_counts_is_not_open() {
     }
     // The controller ignores it: someone has to approve once more.
     let mut status = run(Verdict::WaitingForApproval, stages, [Open, Ahead, Ahead]);
-    status.gates[0].approval = Some(GateState::Ignored);
+    status.gates[0].state = GateState::Ignored;
     let decision = decide(&status, &conditions("approval=test"), false);
     assert_eq!(letter(&decision), 'm');
 }

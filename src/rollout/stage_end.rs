@@ -3,12 +3,14 @@
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::kubefleet::duration;
 
 /// When a stage is expected to end: the least and the most time that it takes, if each cluster takes as
 /// long as clusters of the placement took before. It counts from the document's `asOf`, unless it
 /// counts from an approval or the start of the run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StageEnd {
@@ -16,10 +18,8 @@ pub struct StageEnd {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub after_start: bool,
     /// The approval request from whose approval it counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after_approval: Option<String>,
     /// The approval request that the stage asks for then; absent if the stage ends then.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until_approval: Option<String>,
     /// The least time, as a Go duration.
     #[serde(serialize_with = "duration::serialize")]
