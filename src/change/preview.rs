@@ -154,7 +154,7 @@ impl Preview {
                 | PreviewLine::Status(text)
                 | PreviewLine::Warning(text) => lines.push(&**text),
                 PreviewLine::Picture { plain, .. } => {
-                    lines.extend(plain.iter().map(String::as_str))
+                    lines.extend(plain.iter().map(String::as_str));
                 }
                 PreviewLine::Progress(_) => {}
             }

@@ -183,7 +183,7 @@ fn put(state: &mut State, object: &Object) -> Result<(), PlayObstacle> {
         ObjectBody::Binding(new) if own => replace(&mut state.bindings, new, |it| &it.meta),
         ObjectBody::PolicySnapshot(new) if own => replace(&mut state.policies, new, |it| &it.meta),
         ObjectBody::ResourceSnapshot(new) if own => {
-            replace(&mut state.snapshots, new, |it| &it.meta)
+            replace(&mut state.snapshots, new, |it| &it.meta);
         }
         ObjectBody::Approval(new) if own => replace(&mut state.approvals, new, |it| &it.meta),
         ObjectBody::Override(new) => replace(&mut state.overrides, new, |it| &it.meta),

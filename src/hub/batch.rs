@@ -92,7 +92,7 @@ pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<BatchedRequest> {
                 same.insert(name);
             }
             which @ QuerySelection::All { .. } => {
-                asks.push(BatchedRequest::One(HubQuery { which, ..query }))
+                asks.push(BatchedRequest::One(HubQuery { which, ..query }));
             }
         }
     }

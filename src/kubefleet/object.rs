@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
         while let Some(key) = map.next_key_seed(Key)? {
             match key.as_ref() {
                 "apiVersion" => {
-                    api_version = map.next_value_seed(LenientSeed::<String>::default())?
+                    api_version = map.next_value_seed(LenientSeed::<String>::default())?;
                 }
                 "kind" => kind = map.next_value_seed(LenientSeed::<String>::default())?,
                 // Our own documents may have items that are no objects of the hub.

@@ -487,7 +487,7 @@ impl KnownBefore {
                         let key = (object.kind, it.meta.namespace.as_str(), placement);
                         let clusters = clusters.get(&key);
                         clusters.is_some_and(|clusters| clusters.has(&it.spec.cluster))
-                    }))
+                    }));
                 }
                 ListProgress::Again => kept.clear(),
             }

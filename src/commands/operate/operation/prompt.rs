@@ -89,7 +89,7 @@ fn show(preview: &Preview, ui: &mut Ui) {
     for said in preview.said() {
         match said {
             PreviewLine::Line(line) | PreviewLine::Progress(line) => {
-                ui.preview(std::slice::from_ref(line))
+                ui.preview(std::slice::from_ref(line));
             }
             PreviewLine::Status(text) => ui.status(text),
             PreviewLine::Warning(text) => ui.warning(text),
