@@ -233,7 +233,7 @@ impl Tree<'_> {
         }
         for when in [TaskTime::Before, TaskTime::After] {
             for task in stage.gates.iter().filter(|task| task.when == Some(when)) {
-                cut |= task.state.is_passed();
+                cut |= task.is_passed();
                 if task.is_open() {
                     // The sentence above says until when.
                     let is_told = self.is_told && !task.is_approved();
@@ -373,7 +373,7 @@ fn gate_words(task: &GateFacts, stage: &StageProgress, waits: Option<&str>) -> S
     let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
     let state = match task.until {
         _ if task.state == GateState::NotReached => "not reached".to_owned(),
-        _ if task.state.is_passed() => "done".to_owned(),
+        _ if task.is_passed() => "done".to_owned(),
         _ if over && task.is_approved() => "approved, but the run ended first".to_owned(),
         _ if over => "not passed".to_owned(),
         _ if stopped && task.is_approved() => "approved, takes effect after resume".to_owned(),
@@ -466,7 +466,7 @@ impl TextPaint {
         let text = gate.side();
         match gate.state {
             GateState::NotReached => text.to_owned(),
-            _ if gate.state.is_passed() => self.good(text),
+            _ if gate.is_passed() => self.good(text),
             _ if gate.is_approved() => self.hint(text),
             _ => self.warning(text),
         }

@@ -63,15 +63,15 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
 pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
     let is_approval = gate.task.is_approval();
     let is_open = gate.state == TaskState::Open;
+    let state = match gate.state {
+        TaskState::NotReached => GateState::NotReached,
+        _ => state(rollout, gate),
+    };
     GateFacts {
         stage: gate.stage.to_owned(),
         when: Some(gate.time),
         kind: gate.task.kind.clone(),
-        state: if gate.state == TaskState::NotReached {
-            GateState::NotReached
-        } else {
-            state(rollout, gate)
-        },
+        state,
         request: is_approval.then(|| gate.task.approval_request.clone()),
         wait: gate.wait.filter(|_| !is_approval).map(duration::describe),
         since: gate.since(),
@@ -79,6 +79,7 @@ pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
         ended: gate.ended(),
         answer: gate.own_request().filter(|_| is_open).and_then(answer),
         command: None,
+        is_unnoted: is_open && state == GateState::Accepted,
     }
 }
 

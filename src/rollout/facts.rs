@@ -296,6 +296,9 @@ pub struct GateFacts {
     /// What to run, where there is something to do.
     #[serde(flatten)]
     pub command: Option<CommandLine>,
+    /// Whether the request is accepted, and the run's status does not say so yet.
+    #[serde(skip)]
+    pub is_unnoted: bool,
 }
 
 impl GateFacts {
@@ -306,13 +309,19 @@ impl GateFacts {
 
     /// Whether it is reached and lets nothing through yet.
     pub fn is_open(&self) -> bool {
-        self.state != GateState::NotReached && !self.state.is_passed()
+        self.state != GateState::NotReached && !self.is_passed()
+    }
+
+    /// Whether the run has passed it.
+    pub const fn is_passed(&self) -> bool {
+        self.state.is_passed() && !self.is_unnoted
     }
 
     /// Whether a person approved, which the run has not taken yet.
     pub fn is_approved(&self) -> bool {
         match self.state {
             GateState::Approved => true,
+            GateState::Accepted => self.is_unnoted,
             GateState::RunOver => self.answer.as_ref().is_some_and(|answer| answer.approves),
             _ => false,
         }

@@ -298,7 +298,7 @@ impl TimelineEnd {
             who: TimelineWaiter::Stage(stage),
             on: AwaitedTask::Gate(task),
             span,
-            open: !task.state.is_passed() && !self.is_over,
+            open: !task.is_passed() && !self.is_over,
         })
     }
 }

@@ -481,7 +481,7 @@ fn given(taken: &[Approval]) -> String {
 fn is_taken(status: &Status, request: &str) -> bool {
     let stages = status.run.iter().flat_map(|run| &run.stages);
     let mut gates = stages.flat_map(|stage| &stage.gates);
-    gates.any(|gate| gate.request.as_deref() == Some(request) && gate.state.is_passed())
+    gates.any(|gate| gate.request.as_deref() == Some(request) && gate.is_passed())
 }
 
 /// Whether an approval waits for a person.

@@ -67,7 +67,7 @@ pub(super) fn state_of(task: &GateFacts, stage: &StageProgress) -> &'static str 
     let is_over = stage.state.is_over();
     match task.state {
         GateState::NotReached => "not reached",
-        _ if task.state.is_passed() => "done",
+        _ if task.is_passed() => "done",
         _ if is_over && task.is_approved() => "approved, but the run ended first",
         _ if is_over => "not passed",
         _ if task.is_approved() => "approved, not accepted yet",
@@ -79,7 +79,7 @@ pub(super) fn state_of(task: &GateFacts, stage: &StageProgress) -> &'static str 
 pub(super) fn tone_of(task: &GateFacts, stage: &StageProgress) -> ColorTone {
     match task.state {
         GateState::NotReached => ColorTone::Quiet,
-        _ if task.state.is_passed() => ColorTone::Good,
+        _ if task.is_passed() => ColorTone::Good,
         _ if stage.state.is_over() => ColorTone::Bad,
         _ if task.is_approved() => ColorTone::Moving,
         _ => ColorTone::Waiting,

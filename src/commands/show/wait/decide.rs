@@ -7,7 +7,7 @@ use crate::diagnose::status::Status;
 use crate::exit::Exit;
 use crate::kubefleet::names::DELETE_STAGE;
 use crate::report::Verdict;
-use crate::rollout::{GateState, StageProgress, StageState, TaskTime};
+use crate::rollout::{GateFacts, StageProgress, StageState, TaskTime};
 use crate::words::closest;
 
 /// The word for the stage that removes the placement, whose own name is a label.
@@ -205,18 +205,13 @@ fn is_passed(status: &Status, name: &str, when: Option<TaskTime>) -> bool {
         return false;
     };
     let mut approvals = approvals(stage, when).peekable();
-    approvals.peek().is_some() && approvals.all(GateState::is_passed)
+    approvals.peek().is_some() && approvals.all(|gate| gate.is_passed())
 }
 
 /// The states of a stage's approvals.
-fn approvals(
-    stage: &StageProgress,
-    when: Option<TaskTime>,
-) -> impl Iterator<Item = GateState> + '_ {
+fn approvals(stage: &StageProgress, when: Option<TaskTime>) -> impl Iterator<Item = &GateFacts> {
     let gates = stage.gates.iter();
-    gates
-        .filter(move |gate| gate.request.is_some() && (when.is_none() || when == gate.when))
-        .map(|gate| gate.state)
+    gates.filter(move |gate| gate.request.is_some() && (when.is_none() || when == gate.when))
 }
 
 /// Why a condition cannot be met any more while the run goes on.
@@ -236,7 +231,7 @@ fn impossible(status: &Status, condition: &WaitCondition) -> Option<String> {
         WaitCondition::Approval(None) => {
             let ahead = |stage: &StageProgress| {
                 stage.state != StageState::Skipped
-                    && approvals(stage, None).any(|state| !state.is_passed())
+                    && approvals(stage, None).any(|gate| !gate.is_passed())
             };
             (!stages.is_empty() && !stages.iter().any(ahead)).then(|| "no gate is left".to_owned())
         }
