@@ -160,7 +160,7 @@ fn task_change(was: Option<&GateFacts>, task: &GateFacts, stage: &str) -> Option
     let is_new = |is: fn(&GateFacts) -> bool| is(task) && !was.is_some_and(is);
     let when = task.side();
     // An answer is told with the gate that it opens.
-    let what = if is_new(|gate| gate.is_passed()) {
+    let what = if is_new(GateFacts::is_passed) {
         match &task.request {
             Some(request) => format!("approval {request} is accepted"),
             None => format!("{} is over", task.kind),

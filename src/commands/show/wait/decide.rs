@@ -205,7 +205,7 @@ fn is_passed(status: &Status, name: &str, when: Option<TaskTime>) -> bool {
         return false;
     };
     let mut approvals = approvals(stage, when).peekable();
-    approvals.peek().is_some() && approvals.all(|gate| gate.is_passed())
+    approvals.peek().is_some() && approvals.all(GateFacts::is_passed)
 }
 
 /// The states of a stage's approvals.
