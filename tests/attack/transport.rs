@@ -214,7 +214,8 @@ const ABOUT: [(&[&str], &str); 12] = [
         "/clusterstagedupdateruns/",
     ),
     (&["stop", RUN, "--yes"], "/clusterstagedupdateruns/"),
-    (&["approve", RUN, "--yes"], "/clusterstagedupdateruns/"),
+    // The list has the run.
+    (&["approve", RUN, "--yes"], "/clusterstagedupdateruns"),
     (
         &["wait", RUN, "--for=succeeded", "--timeout=5s"],
         "/clusterstagedupdateruns/",
