@@ -80,8 +80,12 @@ fn the_state_is_the_same_that_diagnose_gives() {
         let status = scene.plugin(&["status"], &word, &json);
         let report = scene.plugin(&["diagnose"], &word, &json);
         assert_eq!(status.code, 4, "{}", status.err);
-        let (status, report) = (status.json(), report.json());
+        let (mut status, report) = (status.json(), report.json());
         assert_eq!(status["verdict"], report["verdict"]);
+        // Only `status` plays the run to say when its stages end.
+        for stage in status["run"]["stages"].as_array_mut().unwrap() {
+            stage.as_object_mut().unwrap().remove("ends");
+        }
         assert_eq!(status["run"], report["run"]);
         assert_eq!(status["notChecked"], json!([]));
         let gate = &status["gates"][0];
