@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::status::Status;
-use kubectl_fleet_stage::inventory::source::{HubQuery, QueryAnswer, Source};
+use kubectl_fleet_stage::inventory::source::{HubQuery, ObjectSource, QueryAnswer};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::Object;
 use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
@@ -143,7 +143,7 @@ struct Counting<'s> {
     asked: Vec<HubQuery>,
 }
 
-impl Source for Counting<'_> {
+impl ObjectSource for Counting<'_> {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.asked.extend_from_slice(queries);
         self.source.answer(queries)

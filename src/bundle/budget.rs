@@ -19,13 +19,13 @@ const ANYWAY: u64 = 4 * MIB;
 
 /// How much a command may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReadLimits {
     bytes: u64,
     /// Whether someone asked for it, and so knows what is read.
     given: bool,
 }
 
-impl Default for Limits {
+impl Default for ReadLimits {
     fn default() -> Self {
         Self {
             bytes: BYTES,
@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ReadLimits {
     /// A limit that someone gave.
     pub const fn new(bytes: u64) -> Self {
         Self { bytes, given: true }
@@ -54,14 +54,14 @@ impl Limits {
 /// What is left of the limits.
 #[derive(Debug)]
 pub(super) struct ReadBudget {
-    limits: Limits,
+    limits: ReadLimits,
     read: u64,
     /// What the objects take.
     pub meter: Meter,
 }
 
 impl ReadBudget {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: ReadLimits) -> Self {
         Self {
             limits,
             read: 0,
@@ -176,14 +176,14 @@ mod tests {
 
     #[test]
     fn memory_follows_what_was_read() {
-        let limits = Limits::default();
+        let limits = ReadLimits::default();
         assert_eq!(limits.memory(0), 4 * MIB);
         assert_eq!(limits.memory(10 * MIB), 94 * MIB);
         assert_eq!(limits.memory(u64::MAX), 768 * MIB);
-        let given = Limits::new(400 * MIB);
+        let given = ReadLimits::new(400 * MIB);
         assert_eq!(given.memory(0), 1_200 * MIB);
-        assert_eq!(Limits::new(1).memory(0), 4 * MIB);
-        let mut budget = ReadBudget::new(Limits::new(10));
+        assert_eq!(ReadLimits::new(1).memory(0), 4 * MIB);
+        let mut budget = ReadBudget::new(ReadLimits::new(10));
         budget.take(7);
         assert_eq!(budget.left(), 3);
         budget.take(7);

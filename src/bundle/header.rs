@@ -21,7 +21,7 @@ pub struct BundleTarget {
 
 /// A header document, or what several of them say together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct BundleHeader {
     pub collected_at: Option<Timestamp>,
     pub kinds: BTreeMap<Kind, Outcome>,
     pub target: Option<BundleTarget>,
@@ -31,7 +31,7 @@ pub(super) struct Header {
     pub objects: Option<u64>,
 }
 
-impl Header {
+impl BundleHeader {
     /// Reads a header. What it says wrongly is unknown, and worth a warning.
     pub(super) fn read(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Self {
         let text = |value: &Value, key: &str| {

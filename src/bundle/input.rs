@@ -269,13 +269,13 @@ fn members(
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::Limits;
+    use super::super::budget::ReadLimits;
     use super::*;
 
     #[test]
     fn endless_input_ends_at_the_limit() {
         let place = FilePlace::default();
-        let mut budget = ReadBudget::new(Limits::new(4 << 20));
+        let mut budget = ReadBudget::new(ReadLimits::new(4 << 20));
         let mut read = |bytes| limited(io::repeat(b'x').take(bytes), &place, 0, &mut budget);
         assert_eq!(read(3 << 20).unwrap().len(), 3 << 20);
         // All inputs together.

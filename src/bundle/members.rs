@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::error::FilePlace;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::object::OWN_API_VERSION;
-use crate::mask::{self, Masked};
+use crate::mask::{self, MaskedValue};
 use crate::member::{
     MemberGap, MemberKind, MemberObject, MemberObservation, MemberQuery, Outcome, QuerySelection,
 };
@@ -177,7 +177,7 @@ pub struct MemberDocument {
     pub items: Vec<Value>,
     /// What was masked: in which object of the cluster, and where.
     #[serde(skip)]
-    pub masked: Vec<(MemberKind, String, String, Masked)>,
+    pub masked: Vec<(MemberKind, String, String, MaskedValue)>,
 }
 
 impl MemberDocument {

@@ -22,13 +22,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-pub use budget::{Limits, parse as parse_size};
+pub use budget::{ReadLimits, parse as parse_size};
 pub use error::{FilePlace, ReadError};
 pub use header::BundleTarget;
 pub use input::Input;
 
 use crate::inventory::source::{
-    HubFacts, HubQuery, Labels, ObjectTexts, Outcome, QueryAnswer, QuerySelection, Source,
+    HubFacts, HubQuery, Labels, ObjectSource, ObjectTexts, Outcome, QueryAnswer, QuerySelection,
 };
 use crate::kubefleet::object::{KeptObjects, Object, ParsedDocument};
 use crate::kubefleet::run::UpdateRun;
@@ -36,7 +36,7 @@ use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{MemberErrand, MemberObservation};
 use budget::ReadBudget;
-use header::Header;
+use header::BundleHeader;
 
 /// Objects that were read from files, and what their headers say of what is missing.
 #[derive(Debug, Default)]
@@ -78,14 +78,14 @@ const MAX_WARNINGS: usize = 100;
 
 /// Reads inputs into one bundle, with all that a diagnosis reads.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
-    read_within(inputs, KeptObjects::CONTENT, Limits::default())
+    read_within(inputs, KeptObjects::CONTENT, ReadLimits::default())
 }
 
 /// The same, within limits; what is to be kept is.
 pub fn read_within(
     inputs: Vec<Input>,
     keep: impl Into<KeptObjects>,
-    limits: Limits,
+    limits: ReadLimits,
 ) -> Result<Bundle, ReadError> {
     let keep = keep.into();
     let mut budget = ReadBudget::new(limits);
@@ -109,7 +109,7 @@ pub fn read_within(
             let mut expected = None;
             for (kind, fields) in own {
                 if kind == "Bundle" {
-                    let header = Header::read(place, &fields, &mut warnings);
+                    let header = BundleHeader::read(place, &fields, &mut warnings);
                     if let Some(objects) = header.objects {
                         *expected.get_or_insert(0) += objects;
                     }
@@ -161,7 +161,7 @@ pub fn read_within(
     let texts = texts(all.texts, &objects);
     // Not by file, so that the order of the files changes nothing.
     headers.sort_by_cached_key(|header| format!("{header:?}"));
-    let mut header = Header::merge(&headers, &mut warnings);
+    let mut header = BundleHeader::merge(&headers, &mut warnings);
     for (kind, read) in all.partial {
         header::merge_outcome(&mut header.kinds, kind, Outcome::Cut(read));
     }
@@ -418,7 +418,7 @@ impl Bundle {
     }
 }
 
-impl Source for Bundle {
+impl ObjectSource for Bundle {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.answer_around(queries, None)
     }

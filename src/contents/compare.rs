@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::{Identity, Manifest, SecretDisplay};
+use super::{Manifest, ManifestKey, SecretDisplay};
 use crate::mask::{MASK, mask_with};
 use crate::words::worded;
 
@@ -40,7 +40,7 @@ pub enum SecretChange {
 /// One resource that differs.
 #[derive(Debug, Clone)]
 pub struct ContentChange {
-    pub identity: Identity,
+    pub identity: ManifestKey,
     /// The version in which it is written: that of the second where there is one.
     pub api_version: String,
     /// What happened to it.
@@ -57,9 +57,9 @@ pub fn compare(
     after: Vec<Manifest>,
     secrets: SecretDisplay,
 ) -> Vec<ContentChange> {
-    let mut pairs: BTreeMap<(Identity, usize), [Option<Manifest>; 2]> = BTreeMap::new();
+    let mut pairs: BTreeMap<(ManifestKey, usize), [Option<Manifest>; 2]> = BTreeMap::new();
     for (side, manifests) in [before, after].into_iter().enumerate() {
-        let mut seen: HashMap<Identity, usize> = HashMap::new();
+        let mut seen: HashMap<ManifestKey, usize> = HashMap::new();
         for manifest in manifests {
             // Nothing is there twice, but what a user edited by hand may be.
             let times = seen.entry(manifest.identity.clone()).or_default();
@@ -77,7 +77,7 @@ pub fn compare(
 }
 
 fn change(
-    identity: Identity,
+    identity: ManifestKey,
     pair: [Option<Manifest>; 2],
     secrets: SecretDisplay,
 ) -> Option<ContentChange> {

@@ -16,12 +16,12 @@ pub use compare::{ChangeKind, ContentChange, SecretChange, compare};
 
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::mask::{self, Masked};
+use crate::mask::{self, MaskedValue};
 
 /// Which object a manifest describes. Its version is not part of it: an object that is written in
 /// another version is changed, not another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Identity {
+pub struct ManifestKey {
     pub kind: String,
     pub group: String,
     /// The namespace; empty where it has none.
@@ -29,7 +29,7 @@ pub struct Identity {
     pub name: String,
 }
 
-impl Identity {
+impl ManifestKey {
     /// What a value is.
     pub fn of(value: &Value) -> Self {
         let meta = value.get("metadata").unwrap_or(&Value::Null);
@@ -61,7 +61,7 @@ impl Identity {
 #[derive(Debug, Clone)]
 pub struct Manifest {
     /// Which object it describes.
-    pub identity: Identity,
+    pub identity: ManifestKey,
     /// Its API version, with the group.
     pub api_version: String,
     /// Its length as JSON.
@@ -79,7 +79,7 @@ impl Manifest {
     /// The manifest that is a value.
     pub fn of(value: Value, bytes: usize) -> Self {
         Self {
-            identity: Identity::of(&value),
+            identity: ManifestKey::of(&value),
             api_version: word(&value, "apiVersion").to_owned(),
             bytes,
             value,
@@ -138,12 +138,12 @@ impl SnapshotSize {
 #[serde(default)]
 struct Snapshot<'t> {
     #[serde(borrow)]
-    spec: Option<Spec<'t>>,
+    spec: Option<SnapshotSpec<'t>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Spec<'t> {
+struct SnapshotSpec<'t> {
     #[serde(borrow)]
     selected_resources: Option<Vec<&'t RawValue>>,
 }
@@ -219,7 +219,7 @@ fn read(texts: Vec<&RawValue>) -> Vec<Manifest> {
 }
 
 /// Masks manifests, and says how many values of which one: by its place.
-pub fn mask(manifests: &mut [Manifest]) -> BTreeMap<usize, Vec<Masked>> {
+pub fn mask(manifests: &mut [Manifest]) -> BTreeMap<usize, Vec<MaskedValue>> {
     manifests
         .iter_mut()
         .enumerate()

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use crate::kubefleet::binding::{Binding, FieldDifference};
 use crate::kubefleet::{ObjectRef, duration};
@@ -29,7 +29,7 @@ impl ComparedBinding {
     /// The fields: from the binding, else from the Work, with the object and where they stand.
     pub(super) fn fields<'i>(
         self,
-        cx: &Context<'i>,
+        cx: &DiagnosisContext<'i>,
         failing: &FailingCluster<'i>,
         manifest: &ManifestTrouble<'i>,
     ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
@@ -81,7 +81,7 @@ impl ComparedBinding {
 
 /// What is at fault, and where.
 pub struct AffectedObject<'a, 'i> {
-    pub cx: &'a Context<'i>,
+    pub cx: &'a DiagnosisContext<'i>,
     /// The first object, on the first of the clusters.
     pub manifest: &'a ManifestTrouble<'i>,
     pub on: Vec<&'a FailingCluster<'i>>,
@@ -90,7 +90,7 @@ pub struct AffectedObject<'a, 'i> {
 
 impl<'a, 'i> AffectedObject<'a, 'i> {
     pub(super) fn new(
-        cx: &'a Context<'i>,
+        cx: &'a DiagnosisContext<'i>,
         all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
     ) -> Option<Self> {
         let manifest = all.first()?.1;

@@ -1,6 +1,6 @@
 //! What continuing a run does to clusters that another run has updated since.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::problems::put_there;
 use crate::rollout::content::{self, GoesBack, would_go_back};
 use crate::rollout::{Phase, Rollout, rollout_started};
@@ -34,7 +34,7 @@ pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
 
 /// What another run has done to the clusters of a run that rests, in one sentence; `None` where
 /// nothing.
-pub(super) fn overtaken(cx: &Context<'_>) -> Option<String> {
+pub(super) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String> {
     let rollout = cx.rollout.as_ref().filter(|_| cx.is_resting())?;
     let back = would_go_back(rollout);
     if !back.is_empty() {

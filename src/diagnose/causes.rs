@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::outlook::fails_when;
 use super::{member_findings, rules};
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
@@ -258,7 +258,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
 
 /// Where a run cannot pass its next check, that is what to decide about, and nothing that lets it
 /// continue helps.
-pub(super) fn order_steps(cx: &Context<'_>, findings: &mut [Finding]) {
+pub(super) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let ends = |finding: &Finding| ENDS_RUN.contains(&finding.code.as_str());
     let of_now = |finding: &&Finding| {
         finding.severity == Severity::Warning && finding.caused_by.is_empty() && ends(finding)

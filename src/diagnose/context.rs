@@ -17,7 +17,7 @@ use crate::words::CommandLine;
 
 /// One diagnosis at work.
 #[derive(Debug)]
-pub struct Context<'i> {
+pub struct DiagnosisContext<'i> {
     pub inventory: &'i Inventory,
     /// The run, understood; `None` for a placement without one.
     pub rollout: Option<Rollout<'i>>,
@@ -46,7 +46,7 @@ pub struct FailureView<'i> {
     pub causes: Vec<Cause>,
 }
 
-impl<'i> Context<'i> {
+impl<'i> DiagnosisContext<'i> {
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
@@ -13,7 +13,7 @@ use crate::words::{CommandLine, count, enumerate};
 /// Names the content in every step that starts a run: `(the current content, now snapshot 4; 3
 /// clusters have 3)`. One that takes clusters back is disruptive, and says so to the command, which
 /// refuses it otherwise.
-pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
+pub(super) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     for remedy in findings.iter_mut().flat_map(|it| &mut it.remedies) {
         let Some((content, is_older)) = remedy.command.as_ref().and_then(|it| content(cx, it))
         else {
@@ -59,7 +59,7 @@ fn with_content(action: &str, content: &str) -> String {
 
 /// What a command rolls out, what the clusters have, and whether it takes them back by a new run
 /// that is no rollback; `None` for one that starts no run.
-fn content(cx: &Context<'_>, command: &CommandLine) -> Option<(String, bool)> {
+fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, bool)> {
     let inventory = cx.inventory;
     let elsewhere = command.value_of("-n").unwrap_or_default() != inventory.scope.namespace();
     let named = || inventory.run_on(command.operand(0)?).or(cx.run());

@@ -1,6 +1,6 @@
 //! What could not be judged, and why: silence is never health.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::member_findings;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
@@ -10,7 +10,7 @@ use crate::report::NotChecked;
 use crate::rollout::Health;
 
 /// The gaps of a case, sorted.
-pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
+pub(super) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
     let inventory = cx.inventory;
     let mut gaps = Vec::new();
     for (kind, why) in &inventory.gaps {
@@ -67,7 +67,7 @@ pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
 
 /// Whether an override is at fault: it could not be used when the run was initialized, or on a
 /// cluster since.
-fn overrides_matter(cx: &Context<'_>) -> bool {
+fn overrides_matter(cx: &DiagnosisContext<'_>) -> bool {
     let refused = |cause: &Cause| {
         matches!(
             cause,
@@ -80,7 +80,7 @@ fn overrides_matter(cx: &Context<'_>) -> bool {
 }
 
 /// Whether at least one object of the kind was seen that belongs to the case.
-fn seen(cx: &Context<'_>, kind: Kind) -> bool {
+fn seen(cx: &DiagnosisContext<'_>, kind: Kind) -> bool {
     let inventory = cx.inventory;
     match kind.concept() {
         Concept::UpdateRun => inventory.runs.items.len() > 1,

@@ -1,6 +1,6 @@
 //! What a gate opens.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::rule::Rule;
 use super::{back, verdict};
 use crate::kubefleet::run::UpdateRun;
@@ -10,7 +10,7 @@ use crate::rollout::{ClusterState, Gate, Rollout, TaskState, TaskTime, rollback}
 use crate::words::enumerate;
 
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
-pub(super) fn opens(cx: &Context<'_>, gate: &Gate<'_>) -> String {
+pub(super) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> String {
     let Some(rollout) = &cx.rollout else {
         return "the run continue".to_owned();
     };
@@ -77,7 +77,10 @@ pub(super) fn opens(cx: &Context<'_>, gate: &Gate<'_>) -> String {
 }
 
 /// The gate of which the summary tells what it opens.
-pub(super) fn told<'r, 'i>(cx: &Context<'_>, rollout: &'r Rollout<'i>) -> Option<&'r Gate<'i>> {
+pub(super) fn told<'r, 'i>(
+    cx: &DiagnosisContext<'_>,
+    rollout: &'r Rollout<'i>,
+) -> Option<&'r Gate<'i>> {
     let speaks = cx.verdict == Verdict::WaitingForApproval
         && cx.outlook.aborts(cx.verdict).is_none()
         && back::overtaken(cx).is_none();
@@ -87,7 +90,7 @@ pub(super) fn told<'r, 'i>(cx: &Context<'_>, rollout: &'r Rollout<'i>) -> Option
 
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`
 /// where it lists one, or where the verdict is another.
-pub(super) fn unlisted(cx: &Context<'_>, rule: &Rule, approval: bool) -> Option<Finding> {
+pub(super) fn unlisted(cx: &DiagnosisContext<'_>, rule: &Rule, approval: bool) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let (verdict, what) = if approval {
         (Verdict::WaitingForApproval, "an approval")
@@ -175,7 +178,7 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
 }
 
 /// Adds how to hold a rollout back that waits at a gate: a gate cannot be rejected.
-pub(super) fn hold_back(cx: &Context<'_>, finding: Finding) -> Finding {
+pub(super) fn hold_back(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let Some(rollout) = &cx.rollout else {
         return finding;
     };
@@ -209,7 +212,7 @@ pub(super) fn hold_back(cx: &Context<'_>, finding: Finding) -> Finding {
 }
 
 /// The snapshot to which `rollback` would go.
-fn went_before<'i>(cx: &Context<'i>) -> Option<&'i str> {
+fn went_before<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
     let good = rollback::last_good(cx.inventory, cx.run()?);
     good.ok().map(|good| good.index)
 }

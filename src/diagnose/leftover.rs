@@ -3,7 +3,7 @@
 use crate::report::{ComposeText, Finding};
 use jiff::SignedDuration;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{ObjectRef, duration};
@@ -25,7 +25,7 @@ pub(super) struct PlacementLeftover<'i> {
 
 impl<'i> PlacementLeftover<'i> {
     /// What is left for a cluster; `None` where nothing is known to be.
-    pub fn of(cx: &Context<'i>, cluster: &'i str) -> Option<Self> {
+    pub fn of(cx: &DiagnosisContext<'i>, cluster: &'i str) -> Option<Self> {
         let inventory = cx.inventory;
         let works: Vec<&Work> = inventory
             .works

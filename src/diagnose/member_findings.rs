@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 use super::affected::AffectedObject;
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::members::needed;
 use super::objects::grouped;
@@ -45,7 +45,7 @@ pub(super) const WHY_NOT_AVAILABLE: [&str; 22] = [
 const SHOWN: usize = 3;
 
 /// What is worth a look: for each cluster in trouble the objects that do not become available.
-pub(super) fn errands(cx: &Context<'_>) -> Vec<MemberErrand> {
+pub(super) fn errands(cx: &DiagnosisContext<'_>) -> Vec<MemberErrand> {
     let mut errands: BTreeMap<&str, MemberErrand> = BTreeMap::new();
     for failing in &cx.troubles {
         let wanted: BTreeSet<_> = failing
@@ -88,7 +88,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<MemberErrand> {
 }
 
 /// The Jobs that a cluster is sent: a few.
-pub(super) fn jobs(cx: &Context<'_>, failing: &FailingCluster<'_>) -> Vec<WantedWorkload> {
+pub(super) fn jobs(cx: &DiagnosisContext<'_>, failing: &FailingCluster<'_>) -> Vec<WantedWorkload> {
     let sent = SentManifest::all(cx, failing).filter(|sent| {
         let manifest = sent.manifest;
         manifest.kind == "Job" && group_of(&manifest.api_version) == "batch"
@@ -117,7 +117,7 @@ fn wanted(manifest: &ManifestTrouble<'_>) -> Option<WantedWorkload> {
 }
 
 /// The name of one of the cluster's Works.
-fn work(cx: &Context<'_>, binding: &Binding) -> String {
+fn work(cx: &DiagnosisContext<'_>, binding: &Binding) -> String {
     let works = cx.inventory.works_of(binding);
     works.map(|work| work.meta.name.as_str()).min().map_or_else(
         || names::work(cx.inventory.scope.namespace(), &cx.inventory.placement_name),
@@ -144,7 +144,7 @@ impl<'i> MemberSighting<'_, 'i> {
     }
 
     /// The object as a workload with pods.
-    pub fn view(&self, cx: &Context<'_>) -> Option<WorkloadView<'i>> {
+    pub fn view(&self, cx: &DiagnosisContext<'_>) -> Option<WorkloadView<'i>> {
         let kind = self.wanted.kind;
         let found = self.look.workloads(kind);
         let workload = found.into_iter().find(|workload| {
@@ -162,7 +162,7 @@ impl<'i> MemberSighting<'_, 'i> {
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-pub(super) fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<MemberSighting<'a, 'i>> {
+pub(super) fn seen<'a, 'i>(cx: &'a DiagnosisContext<'i>) -> Vec<MemberSighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;
@@ -213,7 +213,7 @@ impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
 /// Makes a finding for every object of which `find` finds something in a cluster that was looked
 /// into. `describe` gives what follows the colon of the sentence, the evidence and the remedies.
 pub(super) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
-    cx: &'a Context<'i>,
+    cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     find: impl Fn(&MemberSighting<'a, 'i>) -> ReadResult,
     describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
@@ -241,7 +241,7 @@ pub(super) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
 
 /// Makes a finding for every workload with pods in a state that `find` recognizes.
 pub(super) fn per_pod<'a, 'i, T>(
-    cx: &'a Context<'i>,
+    cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     find: impl Fn(&PodTrouble<'i>) -> Option<T>,
     describe: impl Fn(&SameTrouble<'a, 'i, (PodTrouble<'i>, T)>, Finding) -> Finding,
@@ -261,7 +261,7 @@ pub(super) fn per_pod<'a, 'i, T>(
 
 /// Adds how far the rollouts of an object have come in the clusters that were looked into.
 pub(super) fn statuses(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     subject: &Subject,
     clusters: &[&str],
     mut finding: Finding,
@@ -464,7 +464,7 @@ pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
 }
 
 /// Says how to look into the clusters too, when nobody did.
-pub(super) fn invite(cx: &Context<'_>, clusters: &[&str], finding: Finding) -> Finding {
+pub(super) fn invite(cx: &DiagnosisContext<'_>, clusters: &[&str], finding: Finding) -> Finding {
     let looks = &cx.inventory.looks;
     if clusters.iter().any(|cluster| looks.contains_key(*cluster)) {
         return finding;
@@ -487,7 +487,7 @@ pub(super) fn invite(cx: &Context<'_>, clusters: &[&str], finding: Finding) -> F
 const INSIDE: &str = "objects in the member cluster";
 
 /// What could not be seen in the clusters that were to be looked into, and why.
-pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
+pub(super) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
     let mut gaps: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let mut single = Vec::new();
     if cx.inventory.looks.is_empty() {

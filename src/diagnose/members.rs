@@ -1,6 +1,6 @@
 //! The member clusters that a rollout still needs.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::ownership;
 use super::rule::Rule;
@@ -38,7 +38,7 @@ impl NeededMember<'_> {
 
 /// The clusters that an unfinished run has not completed, or those in trouble of a placement
 /// without a run.
-pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<NeededMember<'i>> {
+pub(super) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
     let trouble = |name: &str| cx.troubles.iter().find(|failing| failing.cluster == name);
     // What fails before the Work is written is no matter of the agent.
     let on_hub = |failing: Option<&FailingCluster<'_>>| {

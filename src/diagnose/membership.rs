@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
@@ -161,7 +161,7 @@ pub(super) fn stage_at(run: &UpdateRun, index: u64) -> Option<(&StageStatus, Opt
 }
 
 /// The name of the stage in which the run recorded a cluster.
-pub(super) fn recorded_stage<'i>(cx: &Context<'i>, cluster: &str) -> Option<&'i str> {
+pub(super) fn recorded_stage<'i>(cx: &DiagnosisContext<'i>, cluster: &str) -> Option<&'i str> {
     let run = cx.run()?;
     run.status
         .stages

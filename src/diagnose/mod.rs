@@ -38,13 +38,13 @@ mod verdict;
 
 use jiff::Timestamp;
 
-use crate::inventory::source::{HubFacts, Source};
+use crate::inventory::source::{HubFacts, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::member::MemberErrand;
 use crate::report::{Report, Subject, Verdict};
 use crate::rollout::Rollout;
-use context::Context;
+use context::DiagnosisContext;
 pub use similar;
 pub use texts::texts;
 
@@ -55,7 +55,7 @@ pub fn docs_url(code: &str) -> String {
 
 /// Walks a source around an update run or a placement and explains it.
 pub fn diagnose(
-    source: &mut dyn Source,
+    source: &mut dyn ObjectSource,
     hub: &HubFacts,
     target: &ObjectRef,
     now: Timestamp,
@@ -71,7 +71,7 @@ pub fn diagnose(
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
 /// that do not become available there.
 pub fn errands(inventory: &Inventory) -> Vec<MemberErrand> {
-    member_findings::errands(&Context::new(inventory))
+    member_findings::errands(&DiagnosisContext::new(inventory))
 }
 
 /// The verdict about a run, as its report gives it.
@@ -80,8 +80,8 @@ pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
 }
 
 /// What rules and sentences read, with the finding named for which the run will fail.
-fn understand(inventory: &Inventory) -> Context<'_> {
-    let mut cx = Context::new(inventory);
+fn understand(inventory: &Inventory) -> DiagnosisContext<'_> {
+    let mut cx = DiagnosisContext::new(inventory);
     if let Some(fails) = cx.outlook.fails() {
         let ends = rules::ALL
             .iter()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::affected::AffectedObject;
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::ownership;
 use super::rule::Rule;
@@ -17,7 +17,7 @@ const SHOWN: usize = 3;
 /// Makes a finding for every object on a troubled cluster that the rule owns. Objects of the same
 /// name on several clusters become one finding. `describe` gives the sentence and adds the remedies.
 pub(super) fn per_object(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
@@ -30,7 +30,7 @@ pub(super) fn per_object(
 /// Makes a finding for everything that `subject` finds at fault, with all objects and clusters
 /// that it concerns.
 pub(super) fn per_subject(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
     describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
@@ -60,7 +60,7 @@ pub(super) fn per_subject(
 /// One finding, still without words, for what is at fault for one subject, in one stage, and
 /// explains the verdict or does not.
 pub(super) fn grouped<'a, 'i: 'a, X>(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     found: impl Iterator<Item = (Subject, &'a FailingCluster<'i>, X)>,
 ) -> Vec<(Finding, Vec<X>)> {
@@ -90,19 +90,19 @@ pub(super) fn grouped<'a, 'i: 'a, X>(
 pub trait RepairPlace: Sized {
     /// Adds what follows a repair on the member clusters: the same run continues by itself.
     #[must_use]
-    fn then_continues(self, cx: &Context<'_>) -> Self;
+    fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self;
 
     /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
     #[must_use]
-    fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self;
+    fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
 
     /// Adds a repair of how the content is applied, which needs a new run with the same content.
     #[must_use]
-    fn same_content(self, cx: &Context<'_>, repair: impl Into<String>) -> Self;
+    fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
 }
 
 impl RepairPlace for Finding {
-    fn then_continues(self, cx: &Context<'_>) -> Self {
+    fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
             return self;
         };
@@ -121,7 +121,7 @@ impl RepairPlace for Finding {
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }
 
-    fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self {
+    fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
         let repair = repair.into();
         match cx.run().and_then(|run| run.spec.pinned()) {
             Some(index) => self.fix(format!(
@@ -132,7 +132,7 @@ impl RepairPlace for Finding {
         }
     }
 
-    fn same_content(self, cx: &Context<'_>, repair: impl Into<String>) -> Self {
+    fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
         self.fix_with(repair, cx.new_run_command())
     }
 }
@@ -144,7 +144,7 @@ pub(super) fn clusters(on: &[&FailingCluster<'_>]) -> String {
 
 /// A finding about one cluster whose binding shows the trouble.
 pub(super) fn on_cluster(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: Subject,
     message: String,
@@ -158,7 +158,7 @@ pub(super) fn on_cluster(
 /// A finding about clusters in one stage, with what the first of their bindings show. Its message
 /// is still to be written.
 fn on_clusters(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: Subject,
     on: &[&FailingCluster<'_>],
@@ -182,7 +182,7 @@ fn on_clusters(
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
 /// troubles that are in no object's condition.
 pub(super) fn per_trouble<'a, 'i>(
-    cx: &'a Context<'i>,
+    cx: &'a DiagnosisContext<'i>,
     rule: &Rule,
     subject: impl Fn(&FailingCluster<'i>) -> Option<Subject>,
     describe: impl Fn(&[&'a FailingCluster<'i>], Finding) -> Finding,

@@ -1,6 +1,6 @@
 //! Why overrides cannot be applied, as rendering the content shows it.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::rendered::rendered;
 use crate::kubefleet::messages::BindingProblem;
@@ -21,7 +21,7 @@ pub(super) fn refusing(failing: &FailingCluster<'_>) -> Option<WorkGenerator> {
 }
 
 /// What cannot be applied on the clusters on which an override fails, as far as the texts tell.
-pub(super) fn faults(cx: &Context<'_>) -> Vec<RenderFault> {
+pub(super) fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
     let mut found = Vec::new();
     let failing = cx.troubles.iter();
     let mut refusing = failing

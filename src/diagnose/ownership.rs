@@ -1,7 +1,7 @@
 //! Which rule speaks of a trouble. Every problem belongs to one rule, so that no cluster that does
 //! not finish is left without a word, and none is spoken of twice.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use crate::kubefleet::messages::{BindingProblem, ManifestProblem, WorkState};
 use crate::kubefleet::reasons;
@@ -129,13 +129,13 @@ const fn of_work(state: WorkState) -> Option<&'static str> {
 }
 
 /// Whether a rule speaks of the cluster's trouble and explains the verdict with it.
-pub(super) fn is_explained(cx: &Context<'_>, failing: &FailingCluster<'_>) -> bool {
+pub(super) fn is_explained(cx: &DiagnosisContext<'_>, failing: &FailingCluster<'_>) -> bool {
     failing.explains(cx.verdict) && !of_trouble(failing).is_empty()
 }
 
 /// The troubled clusters of which the rule speaks.
 pub(super) fn troubles<'a, 'i>(
-    cx: &'a Context<'i>,
+    cx: &'a DiagnosisContext<'i>,
     code: &'static str,
 ) -> impl Iterator<Item = &'a FailingCluster<'i>> {
     cx.troubles

@@ -1,6 +1,6 @@
 //! Who took over a binding while a run was working on its cluster.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::UpdateRun;
@@ -32,7 +32,7 @@ pub(super) struct WinningRun<'i> {
 }
 
 /// The clusters that the failure names as lost, or the one that a live run is going to end with.
-pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<LostCluster<'c, 'i>> {
+pub(super) fn lost<'c, 'i>(cx: &'c DiagnosisContext<'i>) -> Vec<LostCluster<'c, 'i>> {
     cx.causes()
         .chain(&cx.foreseen)
         .filter_map(|cause| match cause {
@@ -62,7 +62,10 @@ pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<LostCluster<'c, 'i>> {
 }
 
 /// The run, other than the case's own, that wrote the binding last.
-pub(super) fn winner<'i>(cx: &Context<'i>, binding: &'i Binding) -> Option<WinningRun<'i>> {
+pub(super) fn winner<'i>(
+    cx: &DiagnosisContext<'i>,
+    binding: &'i Binding,
+) -> Option<WinningRun<'i>> {
     let own = cx.run()?;
     let inventory = cx.inventory;
     if let Some(writer) = rollout_started(binding).run

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::tried;
 use crate::kubefleet::messages::essence;
 use crate::report::{Effect, Finding, Remedy};
@@ -13,7 +13,7 @@ const GOING: [&str; 2] = ["FS101", "FS206"];
 
 /// Puts a look before a step that starts a run, where that run would be refused for what is in no
 /// finding.
-pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
+pub(super) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let codes: BTreeSet<String> = findings.iter().map(|it| it.code.clone()).collect();
     for finding in findings {
         let makes = |it: &Remedy| it.command.clone().filter(tried::makes_a_run);
@@ -37,7 +37,11 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     }
 }
 
-fn look(cx: &Context<'_>, command: &CommandLine, codes: &BTreeSet<String>) -> Option<Remedy> {
+fn look(
+    cx: &DiagnosisContext<'_>,
+    command: &CommandLine,
+    codes: &BTreeSet<String>,
+) -> Option<Remedy> {
     let placement = cx.placement_object();
     if cx.inventory.is_placement_going() {
         let is_told = GOING.iter().any(|code| codes.contains(*code));

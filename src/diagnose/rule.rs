@@ -1,7 +1,7 @@
 //! What a rule is: its data, and how it finds what it is about.
 
 use super::affected::AffectedObject;
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::problems::Problem;
@@ -31,15 +31,15 @@ pub struct Rule {
 #[derive(Debug)]
 pub enum RuleSearch {
     /// In everything that was collected.
-    Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
+    Whole(fn(&DiagnosisContext<'_>, &Rule) -> Vec<Finding>),
     /// The same, where there is one at most.
-    One(fn(&Context<'_>, &Rule) -> Option<Finding>),
+    One(fn(&DiagnosisContext<'_>, &Rule) -> Option<Finding>),
     /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
     Object(fn(&AffectedObject<'_, '_>, Finding) -> Finding),
     /// At one of the approvals that a live run waits for.
-    Approval(fn(&Context<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
+    Approval(fn(&DiagnosisContext<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
     /// In one of the causes that the text of a failed run names.
-    Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
+    Cause(fn(&DiagnosisContext<'_>, &Rule, &Cause) -> Option<Finding>),
 }
 
 impl Rule {

@@ -1,7 +1,7 @@
 //! Findings about what a run failed for, or will fail for when it is checked next: one way to write
 //! them for all rules.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::outlook::fails_when;
 use super::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
@@ -11,7 +11,7 @@ use crate::rollout::Phase;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.
 pub(super) fn finding(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     subject: impl Into<Subject>,
     message: impl Into<String>,
@@ -35,7 +35,7 @@ pub(super) fn finding(
 }
 
 /// Whether the run failed before it had done anything.
-pub(super) fn initializing(cx: &Context<'_>) -> bool {
+pub(super) fn initializing(cx: &DiagnosisContext<'_>) -> bool {
     cx.failure
         .as_ref()
         .is_some_and(|failure| failure.initializing)
@@ -43,7 +43,12 @@ pub(super) fn initializing(cx: &Context<'_>) -> bool {
 
 /// A refusal as a run met it, and a new run, which every repair needs: a failed one never
 /// continues.
-pub(super) fn refused(cx: &Context<'_>, rule: &Rule, problem: Problem, fixed: bool) -> Finding {
+pub(super) fn refused(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    problem: Problem,
+    fixed: bool,
+) -> Finding {
     let mut finding = told(cx, rule, problem);
     if fixed {
         finding.remedies.clear();
@@ -53,7 +58,7 @@ pub(super) fn refused(cx: &Context<'_>, rule: &Rule, problem: Problem, fixed: bo
 }
 
 /// The same for a snapshot that a run asks for: what it asks for is the first that was read.
-pub(super) fn asked(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
+pub(super) fn asked(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem) -> Finding {
     let evidence = problem.evidence.clone();
     let asked = cx.run().map(|run| &run.spec.snapshot_index);
     let mut problem = Problem {
@@ -66,7 +71,7 @@ pub(super) fn asked(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding 
 }
 
 /// The same without a new run.
-pub(super) fn told(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
+pub(super) fn told(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem) -> Finding {
     let mut finding = finding(cx, rule, problem.subject, problem.message);
     finding.stage = problem.stage;
     finding.clusters = problem.clusters;
@@ -76,7 +81,7 @@ pub(super) fn told(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
 }
 
 /// The live run that will be checked against its recorded state again: initialized and not over.
-pub(super) fn live_run<'i>(cx: &Context<'i>) -> Option<&'i UpdateRun> {
+pub(super) fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i UpdateRun> {
     let rollout = cx.rollout.as_ref()?;
     matches!(
         rollout.phase,
@@ -86,12 +91,12 @@ pub(super) fn live_run<'i>(cx: &Context<'i>) -> Option<&'i UpdateRun> {
 }
 
 /// The end of a sentence about a live run that cannot pass its next check.
-pub(super) fn will_fail(cx: &Context<'_>) -> String {
+pub(super) fn will_fail(cx: &DiagnosisContext<'_>) -> String {
     format!("so the run will fail {}", fails_when(cx.verdict))
 }
 
 /// The end of a sentence about what ends a run: nothing, once it has failed.
-pub(super) fn so(cx: &Context<'_>) -> String {
+pub(super) fn so(cx: &DiagnosisContext<'_>) -> String {
     match cx.failure {
         Some(_) => String::new(),
         None => format!(", {}", will_fail(cx)),
@@ -99,7 +104,7 @@ pub(super) fn so(cx: &Context<'_>) -> String {
 }
 
 /// Until when a change under a live run can be undone.
-pub(super) fn in_time(cx: &Context<'_>) -> &'static str {
+pub(super) fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
     match cx.verdict {
         Verdict::Stopped => "before you resume the run",
         Verdict::NotStarted => "before you start the run",
@@ -108,7 +113,11 @@ pub(super) fn in_time(cx: &Context<'_>) -> &'static str {
 }
 
 /// Adds the step after what ends a run: a new one takes its place.
-pub(super) fn new_run(cx: &Context<'_>, finding: Finding, action: impl Into<String>) -> Finding {
+pub(super) fn new_run(
+    cx: &DiagnosisContext<'_>,
+    finding: Finding,
+    action: impl Into<String>,
+) -> Finding {
     let finding = if cx.awaits_scheduler() {
         finding.look_with(
             "Check whether the scheduler has placed the clusters: plan shows no refusal then.",
@@ -121,7 +130,7 @@ pub(super) fn new_run(cx: &Context<'_>, finding: Finding, action: impl Into<Stri
 }
 
 /// Adds the step that follows every repair: a failed run never continues.
-pub(super) fn then_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
+pub(super) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     finding.fix_with(
         format!(
             "Then start a new run: {} has failed for good.",
@@ -132,7 +141,7 @@ pub(super) fn then_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
 }
 
 /// Adds the only step that is left when the cause is fixed.
-pub(super) fn just_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
+pub(super) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     finding.fix_with(
         format!(
             "Start a new run: the cause is fixed, but {} has failed for good.",

@@ -1,13 +1,13 @@
 //! Looking comes before what cannot be undone.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::inventory::choose;
 use crate::report::{Effect, Finding, Remedy};
 use crate::words::{CommandLine, capital, enumerate};
 
 /// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
 /// replaces a run.
-pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
+pub(super) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     superseded(cx, findings);
     leaving(findings);
     for finding in findings {
@@ -44,7 +44,7 @@ fn without_needless_or(remedies: &mut [Remedy]) {
 
 /// Of a run that is over while a later one is on the placement: a new run of it would take clusters
 /// from that one, and what it lacked is no longer needed.
-fn superseded(cx: &Context<'_>, findings: &mut [Finding]) {
+fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
         return;
     };
@@ -106,7 +106,7 @@ fn replacing(command: &CommandLine) -> Option<&'static str> {
 }
 
 /// What shows beforehand what a command of ours would do.
-fn look_before(cx: &Context<'_>, command: &CommandLine) -> Option<Remedy> {
+fn look_before(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<Remedy> {
     let (action, command) = match command.verb() {
         _ if !command.is_ours() => return None,
         "run" | "retry" => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::ownership;
 use crate::kubefleet::kind::group_of;
@@ -24,7 +24,10 @@ pub(super) struct SentManifest<'i> {
 
 impl<'i> SentManifest<'i> {
     /// Everything that a cluster is sent.
-    pub fn all(cx: &Context<'i>, failing: &FailingCluster<'i>) -> impl Iterator<Item = Self> {
+    pub fn all(
+        cx: &DiagnosisContext<'i>,
+        failing: &FailingCluster<'i>,
+    ) -> impl Iterator<Item = Self> {
         let works = cx.inventory.works_of(failing.binding);
         works.flat_map(|work| {
             let manifests = work.spec.workload.manifests.iter().enumerate();
@@ -34,7 +37,7 @@ impl<'i> SentManifest<'i> {
 
     /// The manifest of an object.
     pub fn of(
-        cx: &Context<'i>,
+        cx: &DiagnosisContext<'i>,
         failing: &FailingCluster<'i>,
         object: &ManifestTrouble<'_>,
     ) -> Option<Self> {

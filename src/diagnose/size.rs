@@ -1,14 +1,14 @@
 //! What an object's size explains: one that etcd refuses is no longer written, and no condition
 //! can say so.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::problems::steps;
 use crate::report::{ComposeText, Finding};
 use crate::rollout::limits;
 
 /// Adds, to a finding that the controller does not write a run's status, that the run may be too
 /// large to be written.
-pub(super) fn explain(cx: &Context<'_>, mut finding: Finding) -> Finding {
+pub(super) fn explain(cx: &DiagnosisContext<'_>, mut finding: Finding) -> Finding {
     let Some(run) = cx.run() else {
         return finding;
     };

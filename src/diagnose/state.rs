@@ -1,12 +1,12 @@
 //! The state of a rollout in one sentence.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
 use crate::words::count;
 
 /// The sentence about a case: its state, how far it has come, and why, when that is known.
-pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
+pub(super) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&str>) -> String {
     let subject = cx.run_object();
     let about = if subject == *cx.target() {
         cx.target().to_string()
@@ -61,7 +61,7 @@ pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
 }
 
 /// Whether the placement is being deleted, too.
-fn is_deleted(cx: &Context<'_>) -> bool {
+fn is_deleted(cx: &DiagnosisContext<'_>) -> bool {
     let placement = cx.inventory.placement.present();
     placement.is_none_or(|placement| placement.meta.is_deleting())
 }
@@ -100,7 +100,7 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
 }
 
 /// Whether the placement applies nothing.
-fn only_compares(cx: &Context<'_>) -> bool {
+fn only_compares(cx: &DiagnosisContext<'_>) -> bool {
     let placement = cx.inventory.placement.present();
     placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
 }

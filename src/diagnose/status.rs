@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::gaps;
 use crate::controller::{self, ClusterTimes, ExpectedWrite, State};
 use crate::inventory::Inventory;
@@ -98,7 +98,7 @@ impl From<ConditionStatus> for ConditionTruth {
 }
 
 /// Adds when the stages of the run end, where it goes on by itself or once it is started.
-fn add_ends(run: Option<&mut RunFacts>, cx: &Context<'_>) {
+fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     let (Some(rollout), Some(run)) = (&cx.rollout, run) else {
         return;
     };
@@ -119,7 +119,7 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &Context<'_>) {
 }
 
 /// The sentence about a state.
-pub(super) fn sentence_of(cx: &Context<'_>) -> String {
+pub(super) fn sentence_of(cx: &DiagnosisContext<'_>) -> String {
     sentence::summary(cx)
 }
 
@@ -153,7 +153,7 @@ impl Status {
         status
     }
 
-    fn of(cx: &Context<'_>) -> Self {
+    fn of(cx: &DiagnosisContext<'_>) -> Self {
         let inventory = cx.inventory;
         let gates = cx.rollout.as_ref().map(|rollout| {
             let open = rollout.open_gates().filter(|_| rollout.is_live());
@@ -256,7 +256,7 @@ impl Status {
 }
 
 /// A gate that is open, and the command that approves.
-fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
+fn open_gate(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
     let approves = gate.task.is_approval()
         && cx.outlook.aborts(cx.verdict).is_none()
         && step_at(rollout, gate) == ApprovalStep::Approve;

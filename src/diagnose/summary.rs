@@ -1,6 +1,6 @@
 //! One sentence, true on its own, for a chat message or a log line.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::{causes, state, status};
 use crate::kubefleet::Kind;
 use crate::report::{Finding, Severity, Subject, Verdict};
@@ -8,7 +8,7 @@ use crate::words::{distinct, enumerate};
 
 /// The sentence about a case, as every command says it, with the name of what explains it: the
 /// finding itself says the rest.
-pub(super) fn summarize(cx: &Context<'_>, findings: &[Finding]) -> String {
+pub(super) fn summarize(cx: &DiagnosisContext<'_>, findings: &[Finding]) -> String {
     let said = |finding: &Finding, text: &str| shares(&finding.message, text);
     let state = match findings.first() {
         Some(first) if said(first, &status::sentence_of(cx)) => state::sentence(cx, None),
@@ -65,7 +65,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 /// `workload-not-available (FS501), Deployment shop/web on member-2`, of findings with one code.
-fn named(cx: &Context<'_>, same: &[&Finding]) -> String {
+fn named(cx: &DiagnosisContext<'_>, same: &[&Finding]) -> String {
     let [first, ..] = same else {
         return String::new();
     };

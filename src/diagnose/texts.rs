@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::rendered::BoundVersion;
 use super::{overrides, unsent};
 use crate::inventory::Inventory;
@@ -26,7 +26,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     if !may_fail && !may_lack() {
         return Vec::new();
     }
-    let cx = Context::new(inventory);
+    let cx = DiagnosisContext::new(inventory);
     let all = versions(inventory);
     let mut lost = unsent::LostObjects::new(&all);
     let wanted: BTreeSet<ObjectRef> = cx

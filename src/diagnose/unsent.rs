@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::failing_cluster::FailingCluster;
 use super::member_findings::{self, MemberSighting};
 use super::ownership;
 use super::rendered::{BoundVersion, rendered};
-use crate::contents::Identity;
+use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
@@ -33,7 +33,7 @@ pub(super) struct UnsentNeeds<'a, 'i> {
     pub manifest: &'a ManifestTrouble<'i>,
     /// The parts of the snapshot that the cluster is to get.
     pub parts: Vec<&'i ResourceSnapshot>,
-    pub objects: Vec<(Identity, UnsentWhy<'i>)>,
+    pub objects: Vec<(ManifestKey, UnsentWhy<'i>)>,
     /// Whether the member cluster says that the pods wait for it.
     pub confirmed: bool,
 }
@@ -42,7 +42,7 @@ pub(super) struct UnsentNeeds<'a, 'i> {
 pub(super) struct LostObjects<'v, 'i> {
     all: &'v [Version<'i>],
     /// By index: what that version does not have and another one does.
-    dropped: BTreeMap<&'v str, BTreeMap<Identity, &'i ResourceSnapshot>>,
+    dropped: BTreeMap<&'v str, BTreeMap<ManifestKey, &'i ResourceSnapshot>>,
 }
 
 /// The workloads of a cluster that do not become available.
@@ -87,8 +87,8 @@ impl<'v, 'i> LostObjects<'v, 'i> {
         bound: &BoundVersion<'v, 'i>,
         workload: &ManifestTrouble<'i>,
         sent: &[RenderedManifest<'_>],
-    ) -> Vec<(Identity, UnsentWhy<'i>)> {
-        let find = |wanted: &dyn Fn(&Identity) -> bool| {
+    ) -> Vec<(ManifestKey, UnsentWhy<'i>)> {
+        let find = |wanted: &dyn Fn(&ManifestKey) -> bool| {
             let mut sent = sent.iter().map(|it| &it.manifest);
             sent.find(|it| wanted(&it.identity))
         };
@@ -113,10 +113,10 @@ impl<'v, 'i> LostObjects<'v, 'i> {
         &mut self,
         failing: &FailingCluster<'i>,
         bound: &BoundVersion<'v, 'i>,
-        object: &Identity,
+        object: &ManifestKey,
     ) -> Option<UnsentWhy<'i>> {
         let mut own = needed(bound.version);
-        if let Some((_, it)) = own.find(|(_, it)| Identity::of_manifest(it) == *object) {
+        if let Some((_, it)) = own.find(|(_, it)| ManifestKey::of_manifest(it) == *object) {
             let (over, rule) = deletion(failing, bound, it)?;
             return Some(UnsentWhy::Deleted(over, rule));
         }
@@ -124,18 +124,21 @@ impl<'v, 'i> LostObjects<'v, 'i> {
         Some(UnsentWhy::Dropped(part))
     }
 
-    fn dropped(&mut self, version: &'v Version<'i>) -> &BTreeMap<Identity, &'i ResourceSnapshot> {
+    fn dropped(
+        &mut self,
+        version: &'v Version<'i>,
+    ) -> &BTreeMap<ManifestKey, &'i ResourceSnapshot> {
         let all = self.all;
         self.dropped.entry(&version.index).or_insert_with(|| {
-            let own: BTreeSet<Identity> = needed(version)
-                .map(|(_, it)| Identity::of_manifest(it))
+            let own: BTreeSet<ManifestKey> = needed(version)
+                .map(|(_, it)| ManifestKey::of_manifest(it))
                 .collect();
             let at = all.iter().position(|it| it.index == version.index);
             let (older, newer) = all.split_at(at.unwrap_or(all.len()));
             // The newest of the older ones tells best; then the oldest of the newer ones.
             let others = newer.iter().rev().chain(older).flat_map(needed);
             others
-                .map(|(part, it)| (Identity::of_manifest(it), part))
+                .map(|(part, it)| (ManifestKey::of_manifest(it), part))
                 .filter(|(object, _)| !own.contains(object))
                 .collect()
         })
@@ -192,7 +195,7 @@ fn deletion<'i>(
 
 /// The workloads that do not become available, with what of their needs is not sent to their clusters.
 /// Where a member cluster was looked into, only what its pods wait for.
-pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, 'i>> {
+pub(super) fn needs_unsent<'a, 'i>(cx: &'a DiagnosisContext<'i>) -> Vec<UnsentNeeds<'a, 'i>> {
     let mut found = Vec::new();
     if cx.inventory.texts.is_empty() {
         return found;
@@ -232,7 +235,10 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
 
 /// What is said of the pods of a workload in its cluster; `None` where nothing is wrong with them, as
 /// far as anybody has seen.
-fn pod_messages<'i>(cx: &Context<'i>, seen: &MemberSighting<'_, 'i>) -> Option<Vec<&'i str>> {
+fn pod_messages<'i>(
+    cx: &DiagnosisContext<'i>,
+    seen: &MemberSighting<'_, 'i>,
+) -> Option<Vec<&'i str>> {
     let view = seen.view(cx)?;
     let refusal = view.refusal();
     let troubles = view.troubles();
@@ -251,7 +257,7 @@ fn pod_messages<'i>(cx: &Context<'i>, seen: &MemberSighting<'_, 'i>) -> Option<V
 }
 
 /// Whether one of the messages says that an object does not exist.
-fn says_missing(messages: &[&str], object: &Identity) -> bool {
+fn says_missing(messages: &[&str], object: &ManifestKey) -> bool {
     let kind = object.kind.to_lowercase();
     let words = [
         format!("{kind} \"{}\" not found", object.name),
@@ -266,14 +272,14 @@ fn says_missing(messages: &[&str], object: &Identity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::says_missing;
-    use crate::contents::Identity;
+    use crate::contents::ManifestKey;
 
     #[test]
     fn a_message_is_about_one_object() {
-        let object = |kind: &str, name: &str| Identity {
+        let object = |kind: &str, name: &str| ManifestKey {
             kind: kind.to_owned(),
             name: name.to_owned(),
-            ..Identity::default()
+            ..ManifestKey::default()
         };
         for (message, kind, name, says) in [
             ("secret \"db\" not found", "Secret", "db", true),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{self, Expected};
+use super::answer::{self, ExpectedAnswer};
 use super::error::HubError;
 use super::request::{Connection, JSON, ReadRequest};
 use super::{Hub, side_by_side, wait};
@@ -76,7 +76,7 @@ impl Hub {
     pub fn read_path<T: DeserializeOwned>(
         &mut self,
         path: &str,
-        wanted: &Expected<'_>,
+        wanted: &ExpectedAnswer<'_>,
     ) -> Result<T, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
@@ -95,7 +95,10 @@ impl Hub {
                 .patiently(&Connection::asking(&path, "*/*"))
                 .await?;
             if answer.is_page {
-                return Err(answer::wrong(&Expected::kind("", "text"), &answer.body));
+                return Err(answer::wrong(
+                    &ExpectedAnswer::kind("", "text"),
+                    &answer.body,
+                ));
             }
             Ok(String::from_utf8_lossy(&answer.body).into_owned())
         })
@@ -163,7 +166,7 @@ impl Connection {
             ..Self::asking(&path, JSON)
         };
         let answer = self.patiently(&asking).await?;
-        answer::read(&Expected::kind(T::GROUP, T::KIND), &answer.body)
+        answer::read(&ExpectedAnswer::kind(T::GROUP, T::KIND), &answer.body)
     }
 
     async fn clocks(&self) -> Result<Option<ClockOffset>, HubError> {
@@ -171,7 +174,7 @@ impl Connection {
         let answer = self.patiently(&Self::asking("/version", JSON)).await?;
         let round_trip = begun.elapsed();
         // The clock of a proxy that answers in its place is not the hub's.
-        answer::read::<Value>(&Expected::Version, &answer.body)?;
+        answer::read::<Value>(&ExpectedAnswer::Version, &answer.body)?;
         let hub = answer
             .date
             .and_then(|date| jiff::fmt::rfc2822::parse(&date).ok());

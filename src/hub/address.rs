@@ -9,7 +9,7 @@ use http::{HeaderValue, Uri};
 
 /// An address without what must not be shown.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
+pub(super) struct ServerAddress {
     /// The address alone.
     pub uri: Uri,
     /// The name and the password that stood in it.
@@ -45,7 +45,7 @@ pub(super) fn basic(name: &str, password: &str) -> HeaderValue {
     value
 }
 
-impl Address {
+impl ServerAddress {
     /// The address of an API server: a URL, or a host with a port, which kubectl takes for plain
     /// HTTP.
     pub(super) fn server(text: &str) -> Result<Self, &'static str> {
@@ -200,7 +200,7 @@ fn unescape(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Address;
+    use super::ServerAddress;
     use proptest::prelude::*;
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
             ("https://jane:secret@hub/x", "https://hub/x"),
             ("jane:secret@hub:80", "http://hub:80"),
         ] {
-            let address = Address::server(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            let address = ServerAddress::server(text).unwrap_or_else(|why| panic!("{text}: {why}"));
             assert_eq!(address.shown(), shown, "{text}");
             assert!(!format!("{address:?}").contains("secret"));
         }
@@ -247,29 +247,29 @@ mod tests {
             "https://jane:%zz@hub",
             "https://user:secret@",
         ] {
-            let why = Address::server(text).err();
+            let why = ServerAddress::server(text).err();
             assert!(why.is_some_and(|why| !why.contains("secret")), "{text:?}");
         }
     }
 
     #[test]
     fn a_login_is_decoded() {
-        let address = Address::proxy("socks5://jane:p%40ss%3A@proxy:1080").unwrap();
+        let address = ServerAddress::proxy("socks5://jane:p%40ss%3A@proxy:1080").unwrap();
         let login = address.login.unwrap();
         assert_eq!(
             (login.name.as_str(), login.password.as_str()),
             ("jane", "p@ss:")
         );
-        assert!(Address::proxy("ftp://proxy").is_err());
-        assert!(Address::proxy("proxy:3128").is_err());
+        assert!(ServerAddress::proxy("ftp://proxy").is_err());
+        assert!(ServerAddress::proxy("proxy:3128").is_err());
     }
 
     proptest! {
         #[test]
         fn no_text_is_a_panic(text in "\\PC{0,40}", scheme in "(https?://|socks5://)?") {
             let whole = format!("{scheme}{text}");
-            let _ = Address::proxy(&whole);
-            if let Ok(address) = Address::server(&whole) {
+            let _ = ServerAddress::proxy(&whole);
+            if let Ok(address) = ServerAddress::server(&whole) {
                 prop_assert!(address.uri.host().is_some());
                 prop_assert!(!address.shown().contains('@') || address.uri.path().contains('@'));
                 // What requests do with it.
@@ -286,7 +286,7 @@ mod tests {
         fn a_password_never_stays(password in "[a-zA-Z0-9]{12,20}", host in "[a-z]{1,8}(:[0-9]{1,6})?") {
             for scheme in ["", "https://", "http://", "ftp://"] {
                 let text = format!("{scheme}jane:{password}@{host}");
-                let said = match Address::server(&text) {
+                let said = match ServerAddress::server(&text) {
                     Ok(address) => format!("{} {address:?}", address.shown()),
                     Err(why) => why.to_owned(),
                 };

@@ -12,7 +12,7 @@ use crate::kubefleet::kind::group_of;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected<'w> {
+pub enum ExpectedAnswer<'w> {
     /// An object of this kind; where a name is given, the one of that name.
     Object {
         /// Its API group; empty for the core group.
@@ -33,7 +33,7 @@ pub enum Expected<'w> {
     Version,
 }
 
-impl<'w> Expected<'w> {
+impl<'w> ExpectedAnswer<'w> {
     /// Any object of a kind.
     pub const fn kind(group: &'w str, kind: &'w str) -> Self {
         Self::Object {
@@ -54,7 +54,7 @@ impl<'w> Expected<'w> {
     }
 
     /// Whether this is what was asked for.
-    fn is(&self, head: &Head) -> bool {
+    fn is(&self, head: &AnswerHead) -> bool {
         let group = group_of(&head.api_version);
         match self {
             Self::Object {
@@ -82,7 +82,7 @@ impl<'w> Expected<'w> {
 /// What an answer says of itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Head {
+pub(super) struct AnswerHead {
     api_version: String,
     kind: String,
     metadata: TypedMeta,
@@ -101,10 +101,10 @@ struct TypedMeta {
 
 /// Reads an answer that is to be this; anything else is an error that says what came.
 pub(super) fn read<'b, T: Deserialize<'b>>(
-    wanted: &Expected<'_>,
+    wanted: &ExpectedAnswer<'_>,
     body: &'b [u8],
 ) -> Result<T, HubError> {
-    match serde_json::from_slice::<Head>(body) {
+    match serde_json::from_slice::<AnswerHead>(body) {
         Ok(head) if wanted.is(&head) => parse(body),
         _ => Err(wrong(wanted, body)),
     }
@@ -117,25 +117,28 @@ pub(super) fn parse<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, HubErro
 }
 
 /// Whether a list with this head is the one that was asked for.
-pub(super) fn is_list_of(wanted: &Expected<'_>, api_version: &str, kind: &str) -> bool {
-    wanted.is(&Head {
+pub(super) fn is_list_of(wanted: &ExpectedAnswer<'_>, api_version: &str, kind: &str) -> bool {
+    wanted.is(&AnswerHead {
         api_version: api_version.to_owned(),
         kind: kind.to_owned(),
-        ..Head::default()
+        ..AnswerHead::default()
     })
 }
 
 /// Whether the answer to a deletion says that it is done: the object that is about to go, or a
 /// `Status` that says so.
-pub(super) fn confirms_deletion(wanted: &Expected<'_>, body: &[u8]) -> Result<Value, HubError> {
-    match serde_json::from_slice::<Head>(body) {
+pub(super) fn confirms_deletion(
+    wanted: &ExpectedAnswer<'_>,
+    body: &[u8],
+) -> Result<Value, HubError> {
+    match serde_json::from_slice::<AnswerHead>(body) {
         Ok(head) if head.kind == "Status" && head.status == "Success" => parse(body),
         _ => read(wanted, body),
     }
 }
 
 /// That the answer is something else, and what.
-pub(super) fn wrong(wanted: &Expected<'_>, body: &[u8]) -> HubError {
+pub(super) fn wrong(wanted: &ExpectedAnswer<'_>, body: &[u8]) -> HubError {
     HubError::WrongAnswer {
         wanted: wanted.words(),
         got: what_came(wanted, body),
@@ -143,7 +146,7 @@ pub(super) fn wrong(wanted: &Expected<'_>, body: &[u8]) -> HubError {
 }
 
 /// What an answer is, in the server's words where it has some.
-fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
+fn what_came(wanted: &ExpectedAnswer<'_>, body: &[u8]) -> String {
     let body = body.trim_ascii();
     if body.is_empty() {
         return "nothing".to_owned();
@@ -179,7 +182,7 @@ fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
         ("", _) => "an object without a kind".to_owned(),
         (kind, "") => format!("{kind} without an apiVersion"),
         (kind, version) => match wanted {
-            Expected::Object { kind: own, .. } if kind == *own && !name.is_empty() => {
+            ExpectedAnswer::Object { kind: own, .. } if kind == *own && !name.is_empty() => {
                 format!("{kind} {name} of {version}")
             }
             _ => format!("{kind} of {version}"),
@@ -212,43 +215,43 @@ mod tests {
     use k8s_openapi::Resource;
     use k8s_openapi::api::coordination::v1::Lease;
 
-    use super::{Expected, confirms_deletion, read};
+    use super::{ExpectedAnswer, confirms_deletion, read};
     use crate::hub::error::HubError;
     use serde_json::Value;
 
     const GROUP: &str = "placement.kubernetes-fleet.io";
-    const RUN: Expected<'static> = Expected::Object {
+    const RUN: ExpectedAnswer<'static> = ExpectedAnswer::Object {
         group: GROUP,
         kind: "StagedUpdateRun",
         namespace: "team",
         name: "x",
     };
-    const RUNS: Expected<'static> = Expected::List {
+    const RUNS: ExpectedAnswer<'static> = ExpectedAnswer::List {
         group: GROUP,
         kind: "StagedUpdateRun",
     };
-    const PODS: Expected<'static> = Expected::List {
+    const PODS: ExpectedAnswer<'static> = ExpectedAnswer::List {
         group: "",
         kind: "Pod",
     };
-    const REVIEW: Expected<'static> =
-        Expected::kind("authorization.k8s.io", "SelfSubjectAccessReview");
+    const REVIEW: ExpectedAnswer<'static> =
+        ExpectedAnswer::kind("authorization.k8s.io", "SelfSubjectAccessReview");
 
-    fn right(wanted: &Expected<'_>) -> &'static str {
+    fn right(wanted: &ExpectedAnswer<'_>) -> &'static str {
         match wanted {
-            Expected::Object { name: "", .. } => {
+            ExpectedAnswer::Object { name: "", .. } => {
                 r#"{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview"}"#
             }
-            Expected::Object { .. } => {
+            ExpectedAnswer::Object { .. } => {
                 r#"{"apiVersion":"placement.kubernetes-fleet.io/v1","kind":"StagedUpdateRun","metadata":{"name":"x","namespace":"team"}}"#
             }
-            Expected::List { group: "", .. } => {
+            ExpectedAnswer::List { group: "", .. } => {
                 r#"{"apiVersion":"v1","kind":"PodList","items":[]}"#
             }
-            Expected::List { .. } => {
+            ExpectedAnswer::List { .. } => {
                 r#"{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"StagedUpdateRunList","items":[]}"#
             }
-            Expected::Version => r#"{"major":"1","gitVersion":"v1.34.0"}"#,
+            ExpectedAnswer::Version => r#"{"major":"1","gitVersion":"v1.34.0"}"#,
         }
     }
 
@@ -322,10 +325,10 @@ mod tests {
             ),
             (r#"{"kind":"StagedUp"#, "truncated or invalid JSON"),
         ];
-        for wanted in [RUN, RUNS, PODS, REVIEW, Expected::Version] {
+        for wanted in [RUN, RUNS, PODS, REVIEW, ExpectedAnswer::Version] {
             let answer = read::<Value>(&wanted, right(&wanted).as_bytes());
             assert!(answer.is_ok(), "{wanted:?}: {answer:?}");
-            let others = [RUN, RUNS, PODS, REVIEW, Expected::Version];
+            let others = [RUN, RUNS, PODS, REVIEW, ExpectedAnswer::Version];
             let others = others.iter().filter(|other| **other != wanted);
             let others = others.map(|other| (right(other), ""));
             for (body, words) in wrong.into_iter().chain(others) {
@@ -340,7 +343,7 @@ mod tests {
 
     #[test]
     fn an_object_that_does_not_decode_ends_nothing_else() {
-        let wanted = Expected::kind(Lease::GROUP, Lease::KIND);
+        let wanted = ExpectedAnswer::kind(Lease::GROUP, Lease::KIND);
         let lease = |renewed: &str| {
             let head = r#""apiVersion":"coordination.k8s.io/v1","kind":"Lease""#;
             let body = format!(r#"{{{head},"spec":{{"renewTime":{renewed}}}}}"#);

@@ -23,15 +23,15 @@ const OVERHEAD: u64 = 2 << 10;
 
 /// What a command may still read.
 #[derive(Debug, Clone)]
-pub(super) struct Allowance(Arc<AtomicU64>);
+pub(super) struct ReadAllowance(Arc<AtomicU64>);
 
-impl Default for Allowance {
+impl Default for ReadAllowance {
     fn default() -> Self {
         Self::of(COMMAND)
     }
 }
 
-impl Allowance {
+impl ReadAllowance {
     pub(super) fn of(bytes: u64) -> Self {
         Self(Arc::new(AtomicU64::new(bytes)))
     }
@@ -172,12 +172,12 @@ impl Deadline {
 
 #[cfg(test)]
 mod tests {
-    use super::{Allowance, Deadline, HubError, TimeLimit, after, too_large};
+    use super::{Deadline, HubError, ReadAllowance, TimeLimit, after, too_large};
     use std::time::Duration;
 
     #[test]
     fn a_budget_is_spent_once_and_by_all() {
-        let budget = Allowance::of(10_000);
+        let budget = ReadAllowance::of(10_000);
         let other = budget.clone();
         assert_eq!(budget.answer(5000), Ok(()));
         assert_eq!(other.object(), Ok(()));
@@ -185,7 +185,7 @@ mod tests {
         // What does not fit is not taken.
         assert_eq!(budget.answer(2952), Ok(()));
         assert!(other.answer(1).is_err());
-        assert!(Allowance::of(u64::MAX).answer(usize::MAX).is_ok());
+        assert!(ReadAllowance::of(u64::MAX).answer(usize::MAX).is_ok());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rustls::pki_types::ServerName;
 use tower::{BoxError, ServiceBuilder, service_fn};
 use tower_http::decompression::DecompressionLayer;
 
-use super::address::Address;
+use super::address::ServerAddress;
 use super::config::{ConnectionSettings, Tls};
 use super::credentials::{Credentials, CurrentCredentials};
 use super::error::HubError;
@@ -35,7 +35,7 @@ const CONNECTING: Duration = Duration::from_secs(30);
 pub(super) fn client(settings: ConnectionSettings) -> Result<Client, HubError> {
     let namespace = settings.namespace.clone();
     let compressed = settings.compressed;
-    let server = Arc::new(Server::new(settings)?);
+    let server = Arc::new(HubServer::new(settings)?);
     let send = service_fn(move |request: Request<Body>| {
         let server = Arc::clone(&server);
         async move { server.send(request).await }
@@ -47,21 +47,21 @@ pub(super) fn client(settings: ConnectionSettings) -> Result<Client, HubError> {
 }
 
 /// Connections that show the same certificate.
-type Pool = Arc<dyn Fn(Request<Body>) -> ResponseFuture + Send + Sync>;
+type ConnectionPool = Arc<dyn Fn(Request<Body>) -> ResponseFuture + Send + Sync>;
 
 /// A server, and who asks it.
-struct Server {
-    address: Address,
+struct HubServer {
+    address: ServerAddress,
     tls: Option<Tls>,
-    proxy: Option<Address>,
+    proxy: Option<ServerAddress>,
     headers: Vec<(HeaderName, HeaderValue)>,
     credentials: Arc<Credentials>,
     /// The connections, and the certificate of a plugin that they show. Another certificate needs
     /// others: a server asks for it once for each.
-    pool: Mutex<(Option<ClientIdentity>, Pool)>,
+    pool: Mutex<(Option<ClientIdentity>, ConnectionPool)>,
 }
 
-impl Server {
+impl HubServer {
     fn new(settings: ConnectionSettings) -> Result<Self, HubError> {
         let pool = pool(settings.tls.as_ref(), settings.proxy.as_ref(), None)?;
         Ok(Self {
@@ -117,7 +117,7 @@ impl Server {
     }
 
     /// The connections that show what is to be shown.
-    fn pool(&self, identity: Option<&ClientIdentity>) -> Result<Pool, HubError> {
+    fn pool(&self, identity: Option<&ClientIdentity>) -> Result<ConnectionPool, HubError> {
         let mut known = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0.as_ref() != identity {
             let pool = pool(self.tls.as_ref(), self.proxy.as_ref(), identity)?;
@@ -144,9 +144,9 @@ fn unusable() -> HubError {
 
 fn pool(
     tls: Option<&Tls>,
-    proxy: Option<&Address>,
+    proxy: Option<&ServerAddress>,
     identity: Option<&ClientIdentity>,
-) -> Result<Pool, HubError> {
+) -> Result<ConnectionPool, HubError> {
     let mut plain = HttpConnector::new();
     plain.enforce_http(false);
     plain.set_nodelay(true);
@@ -175,7 +175,7 @@ fn pool(
     }
 }
 
-fn tunnel<C>(uri: Uri, connector: C, proxy: &Address) -> Tunnel<C> {
+fn tunnel<C>(uri: Uri, connector: C, proxy: &ServerAddress) -> Tunnel<C> {
     let tunnel = Tunnel::new(uri, connector);
     match &proxy.login {
         Some(login) => tunnel.with_auth(login.header()),
@@ -198,7 +198,7 @@ fn secure<C>(
     connector: C,
     tls: Option<&Tls>,
     identity: Option<&ClientIdentity>,
-) -> Result<Pool, HubError>
+) -> Result<ConnectionPool, HubError>
 where
     C: Clone + Send + Sync + 'static,
     C: Connect,
@@ -218,7 +218,7 @@ where
     }
 }
 
-fn pooled<C: Connect + Clone + Send + Sync + 'static>(connector: C) -> Pool {
+fn pooled<C: Connect + Clone + Send + Sync + 'static>(connector: C) -> ConnectionPool {
     let client = HttpClient::builder(TokioExecutor::new()).build(connector);
     Arc::new(move |request| client.request(request))
 }

@@ -12,14 +12,16 @@ use std::time::Duration;
 
 use super::credentials::plugin::RunningPlugin;
 use super::error::HubError;
-use super::kubeconfig::{Cluster, ConfigSource, KubeContext, Kubeconfig, User, named};
+use super::kubeconfig::{
+    ConfigSource, KubeContext, Kubeconfig, KubeconfigCluster, KubeconfigUser, named,
+};
 use super::signals::SharedSignals;
 use connection::settings;
 pub(super) use connection::{ConnectionSettings, Tls};
 
 /// What the command line says about the connection; what is `None` comes from the kubeconfig.
 #[derive(Clone, Default)]
-pub struct Flags {
+pub struct ConnectionFlags {
     /// `--kubeconfig`: this file alone.
     pub kubeconfig: Option<PathBuf>,
     pub context: Option<String>,
@@ -50,7 +52,7 @@ pub struct Flags {
 
 /// A connection's settings, and what the user calls it.
 #[derive(Debug)]
-pub(super) struct Resolved {
+pub(super) struct ResolvedConnection {
     /// The connection.
     pub settings: ConnectionSettings,
     /// The name of the context; empty in a cluster and with `--server` alone.
@@ -58,15 +60,15 @@ pub(super) struct Resolved {
 }
 
 /// How the environment is read.
-type Variable<'v> = &'v (dyn Fn(&str) -> Option<OsString> + Sync);
+type EnvironmentVariable<'v> = &'v (dyn Fn(&str) -> Option<OsString> + Sync);
 
 /// Finds the settings: the file of the flag, else the files of `KUBECONFIG` that exist, else
 /// `~/.kube/config`, else what a pod in a cluster finds.
 pub(super) fn resolve(
-    flags: &Flags,
-    variable: Variable<'_>,
+    flags: &ConnectionFlags,
+    variable: EnvironmentVariable<'_>,
     running: &RunningPlugin,
-) -> Result<Resolved, HubError> {
+) -> Result<ResolvedConnection, HubError> {
     let Some(kubeconfig) = read(flags, variable)? else {
         return in_cluster(flags, variable, running);
     };
@@ -74,7 +76,7 @@ pub(super) fn resolve(
     let cluster = cluster(flags, &kubeconfig, &name, &context)?;
     let user = user(flags, &kubeconfig, &context)?;
     let settings = settings(&context, &cluster, &user, variable, running)?;
-    Ok(Resolved {
+    Ok(ResolvedConnection {
         settings,
         context: name,
     })
@@ -84,12 +86,12 @@ pub(super) fn resolve(
 pub(super) fn of_context(
     kubeconfig: &Kubeconfig,
     context: &str,
-    variable: Variable<'_>,
+    variable: EnvironmentVariable<'_>,
     running: &RunningPlugin,
 ) -> Result<ConnectionSettings, HubError> {
-    let flags = Flags {
+    let flags = ConnectionFlags {
         context: Some(context.to_owned()),
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     let (name, context) = self::context(&flags, kubeconfig)?;
     let cluster = cluster(&flags, kubeconfig, &name, &context)?;
@@ -109,8 +111,8 @@ pub struct HubPlace {
 /// The names of the contexts, for completion and `--all-contexts`, and where each leads; `None`
 /// where it leads nowhere.
 pub fn contexts(
-    flags: &Flags,
-    variable: Variable<'_>,
+    flags: &ConnectionFlags,
+    variable: EnvironmentVariable<'_>,
 ) -> Result<Vec<(String, Option<HubPlace>)>, HubError> {
     let Some(kubeconfig) = read(flags, variable)? else {
         return Ok(Vec::new());
@@ -131,7 +133,10 @@ pub fn contexts(
 }
 
 /// Reads and merges the files; `None` when there is none and nothing else names a server.
-pub(super) fn read(flags: &Flags, variable: Variable<'_>) -> Result<Option<Kubeconfig>, HubError> {
+pub(super) fn read(
+    flags: &ConnectionFlags,
+    variable: EnvironmentVariable<'_>,
+) -> Result<Option<Kubeconfig>, HubError> {
     let one = |path: &Path| {
         Kubeconfig::read(path).map_err(|error| {
             config(format!(
@@ -185,7 +190,10 @@ fn config(why: impl Into<String>) -> HubError {
 }
 
 /// The context that is meant, and its name; it has none where flags alone say what to do.
-fn context(flags: &Flags, kubeconfig: &Kubeconfig) -> Result<(String, KubeContext), HubError> {
+fn context(
+    flags: &ConnectionFlags,
+    kubeconfig: &Kubeconfig,
+) -> Result<(String, KubeContext), HubError> {
     let current = Some(&kubeconfig.current_context).filter(|name| !name.is_empty());
     let asked = flags
         .context
@@ -218,11 +226,11 @@ fn context(flags: &Flags, kubeconfig: &Kubeconfig) -> Result<(String, KubeContex
 }
 
 fn cluster(
-    flags: &Flags,
+    flags: &ConnectionFlags,
     kubeconfig: &Kubeconfig,
     name: &str,
     context: &KubeContext,
-) -> Result<Cluster, HubError> {
+) -> Result<KubeconfigCluster, HubError> {
     let known = named(&kubeconfig.clusters, &context.cluster);
     let mut cluster = match known {
         Some(cluster) => cluster.clone(),
@@ -233,7 +241,7 @@ fn cluster(
                 format!("the kubeconfig has no cluster {:?}", context.cluster)
             }));
         }
-        None => Cluster::default(),
+        None => KubeconfigCluster::default(),
     };
     if let Some(server) = &flags.server {
         cluster.server.clone_from(server);
@@ -251,7 +259,11 @@ fn cluster(
     Ok(cluster)
 }
 
-fn user(flags: &Flags, kubeconfig: &Kubeconfig, context: &KubeContext) -> Result<User, HubError> {
+fn user(
+    flags: &ConnectionFlags,
+    kubeconfig: &Kubeconfig,
+    context: &KubeContext,
+) -> Result<KubeconfigUser, HubError> {
     // As kubectl does: a user that is missing is nobody, unless a flag names it.
     let mut user = match named(&kubeconfig.users, &context.user) {
         Some(user) => user.clone(),
@@ -261,13 +273,13 @@ fn user(flags: &Flags, kubeconfig: &Kubeconfig, context: &KubeContext) -> Result
                 context.user
             )));
         }
-        None => User::default(),
+        None => KubeconfigUser::default(),
     };
     override_user(flags, &mut user);
     Ok(user)
 }
 
-fn override_user(flags: &Flags, user: &mut User) {
+fn override_user(flags: &ConnectionFlags, user: &mut KubeconfigUser) {
     if let Some(token) = flags.token.as_ref().filter(|token| !token.is_empty()) {
         user.token = token.clone().into();
         user.token_file.clear();
@@ -288,10 +300,10 @@ fn override_user(flags: &Flags, user: &mut User) {
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 fn in_cluster(
-    flags: &Flags,
-    variable: Variable<'_>,
+    flags: &ConnectionFlags,
+    variable: EnvironmentVariable<'_>,
     running: &RunningPlugin,
-) -> Result<Resolved, HubError> {
+) -> Result<ResolvedConnection, HubError> {
     let text = |name: &str| {
         let value = variable(name)?.into_string().ok()?;
         (!value.is_empty()).then_some(value)
@@ -306,7 +318,7 @@ fn in_cluster(
     } else {
         host
     };
-    let cluster = Cluster {
+    let cluster = KubeconfigCluster {
         server: format!("https://{host}:{port}"),
         tls_server_name: flags.tls_server_name.clone().unwrap_or_default(),
         insecure: flags.insecure,
@@ -318,11 +330,11 @@ fn in_cluster(
                 ..ConfigSource::default()
             }
         },
-        ..Cluster::default()
+        ..KubeconfigCluster::default()
     };
-    let mut user = User {
+    let mut user = KubeconfigUser {
         token_file: token,
-        ..User::default()
+        ..KubeconfigUser::default()
     };
     override_user(flags, &mut user);
     let namespace = std::fs::read_to_string(format!("{SERVICE_ACCOUNT}/namespace"));
@@ -330,7 +342,7 @@ fn in_cluster(
         namespace: namespace.unwrap_or_default().trim().to_owned(),
         ..KubeContext::default()
     };
-    Ok(Resolved {
+    Ok(ResolvedConnection {
         settings: settings(&context, &cluster, &user, variable, running)?,
         context: String::new(),
     })

@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use serde_json::value::RawValue;
 
-use super::answer::{self, Expected};
+use super::answer::{self, ExpectedAnswer};
 use super::bounds::{OBJECT, too_large_an_object};
 use super::error::HubError;
-use super::pages::{FEW, ListCame, MANY, Pages};
+use super::pages::{FEW, ListCame, MANY, PagedList};
 use super::request::Connection;
 use crate::kubefleet::object::{Object, ParsedDocument};
 use crate::kubefleet::{Concept, Kind};
@@ -24,7 +24,7 @@ pub(super) struct ReadResult {
 
 /// A list of a kind, of which objects come as the list is read.
 pub(super) struct ListReader {
-    pages: Pages<'static>,
+    pages: PagedList<'static>,
     connection: Connection,
     kind: Kind,
     keep_text: bool,
@@ -33,7 +33,7 @@ pub(super) struct ListReader {
 impl ListReader {
     /// The list at a path; nothing is asked for yet.
     pub(super) fn new(connection: &Connection, kind: Kind, path: String) -> Self {
-        let wanted = Expected::List {
+        let wanted = ExpectedAnswer::List {
             group: kind.group(),
             kind: kind.name(),
         };
@@ -44,7 +44,7 @@ impl ListReader {
             _ => MANY,
         };
         Self {
-            pages: Pages::new(connection, wanted, path, limit),
+            pages: PagedList::new(connection, wanted, path, limit),
             connection: connection.clone(),
             kind,
             keep_text: false,
@@ -114,8 +114,12 @@ impl ReadResult {
 }
 
 /// The named object of a kind.
-pub(super) fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -> Expected<'w> {
-    Expected::Object {
+pub(super) fn wanted_object<'w>(
+    kind: Kind,
+    namespace: &'w str,
+    name: &'w str,
+) -> ExpectedAnswer<'w> {
+    ExpectedAnswer::Object {
         group: kind.group(),
         kind: kind.name(),
         namespace,

@@ -15,8 +15,8 @@ use super::files::{self, unreadable};
 pub(super) struct Kubeconfig {
     pub current_context: String,
     pub contexts: Vec<(String, KubeContext)>,
-    pub clusters: Vec<(String, Cluster)>,
-    pub users: Vec<(String, User)>,
+    pub clusters: Vec<(String, KubeconfigCluster)>,
+    pub users: Vec<(String, KubeconfigUser)>,
 }
 
 /// Which cluster, as whom, and where in it.
@@ -29,7 +29,7 @@ pub(super) struct KubeContext {
 
 /// A server.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Cluster {
+pub(super) struct KubeconfigCluster {
     pub server: String,
     pub tls_server_name: String,
     pub insecure: bool,
@@ -49,7 +49,7 @@ pub(super) struct ConfigSource {
 
 /// Who asks.
 #[derive(Debug, Clone, Default)]
-pub(super) struct User {
+pub(super) struct KubeconfigUser {
     pub certificate: ConfigSource,
     pub key: ConfigSource,
     pub token: SecretString,
@@ -57,8 +57,8 @@ pub(super) struct User {
     pub username: String,
     pub password: SecretString,
     pub impersonate: Impersonation,
-    pub provider: Option<Provider>,
-    pub exec: Option<Exec>,
+    pub provider: Option<AuthProvider>,
+    pub exec: Option<ExecConfig>,
 }
 
 /// As whom else.
@@ -72,14 +72,14 @@ pub(super) struct Impersonation {
 
 /// A way to log in that was built into kubectl once.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Provider {
+pub(super) struct AuthProvider {
     pub name: String,
     pub id_token: SecretString,
 }
 
 /// A credential plugin.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Exec {
+pub(super) struct ExecConfig {
     pub command: String,
     pub args: Vec<SecretString>,
     pub env: Vec<(String, SecretString)>,
@@ -91,7 +91,7 @@ pub(super) struct Exec {
 
 /// Why a file is none, without a word of what it holds.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum KubeconfigFault {
     /// The file itself cannot be read.
     File(std::io::ErrorKind),
     /// It is not YAML.
@@ -104,7 +104,7 @@ pub(super) enum Unread {
     Field { path: String, kind: &'static str },
 }
 
-impl std::fmt::Display for Unread {
+impl std::fmt::Display for KubeconfigFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(kind) => f.write_str(&unreadable(*kind)),
@@ -120,8 +120,8 @@ impl std::fmt::Display for Unread {
 
 impl Kubeconfig {
     /// Reads a file. Paths in it count from its folder.
-    pub(super) fn read(path: &Path) -> Result<Self, Unread> {
-        let bytes = files::read(path).map_err(|error| Unread::File(error.kind()))?;
+    pub(super) fn read(path: &Path) -> Result<Self, KubeconfigFault> {
+        let bytes = files::read(path).map_err(|error| KubeconfigFault::File(error.kind()))?;
         let mut this = Self::parse(&bytes)?;
         if let Some(folder) = path.parent() {
             this.resolve(folder);
@@ -130,9 +130,9 @@ impl Kubeconfig {
     }
 
     /// Reads a text.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Unread> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, KubeconfigFault> {
         let value = first_document(bytes)?;
-        let root = Node {
+        let root = KubeconfigNode {
             value: &value,
             path: String::new(),
         };
@@ -142,7 +142,7 @@ impl Kubeconfig {
         for (key, wanted) in [("kind", "Config"), ("apiVersion", "v1")] {
             let found = root.text(map, key)?;
             if !found.is_empty() && found != wanted {
-                return Err(Unread::Field {
+                return Err(KubeconfigFault::Field {
                     path: key.to_owned(),
                     kind: "is not a kubeconfig's",
                 });
@@ -151,8 +151,8 @@ impl Kubeconfig {
         Ok(Self {
             current_context: root.text(map, "current-context")?,
             contexts: root.named(map, "contexts", "context", KubeContext::read)?,
-            clusters: root.named(map, "clusters", "cluster", Cluster::read)?,
-            users: root.named(map, "users", "user", User::read)?,
+            clusters: root.named(map, "clusters", "cluster", KubeconfigCluster::read)?,
+            users: root.named(map, "users", "user", KubeconfigUser::read)?,
         })
     }
 
@@ -204,12 +204,12 @@ fn add<T>(known: &mut Vec<(String, T)>, next: Vec<(String, T)>) {
 }
 
 /// The first document, as kubectl reads it; of a key that is given twice, the last counts.
-pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Unread> {
+pub(super) fn first_document(bytes: &[u8]) -> Result<Value, KubeconfigFault> {
     let text = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => std::str::from_utf8(rest),
         all => std::str::from_utf8(all),
     };
-    let text = text.map_err(|_| Unread::Syntax {
+    let text = text.map_err(|_| KubeconfigFault::Syntax {
         line: 0,
         column: 0,
         kind: "it is not UTF-8",
@@ -220,7 +220,7 @@ pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Unread> {
     let documents: Result<Vec<Value>, _> = serde_saphyr::from_multiple_with_options(text, options);
     let documents = documents.map_err(|error| {
         let place = error.location();
-        Unread::Syntax {
+        KubeconfigFault::Syntax {
             line: place.map_or(0, |place| place.line()),
             column: place.map_or(0, |place| place.column()),
             kind: "it is not YAML",
@@ -230,12 +230,12 @@ pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Unread> {
 }
 
 /// A value and where it stands.
-pub(super) struct Node<'v> {
+pub(super) struct KubeconfigNode<'v> {
     pub value: &'v Value,
     pub path: String,
 }
 
-impl<'v> Node<'v> {
+impl<'v> KubeconfigNode<'v> {
     fn at(&self, key: &str) -> String {
         if self.path.is_empty() {
             key.to_owned()
@@ -244,12 +244,12 @@ impl<'v> Node<'v> {
         }
     }
 
-    fn wrong(path: String, kind: &'static str) -> Unread {
-        Unread::Field { path, kind }
+    fn wrong(path: String, kind: &'static str) -> KubeconfigFault {
+        KubeconfigFault::Field { path, kind }
     }
 
     /// A mapping; `None` for nothing.
-    pub(super) fn map(&self) -> Result<Option<&'v Map<String, Value>>, Unread> {
+    pub(super) fn map(&self) -> Result<Option<&'v Map<String, Value>>, KubeconfigFault> {
         match self.value {
             Value::Null => Ok(None),
             Value::Object(map) => Ok(Some(map)),
@@ -258,7 +258,11 @@ impl<'v> Node<'v> {
     }
 
     /// A text; empty for nothing.
-    pub(super) fn text(&self, map: &Map<String, Value>, key: &str) -> Result<String, Unread> {
+    pub(super) fn text(
+        &self,
+        map: &Map<String, Value>,
+        key: &str,
+    ) -> Result<String, KubeconfigFault> {
         match map.get(key) {
             None | Some(Value::Null) => Ok(String::new()),
             Some(Value::String(text)) => Ok(text.clone()),
@@ -266,11 +270,11 @@ impl<'v> Node<'v> {
         }
     }
 
-    fn secret(&self, map: &Map<String, Value>, key: &str) -> Result<SecretString, Unread> {
+    fn secret(&self, map: &Map<String, Value>, key: &str) -> Result<SecretString, KubeconfigFault> {
         self.text(map, key).map(SecretString::from)
     }
 
-    fn flag(&self, map: &Map<String, Value>, key: &str) -> Result<bool, Unread> {
+    fn flag(&self, map: &Map<String, Value>, key: &str) -> Result<bool, KubeconfigFault> {
         match map.get(key) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -283,34 +287,41 @@ impl<'v> Node<'v> {
         &self,
         map: &'v Map<String, Value>,
         key: &str,
-    ) -> Result<Vec<Node<'v>>, Unread> {
+    ) -> Result<Vec<KubeconfigNode<'v>>, KubeconfigFault> {
         let place = self.at(key);
         match map.get(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(items)) => {
-                let nodes = items.iter().enumerate().map(|(index, value)| Node {
-                    value,
-                    path: format!("{place}[{index}]"),
-                });
+                let nodes = items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, value)| KubeconfigNode {
+                        value,
+                        path: format!("{place}[{index}]"),
+                    });
                 Ok(nodes.collect())
             }
             Some(_) => Err(Self::wrong(place, "must be a list")),
         }
     }
 
-    fn child(&self, map: &'v Map<String, Value>, key: &str) -> Node<'v> {
-        Node {
+    fn child(&self, map: &'v Map<String, Value>, key: &str) -> KubeconfigNode<'v> {
+        KubeconfigNode {
             value: map.get(key).unwrap_or(&Value::Null),
             path: self.at(key),
         }
     }
 
-    fn texts(&self, map: &'v Map<String, Value>, key: &str) -> Result<Vec<String>, Unread> {
+    fn texts(
+        &self,
+        map: &'v Map<String, Value>,
+        key: &str,
+    ) -> Result<Vec<String>, KubeconfigFault> {
         let nodes = self.list(map, key)?;
-        nodes.iter().map(Node::as_text).collect()
+        nodes.iter().map(KubeconfigNode::as_text).collect()
     }
 
-    fn as_text(&self) -> Result<String, Unread> {
+    fn as_text(&self) -> Result<String, KubeconfigFault> {
         match self.value {
             Value::Null => Ok(String::new()),
             Value::String(text) => Ok(text.clone()),
@@ -324,8 +335,8 @@ impl<'v> Node<'v> {
         map: &'v Map<String, Value>,
         list: &str,
         inner: &str,
-        read: impl Fn(&Node<'_>, &Map<String, Value>) -> Result<T, Unread>,
-    ) -> Result<Vec<(String, T)>, Unread> {
+        read: impl Fn(&KubeconfigNode<'_>, &Map<String, Value>) -> Result<T, KubeconfigFault>,
+    ) -> Result<Vec<(String, T)>, KubeconfigFault> {
         let mut entries: Vec<(String, T)> = Vec::new();
         for node in self.list(map, list)? {
             let Some(entry) = node.map()? else { continue };
@@ -345,7 +356,7 @@ impl<'v> Node<'v> {
 }
 
 impl KubeContext {
-    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
         Ok(Self {
             cluster: node.text(map, "cluster")?,
             user: node.text(map, "user")?,
@@ -354,8 +365,8 @@ impl KubeContext {
     }
 }
 
-impl Cluster {
-    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+impl KubeconfigCluster {
+    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
         let extensions = map.get("extensions").and_then(Value::as_array);
         let extension = extensions.into_iter().flatten().find_map(|extension| {
             let own = extension["name"] == "client.authentication.k8s.io/exec";
@@ -374,7 +385,11 @@ impl Cluster {
 }
 
 impl ConfigSource {
-    fn read(node: &Node<'_>, map: &Map<String, Value>, key: &str) -> Result<Self, Unread> {
+    fn read(
+        node: &KubeconfigNode<'_>,
+        map: &Map<String, Value>,
+        key: &str,
+    ) -> Result<Self, KubeconfigFault> {
         Ok(Self {
             data: node.secret(map, &format!("{key}-data"))?,
             file: node.text(map, key)?,
@@ -382,8 +397,8 @@ impl ConfigSource {
     }
 }
 
-impl User {
-    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+impl KubeconfigUser {
+    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
         let mut extra = Vec::new();
         let node_of_extra = node.child(map, "as-user-extra");
         if let Some(map) = node_of_extra.map()? {
@@ -400,7 +415,7 @@ impl User {
                     Some(map) => config.secret(map, "id-token")?,
                     None => SecretString::default(),
                 };
-                Some(Provider {
+                Some(AuthProvider {
                     name: provider.text(map, "name")?,
                     id_token,
                 })
@@ -408,7 +423,7 @@ impl User {
         };
         let exec = node.child(map, "exec");
         let exec = match exec.map()? {
-            Some(map) => Some(Exec::read(&exec, map)?),
+            Some(map) => Some(ExecConfig::read(&exec, map)?),
             None => None,
         };
         Ok(Self {
@@ -430,8 +445,8 @@ impl User {
     }
 }
 
-impl Exec {
-    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+impl ExecConfig {
+    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
         let mut env = Vec::new();
         for node in node.list(map, "env")? {
             if let Some(map) = node.map()? {

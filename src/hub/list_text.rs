@@ -10,7 +10,7 @@ pub(super) struct ListText {
     text: Vec<u8>,
     /// How much of the text is read.
     at: usize,
-    place: Place,
+    place: JsonPlace,
     /// Whether a value ended here: a comma or the end follows.
     follows: bool,
     /// A value that is cut is read again when there is as much of it.
@@ -21,7 +21,7 @@ pub(super) struct ListText {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Place {
+enum JsonPlace {
     #[default]
     Before,
     Fields,
@@ -34,7 +34,7 @@ enum Place {
 pub(super) struct NotAList;
 
 /// What comes next in an object or an array.
-enum Follows {
+enum NextToken {
     Value,
     End,
     /// That has not come yet.
@@ -63,24 +63,24 @@ impl ListText {
     pub(super) fn next(&mut self) -> Result<Option<&str>, NotAList> {
         loop {
             let goes_on = match self.place {
-                Place::Before => match self.byte() {
+                JsonPlace::Before => match self.byte() {
                     Some(b'{') => {
-                        self.open(Place::Fields);
+                        self.open(JsonPlace::Fields);
                         true
                     }
                     Some(_) => return Err(NotAList),
                     None => false,
                 },
-                Place::Fields => self.field()?,
-                Place::Items => match self.follows(b']')? {
-                    Follows::Value => return self.item(),
-                    Follows::End => {
-                        self.place = Place::Fields;
+                JsonPlace::Fields => self.field()?,
+                JsonPlace::Items => match self.follows(b']')? {
+                    NextToken::Value => return self.item(),
+                    NextToken::End => {
+                        self.place = JsonPlace::Fields;
                         true
                     }
-                    Follows::Unknown => false,
+                    NextToken::Unknown => false,
                 },
-                Place::After => match self.byte() {
+                JsonPlace::After => match self.byte() {
                     Some(_) => return Err(NotAList),
                     None => false,
                 },
@@ -94,7 +94,7 @@ impl ListText {
     /// The list's own fields, once it is read to its end, and whether it has items.
     pub(super) fn fields(self) -> Result<(Value, bool), NotAList> {
         match self.place {
-            Place::After => Ok((Value::Object(self.fields), self.has_items)),
+            JsonPlace::After => Ok((Value::Object(self.fields), self.has_items)),
             _ => Err(NotAList),
         }
     }
@@ -113,12 +113,12 @@ impl ListText {
     /// Reads a field; whether it had come. The items are left to be read.
     fn field(&mut self) -> Result<bool, NotAList> {
         match self.follows(b'}')? {
-            Follows::Value => {}
-            Follows::End => {
-                self.place = Place::After;
+            NextToken::Value => {}
+            NextToken::End => {
+                self.place = JsonPlace::After;
                 return Ok(true);
             }
-            Follows::Unknown => return Ok(false),
+            NextToken::Unknown => return Ok(false),
         }
         let Some((name, to)) = self.value::<String>(self.at)? else {
             return Ok(false);
@@ -136,7 +136,7 @@ impl ListText {
         if are_items && first == b'[' {
             self.has_items = true;
             self.at = from;
-            self.open(Place::Items);
+            self.open(JsonPlace::Items);
             return Ok(true);
         }
         let Some((value, to)) = self.value::<Value>(from)? else {
@@ -155,7 +155,7 @@ impl ListText {
     }
 
     /// Goes into what begins here.
-    const fn open(&mut self, place: Place) {
+    const fn open(&mut self, place: JsonPlace) {
         self.at = self.at.saturating_add(1);
         self.place = place;
         self.follows = false;
@@ -169,20 +169,20 @@ impl ListText {
     }
 
     /// What comes next up to this end.
-    fn follows(&mut self, end: u8) -> Result<Follows, NotAList> {
+    fn follows(&mut self, end: u8) -> Result<NextToken, NotAList> {
         loop {
             match self.byte() {
-                None => return Ok(Follows::Unknown),
+                None => return Ok(NextToken::Unknown),
                 Some(b',') if self.follows => {
                     self.at = self.at.saturating_add(1);
                     self.follows = false;
                 }
                 Some(byte) if byte == end => {
                     self.done(self.at.saturating_add(1));
-                    return Ok(Follows::End);
+                    return Ok(NextToken::End);
                 }
                 Some(_) if self.follows => return Err(NotAList),
-                Some(_) => return Ok(Follows::Value),
+                Some(_) => return Ok(NextToken::Value),
             }
         }
     }

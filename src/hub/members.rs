@@ -12,14 +12,14 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::answer::{self, Expected};
-use super::bounds::{Allowance, OBJECT, too_large_an_object};
-use super::config::{self, Flags};
+use super::answer::{self, ExpectedAnswer};
+use super::bounds::{OBJECT, ReadAllowance, too_large_an_object};
+use super::config::{self, ConnectionFlags};
 use super::credentials::plugin::RunningPlugin;
 use super::error::HubError;
 use super::found::unreadable;
 use super::kubeconfig::Kubeconfig;
-use super::pages::Pages;
+use super::pages::PagedList;
 use super::request::{Connection, JSON};
 use super::signals::ChildProcesses;
 use crate::kubefleet::names;
@@ -69,7 +69,7 @@ pub struct MemberContexts {
     connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
     /// What the command may still read.
-    pub(super) budget: Allowance,
+    pub(super) budget: ReadAllowance,
 }
 
 /// What was seen in one cluster, and its text when that is kept.
@@ -81,7 +81,7 @@ pub(super) struct MemberSeen {
 impl MemberContexts {
     /// Reads the kubeconfig, and fails for a context that it does not have.
     pub fn new(
-        flags: &Flags,
+        flags: &ConnectionFlags,
         ways: MemberContextMap,
         limit: Option<Duration>,
         variable: EnvironmentLookup,
@@ -101,7 +101,7 @@ impl MemberContexts {
             },
             connections: Arc::default(),
             keep_texts: false,
-            budget: Allowance::default(),
+            budget: ReadAllowance::default(),
         };
         let unknown = this.ways.named.values().find(|name| !this.has(name));
         match unknown {
@@ -213,7 +213,7 @@ struct MemberReader {
     running: RunningPlugin,
     connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
-    budget: Allowance,
+    budget: ReadAllowance,
     slots: Arc<Semaphore>,
 }
 
@@ -311,7 +311,7 @@ async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
     let path = path(query);
     let QuerySelection::Named { namespace, name } = &query.which else {
         let mut pages =
-            Pages::new(connection, Expected::List { group, kind }, path, MOST).one(MOST);
+            PagedList::new(connection, ExpectedAnswer::List { group, kind }, path, MOST).one(MOST);
         let read = pages.all(|text| object(connection, query.kind, text));
         let found = match read.await {
             Err(HubError::NotFound(_)) => Vec::new(),
@@ -328,7 +328,7 @@ async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
         Err(HubError::NotFound(_)) => return Ok((Outcome::Listed, Vec::new())),
         body => body?,
     };
-    let wanted = Expected::Object {
+    let wanted = ExpectedAnswer::Object {
         group,
         kind,
         namespace: if query.kind.is_namespaced() {
@@ -356,7 +356,7 @@ fn object(
     let value: serde_json::Value = answer::parse(text.as_bytes())?;
     let object = MemberObject::read(kind, value).map_err(|error| unreadable(&error))?;
     if object.meta().name.is_empty() {
-        let wanted = Expected::kind(kind.group(), kind.name());
+        let wanted = ExpectedAnswer::kind(kind.group(), kind.name());
         return Err(answer::wrong(&wanted, text.as_bytes()));
     }
     let text = RawValue::from_string(text.to_owned()).map_err(|error| unreadable(&error))?;
@@ -430,7 +430,9 @@ pub(super) fn outcome(error: &HubError) -> Outcome {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Flags, HubError, MemberContextMap, MemberContexts, MemberKind, MemberQuery, path};
+    use super::{
+        ConnectionFlags, HubError, MemberContextMap, MemberContexts, MemberKind, MemberQuery, path,
+    };
 
     const CONTEXTS: &str = "
 apiVersion: v1
@@ -448,9 +450,9 @@ contexts:
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config");
         std::fs::write(&path, CONTEXTS).unwrap();
-        let flags = Flags {
+        let flags = ConnectionFlags {
             kubeconfig: Some(path),
-            ..Flags::default()
+            ..ConnectionFlags::default()
         };
         let own = |(cluster, context): &(&str, &str)| ((*cluster).into(), (*context).into());
         let ways = MemberContextMap {

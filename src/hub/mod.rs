@@ -47,22 +47,22 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 pub use access::{AccessCheck, ClockOffset};
-pub use answer::Expected;
+pub use answer::ExpectedAnswer;
 pub use bounds::TimeLimit;
 pub use clock::CommandClock;
-pub use config::{Flags, HubPlace, contexts};
+pub use config::{ConnectionFlags, HubPlace, contexts};
 pub use error::HubError;
 pub use members::{EnvironmentLookup, MemberContextMap, MemberContexts, MemberTexts};
 pub use objects::ObjectReader;
 pub use rounds::ListProgress;
 pub use served::ServedVersions;
 pub use signals::{SharedSignals, unless_interrupted};
-pub use traffic::Traffic;
+pub use traffic::RequestTraffic;
 pub use watch::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews};
 pub use write::{ChangeSending, SentChange};
 
 use crate::inventory::source::{
-    HubQuery, Labels, ObjectTexts, QueryAnswer, QueryRound, QuerySelection, Source,
+    HubQuery, Labels, ObjectSource, ObjectTexts, QueryAnswer, QueryRound, QuerySelection,
 };
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{MemberErrand, MemberObservation};
@@ -110,7 +110,7 @@ impl Hub {
     /// Connects, and asks what is served. `limit` is the time for one request, and at `end` nothing
     /// is waited for any more.
     pub fn connect(
-        flags: &Flags,
+        flags: &ConnectionFlags,
         limit: Option<Duration>,
         end: Option<TimeLimit>,
         variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
@@ -266,7 +266,7 @@ impl Hub {
     }
 
     /// How much was asked and read so far.
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> RequestTraffic {
         self.connection.traffic.clone()
     }
 
@@ -344,7 +344,7 @@ impl Hub {
     }
 }
 
-impl Source for Hub {
+impl ObjectSource for Hub {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.learn(queries.iter());
         self.known_answers(queries, None)

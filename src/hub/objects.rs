@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
-use super::answer::{self, Expected};
+use super::answer::{self, ExpectedAnswer};
 use super::error::HubError;
-use super::pages::{FEW, Pages};
+use super::pages::{FEW, PagedList};
 use super::request::{Connection, JSON};
 use super::{Hub, OnWait, members, read, side_by_side, wait};
 use crate::kubefleet::path::{Resource, parameter};
@@ -108,7 +108,7 @@ impl ObjectReader<'_> {
             let mut kinds = Vec::new();
             for path in ["/api", "/apis"] {
                 let body = self.connection.get(path, AGGREGATED).await?;
-                let wanted = Expected::List {
+                let wanted = ExpectedAnswer::List {
                     group: "apidiscovery.k8s.io",
                     kind: "APIGroupDiscovery",
                 };
@@ -175,7 +175,7 @@ async fn named(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>,
         QuerySelection::Named { namespace, name } => (namespace.as_str(), name.as_str()),
         QuerySelection::All { .. } => ("", ""),
     };
-    let wanted = Expected::Object {
+    let wanted = ExpectedAnswer::Object {
         group: &query.kind.group,
         kind: &query.kind.kind,
         namespace,
@@ -191,7 +191,7 @@ async fn named(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>,
 async fn listed(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
     let path = path(query);
     let kind = &query.kind;
-    let wanted = Expected::List {
+    let wanted = ExpectedAnswer::List {
         group: &kind.group,
         kind: &kind.kind,
     };
@@ -199,7 +199,7 @@ async fn listed(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>
         "" => kind.version.clone(),
         group => format!("{group}/{}", kind.version),
     };
-    let mut pages = Pages::new(connection, wanted, path, FEW);
+    let mut pages = PagedList::new(connection, wanted, path, FEW);
     pages
         .all(|text| {
             connection.budget.object()?;

@@ -4,7 +4,7 @@ use http_body_util::BodyExt;
 use kube::client::Body;
 use serde::Deserialize;
 
-use super::answer::{self, Expected};
+use super::answer::{self, ExpectedAnswer};
 use super::bounds::{OBJECT, PAGES, REFUSAL, too_large_an_object};
 use super::error::HubError;
 use super::list_text::{ListText, NotAList};
@@ -49,9 +49,9 @@ struct ListMeta {
 }
 
 /// A list that is being read.
-pub(super) struct Pages<'w> {
+pub(super) struct PagedList<'w> {
     connection: Connection,
-    wanted: Expected<'w>,
+    wanted: ExpectedAnswer<'w>,
     path: String,
     accept: &'static str,
     /// How many objects are asked for; `None` for all of them, which cannot grow too old.
@@ -81,12 +81,12 @@ struct OpenPage {
     beginning: Vec<u8>,
 }
 
-impl<'w> Pages<'w> {
+impl<'w> PagedList<'w> {
     /// Nothing is asked for yet. All pages share one time limit; each has so many objects, unless the
     /// user has asked for another number.
     pub(super) fn new(
         connection: &Connection,
-        wanted: Expected<'w>,
+        wanted: ExpectedAnswer<'w>,
         path: String,
         limit: usize,
     ) -> Self {
@@ -337,13 +337,13 @@ mod tests {
 
     use tokio::runtime::Builder;
 
-    use super::{ListCame, Pages};
-    use crate::hub::answer::Expected;
+    use super::{ListCame, PagedList};
+    use crate::hub::answer::ExpectedAnswer;
     use crate::hub::bounds::OBJECT;
     use crate::hub::error::HubError;
     use crate::hub::fake_server::{FakeServer, ServerReply};
 
-    const PODS: Expected<'static> = Expected::List {
+    const PODS: ExpectedAnswer<'static> = ExpectedAnswer::List {
         group: "",
         kind: "Pod",
     };
@@ -376,13 +376,16 @@ mod tests {
         asked: Vec<String>,
     }
 
-    fn read(replies: Vec<ServerReply>, prepare: impl FnOnce(Pages<'_>) -> Pages<'_>) -> PagesRead {
+    fn read(
+        replies: Vec<ServerReply>,
+        prepare: impl FnOnce(PagedList<'_>) -> PagedList<'_>,
+    ) -> PagesRead {
         let requests = replies.len();
         let server = FakeServer::new(replies);
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let _inside = runtime.enter();
         let path = "/api/v1/pods".to_owned();
-        let mut pages = prepare(Pages::new(&server.connection(), PODS, path, 40));
+        let mut pages = prepare(PagedList::new(&server.connection(), PODS, path, 40));
         let mut again = 0;
         let found = runtime.block_on(async {
             let found = RefCell::new(Vec::new());

@@ -11,15 +11,15 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use tokio::time::{sleep_until, timeout_at};
 
-use super::answer::{self, Expected};
-use super::bounds::{ANSWER, Allowance, Deadline, REFUSAL, TimeLimit, after, too_large};
+use super::answer::{self, ExpectedAnswer};
+use super::bounds::{ANSWER, Deadline, REFUSAL, ReadAllowance, TimeLimit, after, too_large};
 use super::client::client;
 use super::clock::HubClock;
 use super::config::{ConnectionSettings, chain};
 use super::credentials::Credentials;
 use super::error::HubError;
 use super::tls;
-use super::traffic::Traffic;
+use super::traffic::RequestTraffic;
 use crate::mask;
 
 /// How often a read is sent at most.
@@ -46,9 +46,9 @@ pub(super) struct Connection {
     /// How many objects of a list are asked for at once; 0 for all of them.
     pub(super) chunk_size: Option<usize>,
     /// What the command may still read.
-    pub(super) budget: Allowance,
+    pub(super) budget: ReadAllowance,
     /// What was asked and read so far.
-    pub(super) traffic: Traffic,
+    pub(super) traffic: RequestTraffic,
     /// What the answers tell of the server's clock.
     pub(super) clock: HubClock,
 }
@@ -85,8 +85,8 @@ impl Connection {
             limit,
             end: None,
             chunk_size: None,
-            budget: Allowance::default(),
-            traffic: Traffic::default(),
+            budget: ReadAllowance::default(),
+            traffic: RequestTraffic::default(),
             clock: HubClock::default(),
         })
     }
@@ -292,7 +292,10 @@ impl Connection {
         let body = timeout_at(deadline.at, whole(response.into_body(), path, REFUSAL)).await;
         let body = body.map_or_else(|_| Vec::new(), Result::unwrap_or_default);
         let body = self.unquoted(body).await;
-        Err(plain(answer::wrong(&Expected::kind("", "events"), &body)))
+        Err(plain(answer::wrong(
+            &ExpectedAnswer::kind("", "events"),
+            &body,
+        )))
     }
 }
 

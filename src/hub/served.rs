@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::answer::{self, Expected};
+use super::answer::{self, ExpectedAnswer};
 use super::error::HubError;
 use super::request::{Connection, JSON};
 use crate::kubefleet::Kind;
@@ -17,17 +17,17 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 /// All groups with their resources.
-const ALL: Expected<'_> = Expected::List {
+const ALL: ExpectedAnswer<'_> = ExpectedAnswer::List {
     group: "apidiscovery.k8s.io",
     kind: "APIGroupDiscovery",
 };
 /// The groups alone.
-const GROUPS: Expected<'_> = Expected::List {
+const GROUPS: ExpectedAnswer<'_> = ExpectedAnswer::List {
     group: "",
     kind: "APIGroup",
 };
 /// The resources of one version.
-const RESOURCES: Expected<'_> = Expected::List {
+const RESOURCES: ExpectedAnswer<'_> = ExpectedAnswer::List {
     group: "",
     kind: "APIResource",
 };
@@ -170,7 +170,7 @@ fn name(kind: Kind) -> String {
 /// The answer of `/apis`: all groups with their resources, or the plain list of groups. What is not
 /// read here is not kept: on a hub with many other APIs it is most of the answer.
 #[derive(Deserialize)]
-struct Apis {
+struct DiscoveredGroups {
     items: Option<Vec<ApiGroup>>,
     groups: Option<Vec<ApiGroup>>,
 }
@@ -182,12 +182,12 @@ struct ApiGroup {
     name: String,
     /// Where all resources are listed.
     #[serde(default)]
-    metadata: Named,
+    metadata: NamedResource,
     versions: Option<Vec<ServedVersion>>,
 }
 
 #[derive(Deserialize, Default)]
-struct Named {
+struct NamedResource {
     #[serde(default)]
     name: String,
 }
@@ -208,7 +208,7 @@ struct ApiResource {
 /// The resources of one version, on a server that does not list all at once.
 #[derive(Deserialize)]
 struct ApiResourceList {
-    resources: Option<Vec<Named>>,
+    resources: Option<Vec<NamedResource>>,
 }
 
 /// All schemas of a version.
@@ -243,7 +243,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<ServedVersions, 
         Err(error) => return Err(error),
     };
     let mut served = ServedVersions::default();
-    if let Ok(all) = answer::read::<Apis>(&ALL, &body) {
+    if let Ok(all) = answer::read::<DiscoveredGroups>(&ALL, &body) {
         for group in all.items.iter().flatten() {
             for version in group.versions.iter().flatten() {
                 for resource in version.resources.iter().flatten() {
@@ -254,7 +254,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<ServedVersions, 
         }
         return Ok(served);
     }
-    let groups: Apis = answer::read(&GROUPS, &body)?;
+    let groups: DiscoveredGroups = answer::read(&GROUPS, &body)?;
     for group in groups.groups.iter().flatten() {
         let name = group.name.as_str();
         served.note(name, None);
@@ -289,7 +289,7 @@ pub(super) async fn run_states(
         Ok(document) if document.openapi.starts_with("3.") => document,
         _ => {
             return Err(answer::wrong(
-                &Expected::kind("", "OpenAPI 3 schemas"),
+                &ExpectedAnswer::kind("", "OpenAPI 3 schemas"),
                 &body,
             ));
         }

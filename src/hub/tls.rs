@@ -23,7 +23,7 @@ use rustls::{
 };
 
 pub(super) use words::explain;
-use words::{Distrust, Leaf};
+use words::{CertificateDistrust, ServerCertificate};
 
 /// Which servers are trusted.
 #[derive(Debug, Clone)]
@@ -106,7 +106,7 @@ pub(super) fn config(
     identity: Option<&ClientIdentity>,
 ) -> Result<ClientConfig, &'static str> {
     let provider = Arc::new(provider());
-    let verifier = Verifier::new(trust, &provider)?;
+    let verifier = CertificateVerifier::new(trust, &provider)?;
     let builder = ClientConfig::builder_with_details(provider, Arc::new(OurTime))
         .with_safe_default_protocol_versions()
         .map_err(|_| "no version of TLS is available")?
@@ -134,14 +134,14 @@ impl TimeProvider for OurTime {
 
 /// Checks what a server shows.
 #[derive(Debug)]
-struct Verifier {
+struct CertificateVerifier {
     trust: Trust,
     /// Who checks a chain; nobody where any server is trusted.
     chains: Option<Arc<dyn ServerCertVerifier>>,
     provider: Arc<CryptoProvider>,
 }
 
-impl Verifier {
+impl CertificateVerifier {
     fn new(trust: &Trust, provider: &Arc<CryptoProvider>) -> Result<Self, &'static str> {
         let chains: Option<Arc<dyn ServerCertVerifier>> = match trust {
             Trust::Any => None,
@@ -179,7 +179,7 @@ impl Verifier {
     }
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -191,7 +191,7 @@ impl ServerCertVerifier for Verifier {
         let Some(chains) = &self.chains else {
             return Ok(ServerCertVerified::assertion());
         };
-        let leaf = Leaf::read(end_entity);
+        let leaf = ServerCertificate::read(end_entity);
         let checked = if self.is_trusted_itself(end_entity) {
             // Nobody else has to vouch for it; the rest is checked as for any certificate.
             leaf.as_ref()
@@ -211,7 +211,7 @@ impl ServerCertVerifier for Verifier {
                     Trust::System => "this system does not trust",
                     _ => "certificate-authority does not have",
                 };
-                let why = Distrust::of(&error, leaf.as_ref(), server_name, now, trust);
+                let why = CertificateDistrust::of(&error, leaf.as_ref(), server_name, now, trust);
                 let other = OtherError(Arc::new(why));
                 rustls::Error::InvalidCertificate(CertificateError::Other(other))
             }

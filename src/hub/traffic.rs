@@ -9,7 +9,7 @@ use crate::words::count;
 /// The requests to a hub and the bytes of its answers, without compression; who has a copy counts
 /// on.
 #[derive(Debug, Clone, Default)]
-pub struct Traffic(Arc<TrafficCounts>);
+pub struct RequestTraffic(Arc<TrafficCounts>);
 
 #[derive(Debug, Default)]
 struct TrafficCounts {
@@ -17,7 +17,7 @@ struct TrafficCounts {
     bytes: AtomicU64,
 }
 
-impl Traffic {
+impl RequestTraffic {
     pub(super) fn asked(&self) {
         self.0.requests.fetch_add(1, Ordering::Relaxed);
     }
@@ -28,7 +28,7 @@ impl Traffic {
     }
 }
 
-impl fmt::Display for Traffic {
+impl fmt::Display for RequestTraffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = usize::try_from(self.0.requests.load(Ordering::Relaxed));
         let requests = count(requests.unwrap_or(usize::MAX), "request");
@@ -44,11 +44,11 @@ impl fmt::Display for Traffic {
 
 #[cfg(test)]
 mod tests {
-    use super::Traffic;
+    use super::RequestTraffic;
 
     #[test]
     fn copies_count_together() {
-        let traffic = Traffic::default();
+        let traffic = RequestTraffic::default();
         let copy = traffic.clone();
         copy.asked();
         copy.read(1_234_567);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::answer::{self, Expected};
+use super::answer::{self, ExpectedAnswer};
 use super::error::HubError;
-use super::pages::{MANY, Pages};
+use super::pages::{MANY, PagedList};
 use super::request::Connection;
 use super::served::ServedVersions;
 use crate::inventory::source::{HubQuery, QuerySelection};
@@ -23,7 +23,7 @@ const KIND: &str = "PartialObjectMetadata";
 pub(super) type ObjectVersions = HashMap<(String, String), String>;
 
 #[derive(Deserialize)]
-struct Partial {
+struct PartialVersion {
     metadata: VersionMetadata,
 }
 
@@ -48,13 +48,13 @@ pub(super) async fn version_of(
     };
     let path = path(query.kind, version, Some(namespace), Some(name));
     let body = connection.get(&path, METADATA).await?;
-    let wanted = Expected::Object {
+    let wanted = ExpectedAnswer::Object {
         group: GROUP,
         kind: KIND,
         namespace,
         name,
     };
-    let partial: Partial = answer::read(&wanted, &body)?;
+    let partial: PartialVersion = answer::read(&wanted, &body)?;
     Ok(partial.metadata.resource_version)
 }
 
@@ -72,13 +72,13 @@ pub(super) async fn versions_of(
             continue;
         };
         let path = path(query.kind, version, namespace.as_deref(), None);
-        let wanted = Expected::List {
+        let wanted = ExpectedAnswer::List {
             group: GROUP,
             kind: KIND,
         };
-        let mut pages = Pages::new(connection, wanted, path, MANY).in_form(LIST);
-        let found = pages.all(|text| answer::parse::<Partial>(text.as_bytes()));
-        versions.extend(found.await?.into_iter().map(|Partial { metadata }| {
+        let mut pages = PagedList::new(connection, wanted, path, MANY).in_form(LIST);
+        let found = pages.all(|text| answer::parse::<PartialVersion>(text.as_bytes()));
+        versions.extend(found.await?.into_iter().map(|PartialVersion { metadata }| {
             let version = metadata.resource_version.unwrap_or_default();
             ((metadata.namespace, metadata.name), version)
         }));

@@ -17,8 +17,8 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::answer::{self, Expected};
-use super::bounds::Allowance;
+use super::answer::{self, ExpectedAnswer};
+use super::bounds::ReadAllowance;
 use super::error::HubError;
 use super::found::ListReader;
 use super::request::{Connection, ReadFailure, plain};
@@ -352,7 +352,7 @@ impl QueryFollower {
         let path = self.path().map_err(plain)?;
         // It may list again and again for days: each list has an allowance of its own.
         let mut connection = self.connection.clone();
-        connection.budget = Allowance::default();
+        connection.budget = ReadAllowance::default();
         let listing = ListReader::new(&connection, self.query.kind, path);
         let found = listing.all().await.map_err(plain)?;
         self.reached(place);
@@ -409,7 +409,10 @@ impl QueryFollower {
                 // Events may have been kept from us: a list tells.
                 Ok(None) if !brought && begun.elapsed() < SHORT => {
                     place.reached = false;
-                    return Err((answer::wrong(&Expected::kind("", "events"), b""), None));
+                    return Err((
+                        answer::wrong(&ExpectedAnswer::kind("", "events"), b""),
+                        None,
+                    ));
                 }
                 Ok(None) => return Ok(()),
                 Err(error) => return Err((self.connection.discreet(error).await, None)),

@@ -119,7 +119,7 @@ pub fn all_of<T: InBody>(answers: &[QueryAnswer]) -> impl Iterator<Item = &Arc<T
 }
 
 /// Something that answers queries: a live hub or a bundle.
-pub trait Source {
+pub trait ObjectSource {
     /// Answers one round: as many answers as queries, in their order.
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer>;
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::choose::run_for_placement;
-use super::source::{HubQuery, Outcome, QueryAnswer, QueryRound, Source};
+use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
@@ -97,7 +97,7 @@ impl Walk {
     }
 
     /// Walks a source that answers at once.
-    pub fn drive(&mut self, source: &mut dyn Source) {
+    pub fn drive(&mut self, source: &mut dyn ObjectSource) {
         loop {
             let round = self.next_round();
             if round.is_empty() {
@@ -110,7 +110,7 @@ impl Walk {
     }
 
     /// Walks several targets side by side: what they ask next is asked at the same time.
-    pub fn drive_all(walks: &mut [Self], source: &mut dyn Source) {
+    pub fn drive_all(walks: &mut [Self], source: &mut dyn ObjectSource) {
         loop {
             let rounds: Vec<_> = walks
                 .iter()

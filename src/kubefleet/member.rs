@@ -38,7 +38,7 @@ model! {
         /// What each agent reported.
         pub agents: Vec<AgentStatus> = "agentStatus",
         /// What the property provider reported.
-        pub properties: BTreeMap<String, Property> = "properties",
+        pub properties: BTreeMap<String, MemberProperty> = "properties",
         /// What the agent reported of its resources.
         pub usage: ResourceUsage = "resourceUsage",
         /// The namespaces that the agent reported, when it does.
@@ -63,7 +63,7 @@ model! {
     }
 
     /// A property of a member cluster.
-    pub struct Property {
+    pub struct MemberProperty {
         pub value: String = "value",
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::WorkGenerator;
-use crate::contents::{Identity, Manifest};
+use crate::contents::{Manifest, ManifestKey};
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::kind::PLACEMENT_GROUP;
 
@@ -23,7 +23,7 @@ const ANNOTATION: &str = "kubernetes-fleet.io/envelope-configmap";
 impl EnvelopeKind {
     /// What kind of envelope an object is for a generator, if any.
     pub fn of(manifest: &Manifest, generator: WorkGenerator) -> Option<Self> {
-        let Identity { kind, group, .. } = &manifest.identity;
+        let ManifestKey { kind, group, .. } = &manifest.identity;
         match (group.as_str(), kind.as_str()) {
             (PLACEMENT_GROUP, "ClusterResourceEnvelope") => Some(Self::Cluster),
             (PLACEMENT_GROUP, "ResourceEnvelope") => Some(Self::Namespaced),
@@ -69,7 +69,7 @@ pub fn open(manifest: &Manifest, kind: EnvelopeKind) -> Result<Vec<Manifest>, St
     Ok(opened.into_iter().map(|(_, inner)| inner).collect())
 }
 
-fn check(namespace: &str, inner: &Identity, kind: EnvelopeKind) -> Result<(), String> {
+fn check(namespace: &str, inner: &ManifestKey, kind: EnvelopeKind) -> Result<(), String> {
     let there = inner.namespace.as_str();
     match kind {
         EnvelopeKind::Cluster if !there.is_empty() => {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::immutable;
 use super::rendering::RenderedManifest;
-use crate::contents::{self, ContentChange, Identity, Manifest, SecretDisplay};
+use crate::contents::{self, ContentChange, Manifest, ManifestKey, SecretDisplay};
 
 /// The manifests in a cluster's Works.
 #[derive(Debug, Clone, Default)]
@@ -44,9 +44,9 @@ pub struct ChangeCounts {
 pub struct WorkDelta {
     pub counts: ChangeCounts,
     /// Those that the cluster is to lose.
-    pub deleted: Vec<Identity>,
+    pub deleted: Vec<ManifestKey>,
     /// Those that Kubernetes refuses to change, with the field that must stay.
-    pub refused: Vec<(Identity, String)>,
+    pub refused: Vec<(ManifestKey, String)>,
 }
 
 impl WorkDelta {
@@ -55,7 +55,7 @@ impl WorkDelta {
         now: impl IntoIterator<Item = &'m Manifest>,
         then: &[RenderedManifest<'_>],
     ) -> Self {
-        let mut before: BTreeMap<&Identity, &Value> = BTreeMap::new();
+        let mut before: BTreeMap<&ManifestKey, &Value> = BTreeMap::new();
         for manifest in now {
             before.insert(&manifest.identity, &manifest.value);
         }
@@ -103,7 +103,7 @@ pub fn differences(
     after: Vec<Manifest>,
     secrets: SecretDisplay,
 ) -> Vec<ObjectDifference> {
-    let mut fields: BTreeMap<Identity, String> = BTreeMap::new();
+    let mut fields: BTreeMap<ManifestKey, String> = BTreeMap::new();
     let known: BTreeMap<_, _> = before.iter().map(|it| (&it.identity, &it.value)).collect();
     for manifest in &after {
         let old = known.get(&manifest.identity);

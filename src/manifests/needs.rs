@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::contents::{Identity, Manifest};
+use crate::contents::{Manifest, ManifestKey};
 
 /// The kinds of objects that pods need.
 pub const NEEDED_KINDS: [&str; 4] = [
@@ -29,7 +29,7 @@ const NAMES: [&str; 3] = ["name", "secretName", "claimName"];
 
 /// The objects that the pods of a workload cannot start without, in its namespace. What is optional
 /// is left out, and so is what Kubernetes makes in every namespace.
-pub fn needs(workload: &Manifest) -> BTreeSet<Identity> {
+pub fn needs(workload: &Manifest) -> BTreeSet<ManifestKey> {
     let identity = &workload.identity;
     let place = match (identity.group.as_str(), identity.kind.as_str()) {
         ("", "Pod") => "/spec",
@@ -51,7 +51,7 @@ pub fn needs(workload: &Manifest) -> BTreeSet<Identity> {
     let account = pod.get("serviceAccountName").and_then(Value::as_str);
     let account = account.filter(|name| !matches!(*name, "" | "default"));
     let account = account.map(|name| ("ServiceAccount", name));
-    let needed = references.chain(account).map(|(kind, name)| Identity {
+    let needed = references.chain(account).map(|(kind, name)| ManifestKey {
         kind: kind.to_owned(),
         group: String::new(),
         namespace: identity.namespace.clone(),
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     use super::needs;
-    use crate::contents::{Identity, Manifest};
+    use crate::contents::{Manifest, ManifestKey};
 
     fn names(kind: &str, spec: &serde_json::Value) -> Vec<String> {
         let api = if kind == "Pod" { "v1" } else { "apps/v1" };
@@ -90,7 +90,7 @@ mod tests {
             "spec": spec,
         });
         let needed = needs(&Manifest::of(value, 0));
-        needed.iter().map(Identity::describe).collect()
+        needed.iter().map(ManifestKey::describe).collect()
     }
 
     #[test]

@@ -138,7 +138,7 @@ const FORMS: &[SecretForm] = &[
 
 /// What a word in a text may lead to.
 #[derive(Clone, Copy)]
-enum Lead {
+enum CredentialLead {
     /// A token: of what it is made, and how long that is at least.
     Token(&'static str, usize),
     Form(usize),
@@ -146,28 +146,28 @@ enum Lead {
 }
 
 /// All words that lead to a credential, found in one pass. A text without any is done.
-struct Leads {
+struct CredentialLeads {
     words: AhoCorasick,
-    of: Vec<(Lead, &'static str)>,
+    of: Vec<(CredentialLead, &'static str)>,
 }
 
-static LEADS: LazyLock<Option<Leads>> = LazyLock::new(|| {
+static LEADS: LazyLock<Option<CredentialLeads>> = LazyLock::new(|| {
     let tokens = TOKENS.lines().filter_map(|row| {
         let (part, row) = row.split_once(' ')?;
         let (least, words) = row.split_once(' ')?;
-        Some((Lead::Token(part, least.parse().ok()?), words))
+        Some((CredentialLead::Token(part, least.parse().ok()?), words))
     });
     let forms = FORMS.iter().enumerate();
     let of: Vec<_> = tokens
-        .chain(forms.map(|(at, form)| (Lead::Form(at), form.0)))
-        .chain([(Lead::Name, STEMS)])
+        .chain(forms.map(|(at, form)| (CredentialLead::Form(at), form.0)))
+        .chain([(CredentialLead::Name, STEMS)])
         .flat_map(|(lead, words)| words.split(' ').map(move |word| (lead, word)))
         .collect();
     let words = AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
         .ascii_case_insensitive(true)
         .build(of.iter().map(|(_, word)| word));
-    Some(Leads {
+    Some(CredentialLeads {
         words: words.ok()?,
         of,
     })
@@ -197,22 +197,22 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) -> Vec<Range<usize
         let is_inside =
             text[word.range()].starts_with(is_alnum) && text[..word.start()].ends_with(is_alnum);
         match lead {
-            Lead::Name => stems.push(word.range()),
-            Lead::Token(part, least)
+            CredentialLead::Name => stems.push(word.range()),
+            CredentialLead::Token(part, least)
                 if word.start() >= token && !is_inside && text[word.range()] == *known =>
             {
                 let end = token_end(text, word.end(), part, least);
                 found.extend(end.map(|end| word.start()..end));
                 token = end.unwrap_or(token);
             }
-            Lead::Form(at) if word.start() >= done[at] => {
+            CredentialLead::Form(at) if word.start() >= done[at] => {
                 let is_anchored = FORMS[at].1.starts_with('^');
                 if !is_inside || !is_anchored {
                     let from = if is_anchored { word.start() } else { 0 };
                     done[at] = find_form(text, from, at, found);
                 }
             }
-            Lead::Token(..) | Lead::Form(_) => {}
+            CredentialLead::Token(..) | CredentialLead::Form(_) => {}
         }
     }
     stems

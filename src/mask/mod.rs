@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use names::Says;
+use names::NameMeaning;
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "••••";
@@ -56,7 +56,7 @@ fn masked(text: &str, prose: bool) -> Cow<'_, str> {
     }
     let mut value = Value::from(text);
     let mut replace = |_: &str, _: &str| MASK.to_owned();
-    let mut walker = Walker::new(&mut replace);
+    let mut walker = MaskWalker::new(&mut replace);
     walker.value(
         &mut value,
         MaskPlace {
@@ -72,20 +72,23 @@ fn masked(text: &str, prose: bool) -> Cow<'_, str> {
 
 /// A value that was masked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Masked {
+pub struct MaskedValue {
     /// Where it stood: `spec.selectedResources[0].data.password`. Items of a list that have a name
     /// go by it, so that the path stays when others are added: `env[name=DB_PASSWORD].value`.
     pub path: String,
 }
 
 /// Masks every secret in an object, and says where there was one.
-pub fn mask(object: &mut Value) -> Vec<Masked> {
+pub fn mask(object: &mut Value) -> Vec<MaskedValue> {
     mask_with(object, &mut |_, _| MASK.to_owned())
 }
 
 /// The same with a replacement of the caller's for each secret, by its path and its text.
-pub fn mask_with(object: &mut Value, replace: &mut dyn FnMut(&str, &str) -> String) -> Vec<Masked> {
-    let mut walker = Walker::new(replace);
+pub fn mask_with(
+    object: &mut Value,
+    replace: &mut dyn FnMut(&str, &str) -> String,
+) -> Vec<MaskedValue> {
+    let mut walker = MaskWalker::new(replace);
     walker.value(object, MaskPlace::default());
     walker.found.dedup();
     walker.found
@@ -107,13 +110,13 @@ struct MaskPlace {
 /// Manifests in texts in manifests: deeper is nobody's configuration.
 const MAX_DEPTH: usize = 4;
 
-struct Walker<'r> {
+struct MaskWalker<'r> {
     path: String,
-    found: Vec<Masked>,
+    found: Vec<MaskedValue>,
     replace: &'r mut dyn FnMut(&str, &str) -> String,
 }
 
-impl<'r> Walker<'r> {
+impl<'r> MaskWalker<'r> {
     fn new(replace: &'r mut dyn FnMut(&str, &str) -> String) -> Self {
         Self {
             path: String::new(),
@@ -189,10 +192,10 @@ impl<'r> Walker<'r> {
             let name = map.get(*key)?.as_str()?;
             let said = names::says(name.rsplit('/').next().unwrap_or_default());
             // What is left of a masked text is no name.
-            (said != Says::Nothing && !name.contains(MASK)).then_some(said)
+            (said != NameMeaning::Nothing && !name.contains(MASK)).then_some(said)
         });
-        let said = said.unwrap_or(Says::Nothing);
-        let named = matches!(said, Says::Credential | Says::SecretOrName);
+        let said = said.unwrap_or(NameMeaning::Nothing);
+        let named = matches!(said, NameMeaning::Credential | NameMeaning::SecretOrName);
         let is_patch = map.contains_key("op") && map.contains_key("path");
         // Where a value comes from is described: `secretKey` is the name of a key.
         let refers = map.contains_key("remoteRef") || map.contains_key("secretRef");
@@ -207,8 +210,8 @@ impl<'r> Walker<'r> {
                 _ => false,
             };
             let said = match key.as_str() {
-                "value" if said != Says::Nothing => said,
-                _ if place.labels || refers => Says::Nothing,
+                "value" if said != NameMeaning::Nothing => said,
+                _ if place.labels || refers => NameMeaning::Nothing,
                 key => names::says(key),
             };
             self.below(&step(key), |this| {
@@ -229,10 +232,10 @@ impl<'r> Walker<'r> {
     }
 
     /// Masks a value that is called a credential, unless it obviously is none.
-    fn credential(&mut self, value: &mut Value, said: Says) {
+    fn credential(&mut self, value: &mut Value, said: NameMeaning) {
         match value {
             Value::String(text) => match said {
-                Says::Scheme | Says::Cookies => {
+                NameMeaning::Scheme | NameMeaning::Cookies => {
                     if let Some(range) = text::header(text, 0, said) {
                         let hidden = self.hide(&text[range.clone()]);
                         text.replace_range(range, &hidden);
@@ -243,18 +246,20 @@ impl<'r> Walker<'r> {
             },
             Value::Number(number) => {
                 let is_small = number.as_i64().is_some_and(|number| number.abs() < 1000);
-                if said == Says::Credential && !is_small {
+                if said == NameMeaning::Credential && !is_small {
                     self.whole(value);
                 }
             }
-            Value::Array(items) if matches!(said, Says::Credential | Says::SecretOrName) => {
+            Value::Array(items)
+                if matches!(said, NameMeaning::Credential | NameMeaning::SecretOrName) =>
+            {
                 for (at, item) in items
                     .iter_mut()
                     .enumerate()
                     .filter(|(_, item)| item.is_string())
                 {
                     self.below(&format!("[{at}]"), |this| {
-                        this.credential(item, Says::SecretOrName);
+                        this.credential(item, NameMeaning::SecretOrName);
                     });
                 }
             }
@@ -280,7 +285,7 @@ impl<'r> Walker<'r> {
     }
 
     fn hide(&mut self, secret: &str) -> String {
-        self.found.push(Masked {
+        self.found.push(MaskedValue {
             path: self.path.clone(),
         });
         (self.replace)(&self.path, secret)

@@ -2,7 +2,7 @@
 
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum NameMeaning {
     Nothing,
     /// A credential, if the value looks random.
     Perhaps,
@@ -73,68 +73,71 @@ const LONGEST: usize = 128;
 
 /// What the values of such a name are: `DB_PASSWORD`, `api-key`, `spring.datasource.password` hold
 /// credentials, `TOKEN_FILE` and `secretName` do not.
-pub(super) fn says(name: &str) -> Says {
+pub(super) fn says(name: &str) -> NameMeaning {
     let name = &name[name.ceil_char_boundary(name.len().saturating_sub(LONGEST))..];
     // The shell's own variables are folders.
     let is_folder = matches!(name.trim_start_matches('$'), "PWD" | "OLDPWD");
     let lower = name.to_ascii_lowercase();
     if is_folder || !STEMS.split(' ').any(|stem| lower.contains(stem)) {
-        return Says::Nothing;
+        return NameMeaning::Nothing;
     }
     let words = words(name);
     let mut words: Vec<&str> = words.split('-').collect();
     loop {
         match says_in_words(&words) {
             // An environment variable holds the secret itself.
-            Some(Says::SecretOrName) if !name.contains(|c: char| c.is_ascii_lowercase()) => {
-                return Says::Credential;
+            Some(NameMeaning::SecretOrName) if !name.contains(|c: char| c.is_ascii_lowercase()) => {
+                return NameMeaning::Credential;
             }
             Some(said) => return said,
             None if words.pop().is_some_and(|last| is_in(DECORATIONS, last)) => {}
-            None => return Says::Nothing,
+            None => return NameMeaning::Nothing,
         }
     }
 }
 
 /// What these words say at the end of a name; `None` where the last says nothing.
-fn says_in_words(words: &[&str]) -> Option<Says> {
+fn says_in_words(words: &[&str]) -> Option<NameMeaning> {
     let [front @ .., last] = words else {
         return None;
     };
     let before = front.last().copied().unwrap_or_default();
     let joined = words.concat();
     Some(match *last {
-        "authorization" => Says::Scheme,
-        "cookie" => Says::Cookies,
-        "auth" if before.is_empty() => Says::Pair,
-        "token" if is_in(NO_TOKENS, before) => Says::Nothing,
-        "pass" if is_in(NO_PASSWORDS, before) => Says::Nothing,
-        "key" if is_in(NO_KEYS, before) => Says::Nothing,
-        _ if words.iter().any(|word| is_in("checksum digest sha", word)) => Says::Nothing,
+        "authorization" => NameMeaning::Scheme,
+        "cookie" => NameMeaning::Cookies,
+        "auth" if before.is_empty() => NameMeaning::Pair,
+        "token" if is_in(NO_TOKENS, before) => NameMeaning::Nothing,
+        "pass" if is_in(NO_PASSWORDS, before) => NameMeaning::Nothing,
+        "key" if is_in(NO_KEYS, before) => NameMeaning::Nothing,
+        _ if words.iter().any(|word| is_in("checksum digest sha", word)) => NameMeaning::Nothing,
         _ if joined
             .strip_suffix("key")
             .is_some_and(|stem| ends_in(KEYS, stem)) =>
         {
-            Says::Credential
+            NameMeaning::Credential
         }
-        "key" if !before.is_empty() => Says::Perhaps,
-        "secret" if is_in(SECRETS, before) => Says::Credential,
-        "secret" | "credential" | "credentials" | "creds" => Says::SecretOrName,
-        _ if ends_in(CREDENTIALS, &joined) || is_in(WORDS, last) => Says::Credential,
+        "key" if !before.is_empty() => NameMeaning::Perhaps,
+        "secret" if is_in(SECRETS, before) => NameMeaning::Credential,
+        "secret" | "credential" | "credentials" | "creds" => NameMeaning::SecretOrName,
+        _ if ends_in(CREDENTIALS, &joined) || is_in(WORDS, last) => NameMeaning::Credential,
         _ if last
             .strip_suffix("pass")
             .is_some_and(|stem| is_in(BEFORE_PASS, stem)) =>
         {
-            Says::Credential
+            NameMeaning::Credential
         }
-        _ if is_in(PERHAPS, last) => Says::Perhaps,
+        _ if is_in(PERHAPS, last) => NameMeaning::Perhaps,
         _ => return None,
     })
 }
 
 /// Whether a key, variable or flag of this name holds a credential, whatever it looks like.
 pub(super) fn names_a_credential(name: &str) -> bool {
-    matches!(says(name), Says::Credential | Says::SecretOrName)
+    matches!(
+        says(name),
+        NameMeaning::Credential | NameMeaning::SecretOrName
+    )
 }
 
 /// The words of a name: `awsSecretAccess_Key2` is `aws-secret-access-key`.
@@ -159,7 +162,7 @@ fn words(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Says, says, words};
+    use super::{NameMeaning, says, words};
 
     #[test]
     fn names_are_read_word_by_word() {
@@ -176,9 +179,9 @@ mod tests {
 
     #[test]
     fn what_a_name_says() {
-        let table: &[(Says, &str)] = &[
+        let table: &[(NameMeaning, &str)] = &[
             (
-                Says::Credential,
+                NameMeaning::Credential,
                 "DB_PASSWORD DB_PASS db-pass dbpass PGPASSWORD PASSWD Pwd pwd DB_PW API_TOKEN_1 apiKey \
                  X-Api-Key api_key API_KEY SECRET_KEY_BASE AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID \
                  AZURE_CREDS REGISTRY_CREDENTIALS client-key-data clientSecretValue clientSecret CLIENT_SECRET \
@@ -188,18 +191,18 @@ mod tests {
                  PASSWORD_HASH --token encryption-key-base64 LICENSE_KEY userPassword2",
             ),
             (
-                Says::SecretOrName,
+                NameMeaning::SecretOrName,
                 "secret tlsSecret existingSecret credentials aws-creds nginx.ingress.kubernetes.io/auth-secret",
             ),
             (
-                Says::Perhaps,
+                NameMeaning::Perhaps,
                 "datadogKey write_key tokens passwords JWT user-salt",
             ),
-            (Says::Pair, "auth _auth"),
-            (Says::Scheme, "Authorization proxy-authorization"),
-            (Says::Cookies, "Cookie Set-Cookie"),
+            (NameMeaning::Pair, "auth _auth"),
+            (NameMeaning::Scheme, "Authorization proxy-authorization"),
+            (NameMeaning::Cookies, "Cookie Set-Cookie"),
             (
-                Says::Nothing,
+                NameMeaning::Nothing,
                 "TOKEN_FILE token-sha256 secretName secretKeyRef PWD OLDPWD tokenExpirationSeconds password_policy \
                  public_key publicKey topologyKey key partition-key sortingLabelKey checksum/secret \
                  automountServiceAccountTokens_enabled proxy_pass fastcgi_pass nextPageToken eos_token \

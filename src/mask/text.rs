@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use super::forms;
-use super::names::{Says, says};
+use super::names::{NameMeaning, says};
 use super::values::{
     LONG, is_encoded_pair, is_harmless, is_masked, is_no_word, is_object_name, looks_random,
 };
@@ -86,13 +86,13 @@ fn value_of(text: &str, prose: bool, name: Range<usize>) -> Option<Range<usize>>
             let word = before.strip_suffix(' ').unwrap_or_default();
             let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
             match says(&format!("{}-{name}", word.unwrap_or_default())) {
-                Says::Credential => Says::Credential,
+                NameMeaning::Credential => NameMeaning::Credential,
                 _ => said,
             }
         }
         said => said,
     };
-    if said == Says::Nothing {
+    if said == NameMeaning::Nothing {
         return None;
     }
     let found = BETWEEN.as_ref()?.captures(&text[behind..])?;
@@ -120,13 +120,15 @@ fn value_of(text: &str, prose: bool, name: Range<usize>) -> Option<Range<usize>>
     let value = &text[range.clone()];
     let is_quoted = range.start > start;
     if let Some(gap) = found.name("blank") {
-        if !matches!(said, Says::Credential | Says::SecretOrName) {
+        if !matches!(said, NameMeaning::Credential | NameMeaning::SecretOrName) {
             return None;
         }
         let is = if name.starts_with('-') && !before.ends_with(|c: char| c.is_ascii_alphanumeric())
         {
             !rest.starts_with('-') && !SENTENCE.as_ref().is_some_and(|word| word.is_match(value))
-        } else if said == Says::SecretOrName || !gap.as_str().trim_matches([' ', '\t']).is_empty() {
+        } else if said == NameMeaning::SecretOrName
+            || !gap.as_str().trim_matches([' ', '\t']).is_empty()
+        {
             false
         } else if matches!(name, "requirepass" | "masterauth") {
             is_quoted || begins_line(before) || is_no_word(value)
@@ -155,19 +157,19 @@ fn value_of(text: &str, prose: bool, name: Range<usize>) -> Option<Range<usize>>
     {
         return None;
     }
-    if matches!(said, Says::Scheme | Says::Cookies) {
+    if matches!(said, NameMeaning::Scheme | NameMeaning::Cookies) {
         return header(text, start, said);
     }
     if found.name("refused").is_some() {
         return judge(text, said, range, is_quoted).map(all);
     }
     if is_colon && !prose && rest.starts_with(['|', '>']) {
-        return block(text, before, start).filter(|_| said != Says::Perhaps);
+        return block(text, before, start).filter(|_| said != NameMeaning::Perhaps);
     }
-    if rest.starts_with('[') && said == Says::Credential && !prose {
+    if rest.starts_with('[') && said == NameMeaning::Credential && !prose {
         let near = &rest[..rest.floor_char_boundary(LONG)];
         let end = start + near.find([']', '\n'])?;
-        return judge(text, Says::SecretOrName, start + 1..end, true);
+        return judge(text, NameMeaning::SecretOrName, start + 1..end, true);
     }
     if rest.starts_with(['\n', '\r', '{', '[']) || rest.starts_with("map[") {
         return None;
@@ -193,30 +195,37 @@ fn value_of(text: &str, prose: bool, name: Range<usize>) -> Option<Range<usize>>
 }
 
 /// Who assigns gives the secret itself, if it is not plainly the name of an object.
-fn assigned(said: Says, is_colon: bool, value: &str) -> Says {
+fn assigned(said: NameMeaning, is_colon: bool, value: &str) -> NameMeaning {
     match said {
-        Says::SecretOrName if !is_colon && !value.contains(['-', '.']) => Says::Credential,
+        NameMeaning::SecretOrName if !is_colon && !value.contains(['-', '.']) => {
+            NameMeaning::Credential
+        }
         said => said,
     }
 }
 
 /// Whether a value under a name that says this is a credential.
-fn judge(text: &str, said: Says, range: Range<usize>, certain: bool) -> Option<Range<usize>> {
+fn judge(
+    text: &str,
+    said: NameMeaning,
+    range: Range<usize>,
+    certain: bool,
+) -> Option<Range<usize>> {
     let value = &text[range.clone()];
     match said {
-        Says::Scheme | Says::Cookies => header(text, range.start, said),
+        NameMeaning::Scheme | NameMeaning::Cookies => header(text, range.start, said),
         _ => ((certain || is_no_word(value)) && is_credential(said, value)).then_some(range),
     }
 }
 
 /// Whether a value is a credential under a name that says this.
-pub(super) fn is_credential(said: Says, value: &str) -> bool {
+pub(super) fn is_credential(said: NameMeaning, value: &str) -> bool {
     match said {
-        Says::Nothing => false,
-        Says::Perhaps => looks_random(value),
-        Says::Pair => is_encoded_pair(value) || looks_random(value),
-        Says::SecretOrName => !is_harmless(value) && !is_object_name(value),
-        Says::Credential | Says::Scheme | Says::Cookies => !is_harmless(value),
+        NameMeaning::Nothing => false,
+        NameMeaning::Perhaps => looks_random(value),
+        NameMeaning::Pair => is_encoded_pair(value) || looks_random(value),
+        NameMeaning::SecretOrName => !is_harmless(value) && !is_object_name(value),
+        NameMeaning::Credential | NameMeaning::Scheme | NameMeaning::Cookies => !is_harmless(value),
     }
 }
 
@@ -285,7 +294,7 @@ static SCHEME: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What is secret in the value of `Authorization` or `Cookie`: its beginning tells.
-pub(super) fn header(text: &str, start: usize, said: Says) -> Option<Range<usize>> {
+pub(super) fn header(text: &str, start: usize, said: NameMeaning) -> Option<Range<usize>> {
     let ends = |c: char| matches!(c, '\n' | '\r' | '"' | '\'' | '`' | '\\');
     let near = &text[start..text.floor_char_boundary(start.saturating_add(LONG))];
     let start = start + quoted(near).map_or(0, |within| within.start);
@@ -294,7 +303,7 @@ pub(super) fn header(text: &str, start: usize, said: Says) -> Option<Range<usize
     let until = |from: usize, ends: &dyn Fn(char) -> bool| {
         from..text[from..].find(ends).map_or(text.len(), |end| from + end)
     };
-    if said == Says::Cookies {
+    if said == NameMeaning::Cookies {
         return (near.contains('=') && !is_harmless(near)).then(|| until(start, &ends));
     }
     let word = SCHEME.as_ref()?.captures(near)?.get(1)?;

@@ -31,11 +31,11 @@ model! {
         pub startup: FieldPresence = "startupProbe",
         /// `restartPolicy`: `Always` for a sidecar among the init containers.
         pub restart_policy: String = "restartPolicy",
-        pub resources: Resources = "resources",
+        pub resources: ContainerResources = "resources",
     }
 
     /// `resources` of a container.
-    pub struct Resources {
+    pub struct ContainerResources {
         pub limits: BTreeMap<String, String> = "limits",
     }
 

@@ -10,7 +10,7 @@ use serde_with::skip_serializing_none;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlannedCluster, Warning, WarningKind};
-use crate::contents::Identity;
+use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
@@ -272,7 +272,7 @@ fn told(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
     changes
 }
 
-fn subject(object: &Identity) -> Subject {
+fn subject(object: &ManifestKey) -> Subject {
     Subject::new(&object.kind, &object.namespace, &object.name)
 }
 
@@ -377,7 +377,7 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
 
 /// Warns of fields that must not change.
 fn refused(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    let mut all: BTreeMap<&(Identity, String), BTreeSet<&String>> = BTreeMap::new();
+    let mut all: BTreeMap<&(ManifestKey, String), BTreeSet<&String>> = BTreeMap::new();
     for (change, clusters) in found {
         for refused in &change.delta.refused {
             all.entry(refused).or_default().extend(clusters);

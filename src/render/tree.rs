@@ -86,7 +86,7 @@ pub(super) fn draw(
     }
     hanging(out, "", "  ", &head, look.width);
     let mut cut = false;
-    let tree = Tree {
+    let tree = StageTree {
         progress,
         live,
         is_told: matches!(scope, TreePart::Front),
@@ -123,7 +123,7 @@ pub(super) fn draw(
     cut
 }
 
-struct Tree<'t> {
+struct StageTree<'t> {
     progress: &'t RunFacts,
     live: Option<&'t LiveTree<'t>>,
     /// Whether what comes next is told elsewhere.
@@ -131,7 +131,7 @@ struct Tree<'t> {
     look: &'t RenderLook,
 }
 
-impl Tree<'_> {
+impl StageTree<'_> {
     /// Whether nothing is to be seen in a stage: it is all done, or not reached.
     fn is_quiet(&self, stage: &StageProgress) -> bool {
         let state = match stage.state {

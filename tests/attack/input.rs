@@ -5,7 +5,7 @@ use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use kubectl_fleet_stage::bundle::{self, Bundle, Input, Limits, ReadError};
+use kubectl_fleet_stage::bundle::{self, Bundle, Input, ReadError, ReadLimits};
 
 use super::{ends, program, tries};
 
@@ -40,7 +40,7 @@ fn damaged_bundles_have_an_end() {
     }
 }
 
-fn read(bytes: impl AsRef<[u8]>, limits: Limits) -> Result<Bundle, ReadError> {
+fn read(bytes: impl AsRef<[u8]>, limits: ReadLimits) -> Result<Bundle, ReadError> {
     let bytes = std::io::Cursor::new(bytes.as_ref().to_vec());
     bundle::read_within(vec![Input::Stdin(Box::new(bytes))], &[], limits)
 }
@@ -172,7 +172,7 @@ fn dense(size: usize) -> Vec<(&'static str, String)> {
 fn small_texts_do_not_become_large() {
     // Beyond what any input may take.
     for (what, text) in dense(1 << 20) {
-        let error = read(&text, Limits::default());
+        let error = read(&text, ReadLimits::default());
         let refused = error.as_ref().is_err_and(|error| {
             let hint = error.hint.as_deref().unwrap_or_default();
             error.message.contains("of memory") && hint.contains("--max-input 256Mi")
@@ -184,7 +184,7 @@ fn small_texts_do_not_become_large() {
                 .find(|(name, _)| *name == what)
                 .unwrap()
                 .1,
-            Limits::default(),
+            ReadLimits::default(),
         );
         let same =
             |a: &Result<Bundle, ReadError>, b: &Result<Bundle, ReadError>| a.is_ok() == b.is_ok();
@@ -207,7 +207,7 @@ const RUN: &str = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: Clus
 #[test]
 fn all_inputs_together_have_one_limit() {
     let pad = |name: usize| format!("{RUN}x: '{}{name}'\n", "x".repeat(4_000));
-    let limits = Limits::new(64 << 10);
+    let limits = ReadLimits::new(64 << 10);
     let refused = |bytes: Vec<u8>, what: &str| {
         let error = read(bytes, limits).unwrap_err();
         assert_eq!(
@@ -244,7 +244,7 @@ fn all_inputs_together_have_one_limit() {
     }
     let directory = || vec![Input::Path(folder.path().to_owned())];
     assert!(bundle::read_within(directory(), &[], limits).is_err());
-    assert!(bundle::read_within(directory(), &[], Limits::new(100 << 10)).is_ok());
+    assert!(bundle::read_within(directory(), &[], ReadLimits::new(100 << 10)).is_ok());
     // What never ends.
     let endless = Input::Stdin(Box::new(std::io::repeat(b'#')));
     assert!(bundle::read_within(vec![endless], &[], limits).is_err());

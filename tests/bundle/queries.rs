@@ -1,5 +1,7 @@
 use kubectl_fleet_stage::bundle::{self, Bundle};
-use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer, Source};
+use kubectl_fleet_stage::inventory::source::{
+    HubFacts, HubQuery, ObjectSource, Outcome, QueryAnswer,
+};
 use kubectl_fleet_stage::inventory::{Inventory, PlacementSurroundings, SharedSurroundings, Walk};
 use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
@@ -165,7 +167,7 @@ struct Handing<'b> {
     objects: usize,
 }
 
-impl Source for Handing<'_> {
+impl ObjectSource for Handing<'_> {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.answer_around(queries, None)
     }

@@ -12,7 +12,7 @@ use flate2::read::GzDecoder;
 use jiff::{SignedDuration, Timestamp};
 use kubectl_fleet_stage::controller::{self, ExpectedCondition, Prediction};
 use kubectl_fleet_stage::diagnose::status::Status;
-use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, QueryAnswer, Source};
+use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, ObjectSource, QueryAnswer};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody, ParsedDocument};
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
@@ -86,7 +86,7 @@ impl History {
 
 struct Recorded<'h>(&'h History);
 
-impl Source for Recorded<'_> {
+impl ObjectSource for Recorded<'_> {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         let answer = |query: &HubQuery| QueryAnswer {
             objects: self

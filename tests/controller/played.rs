@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use kubectl_fleet_stage::controller::{
     self, Intervention, PlayEnd, PlayLimits, PlayObstacle, State, after, changes, play,
 };
-use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, QueryAnswer, Source};
+use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, ObjectSource, QueryAnswer};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody, ParsedDocument};
 use kubectl_fleet_stage::kubefleet::run::{RunState, UpdateRun};
@@ -27,7 +27,7 @@ const PLAYED: i64 = 600;
 
 struct Objects<'o>(&'o [Object]);
 
-impl Source for Objects<'_> {
+impl ObjectSource for Objects<'_> {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         let answer = |query: &HubQuery| QueryAnswer {
             objects: self

@@ -11,7 +11,9 @@ use kubectl_fleet_stage::controller::{
 };
 use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::tried::{interventions, tried};
-use kubectl_fleet_stage::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer, Source};
+use kubectl_fleet_stage::inventory::source::{
+    HubFacts, HubQuery, ObjectSource, Outcome, QueryAnswer,
+};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::kubefleet::binding::Binding;
@@ -113,7 +115,7 @@ fn moved(
 
 /// The objects of a bundle as they stand after a step was played.
 struct Played<'p> {
-    before: &'p mut dyn Source,
+    before: &'p mut dyn ObjectSource,
     state: &'p State,
     /// The run that was deleted.
     deleted: Option<&'p str>,
@@ -155,7 +157,7 @@ impl Played<'_> {
     }
 }
 
-impl Source for Played<'_> {
+impl ObjectSource for Played<'_> {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         let answers = self.before.answer(queries);
         let answers = queries.iter().zip(answers).map(|(query, answer)| {
@@ -237,7 +239,7 @@ fn unmended(
     inventory: &Inventory,
     command: &CommandLine,
     played: &PlayedRun,
-    (bundle, hub): (&mut dyn Source, &HubFacts),
+    (bundle, hub): (&mut dyn ObjectSource, &HubFacts),
 ) -> Option<String> {
     let (run, acts) = interventions(inventory, command)?;
     let deletes = acts.iter().any(|act| matches!(act, Intervention::Delete));
@@ -285,7 +287,7 @@ fn every_step_leads_on() {
                     let played = result.as_ref().ok().filter(ends_well).filter(|_| is_all);
                     mends += usize::from(played.is_some());
                     let unmended = played.and_then(|played| {
-                        let around = (&mut bundle as &mut dyn Source, &hub);
+                        let around = (&mut bundle as &mut dyn ObjectSource, &hub);
                         unmended((finding, &report), &inventory, command, played, around)
                     });
                     let steps = (&codes, &finding.remedies[..at]);

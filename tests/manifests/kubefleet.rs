@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kubectl_fleet_stage::bundle::{self, Input, Limits};
+use kubectl_fleet_stage::bundle::{self, Input, ReadLimits};
 use kubectl_fleet_stage::contents::Manifest;
-use kubectl_fleet_stage::inventory::source::{HubQuery, Source};
+use kubectl_fleet_stage::inventory::source::{HubQuery, ObjectSource};
 use kubectl_fleet_stage::kubefleet::object::ObjectBody;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef};
 use kubectl_fleet_stage::manifests::{
@@ -25,7 +25,7 @@ fn compare(case: &Value) -> (usize, usize) {
     documents.extend(case["clusters"].as_array().cloned().unwrap_or_default());
     let list = json!({"apiVersion": "v1", "kind": "List", "items": documents}).to_string();
     let input = Input::Stdin(Box::new(std::io::Cursor::new(list.into_bytes())));
-    let mut bundle = bundle::read_within(vec![input], KEEP, Limits::default()).unwrap();
+    let mut bundle = bundle::read_within(vec![input], KEEP, ReadLimits::default()).unwrap();
     let kinds = [
         Kind::ClusterResourceOverrideSnapshot,
         Kind::ResourceOverrideSnapshot,

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kubectl_fleet_stage::bundle::{self, Bundle, Input, Limits};
+use kubectl_fleet_stage::bundle::{self, Bundle, Input, ReadLimits};
 use kubectl_fleet_stage::contents;
-use kubectl_fleet_stage::inventory::source::{HubQuery, Source};
+use kubectl_fleet_stage::inventory::source::{HubQuery, ObjectSource};
 use kubectl_fleet_stage::kubefleet::binding::Binding;
 use kubectl_fleet_stage::kubefleet::member::MemberCluster;
 use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody};
@@ -50,7 +50,7 @@ struct Recording {
 impl Recording {
     fn read(path: &Path) -> Option<Self> {
         let inputs = vec![Input::Path(path.to_owned())];
-        let mut bundle = bundle::read_within(inputs, KEEP, Limits::default()).ok()?;
+        let mut bundle = bundle::read_within(inputs, KEEP, ReadLimits::default()).ok()?;
         let queries: Vec<_> = Kind::ALL
             .iter()
             .map(|kind| HubQuery::all(*kind, ""))

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 
 use crate::commands::open::global::GlobalFlags;
 use crate::diagnose::rules;
-use crate::hub::{Expected, Flags, Hub, contexts};
+use crate::hub::{ConnectionFlags, ExpectedAnswer, Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::InBody;
 use crate::kubefleet::object::ObjectBody;
@@ -254,7 +254,7 @@ struct CompletionHub<'t> {
 
 impl<'t> CompletionHub<'t> {
     fn connect(typed: &'t TypedWords) -> Option<Self> {
-        let flags = Flags {
+        let flags = ConnectionFlags {
             quiet: true,
             plugin_limit: Some(typed.limit),
             ..typed.global.connection(false)
@@ -517,7 +517,7 @@ impl<'t> CompletionHub<'t> {
     }
 
     fn namespaces(&mut self) -> Option<CompletionValues> {
-        let wanted = Expected::List {
+        let wanted = ExpectedAnswer::List {
             group: "",
             kind: "Namespace",
         };

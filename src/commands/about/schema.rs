@@ -20,7 +20,7 @@ use crate::commands::show::plan::PlanView;
 use crate::commands::show::render::RenderView;
 use crate::commands::show::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use crate::commands::show::strategies::{StrategyList, StrategyView};
-use crate::commands::show::trace::Trace;
+use crate::commands::show::trace::ObjectTrace;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -120,7 +120,7 @@ pub fn schema(described: DescribedOutput) -> Schema {
         DescribedOutput::SnapshotDiff => of::<SnapshotDiff>(),
         DescribedOutput::ClusterList => of::<ClusterList>(),
         DescribedOutput::Rendering => of::<RenderView>(),
-        DescribedOutput::Trace => of::<Trace>(),
+        DescribedOutput::Trace => of::<ObjectTrace>(),
         DescribedOutput::Doctor => of::<DoctorReport>(),
         DescribedOutput::DoctorList => of::<HubList<DoctorReport>>(),
         DescribedOutput::FindingList => of::<FindingList>(),

@@ -3,7 +3,9 @@
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs;
 use crate::error::Error;
-use crate::inventory::source::{HubFacts, HubQuery, ObjectTexts, Outcome, QueryAnswer, Source};
+use crate::inventory::source::{
+    HubFacts, HubQuery, ObjectSource, ObjectTexts, Outcome, QueryAnswer,
+};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::{Concept, ObjectRef, names};

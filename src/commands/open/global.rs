@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::hub::{Flags, SharedSignals};
+use crate::hub::{ConnectionFlags, SharedSignals};
 use crate::ui::Color;
 
 /// How long one request may take where nothing else is said, as `--request-timeout` has it.
@@ -146,8 +146,8 @@ impl GlobalFlags {
     }
 
     /// What the flags say about the connection.
-    pub fn connection(&self, interactive: bool) -> Flags {
-        Flags {
+    pub fn connection(&self, interactive: bool) -> ConnectionFlags {
+        ConnectionFlags {
             kubeconfig: self.kubeconfig.as_ref().map(PathBuf::from),
             context: self.context.clone(),
             cluster: self.cluster.clone(),

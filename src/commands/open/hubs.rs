@@ -21,7 +21,9 @@ use crate::commands::open::session::Session;
 use crate::commands::output::{self, Format, Output};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Flags, Hub, HubError, SharedSignals, TimeLimit, Traffic, contexts};
+use crate::hub::{
+    ConnectionFlags, Hub, HubError, RequestTraffic, SharedSignals, TimeLimit, contexts,
+};
 use crate::kubefleet::Kind;
 use crate::render::wrap;
 use crate::report::{NotChecked, TypeMeta};
@@ -537,7 +539,7 @@ struct HubsAsking {
 /// What a hub told, and how much was read for that.
 struct HubTold<T> {
     found: T,
-    traffic: Traffic,
+    traffic: RequestTraffic,
     absent: Vec<(String, Error)>,
 }
 
@@ -591,12 +593,12 @@ impl HubsAsking {
     }
 
     /// Connects to one of the hubs.
-    fn open(&self, context: &str) -> Result<(SourceReading, Traffic), AskError> {
+    fn open(&self, context: &str) -> Result<(SourceReading, RequestTraffic), AskError> {
         let global = GlobalFlags {
             context: Some(context.to_owned()),
             ..self.global.clone()
         };
-        let flags = Flags {
+        let flags = ConnectionFlags {
             remembers: self.remembers,
             together: self.together.clone(),
             // Several at once cannot ask a user.
@@ -638,7 +640,7 @@ fn at_once<T: Send>(names: &[String], each: impl Fn(&str) -> T + Sync) -> Vec<(S
 }
 
 /// What was read from one of several hubs.
-struct HubTraffic(String, Traffic);
+struct HubTraffic(String, RequestTraffic);
 
 impl fmt::Display for HubTraffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use crate::commands::open::reading::{ReadingPlace, SourceReading};
 use crate::diagnose;
 use crate::error::Error;
 use crate::hub::ListProgress;
-use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection, Source};
+use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QuerySelection};
 use crate::inventory::{Inventory, SharedSurroundings, Walk};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::error::Error;
-use crate::hub::{Flags, HubError, MemberContextMap, MemberContexts};
+use crate::hub::{ConnectionFlags, HubError, MemberContextMap, MemberContexts};
 use crate::inventory::Inventory;
 use crate::member::MemberGap;
 use crate::ui::Ui;
@@ -74,9 +74,9 @@ impl MemberArgs {
                 named,
             });
         }
-        let flags = Flags {
+        let flags = ConnectionFlags {
             kubeconfig: session.global.kubeconfig.as_ref().map(Into::into),
-            ..Flags::default()
+            ..ConnectionFlags::default()
         };
         let variable = Arc::new(|name: &str| std::env::var_os(name));
         match MemberContexts::new(&flags, ways, session.global.limit(), variable) {

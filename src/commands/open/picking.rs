@@ -17,7 +17,7 @@ pub(in crate::commands) use launches::{
     MadeOf, RunInputs, made, named_placement, placement, snapshot,
 };
 pub(in crate::commands) use runs::{
-    ACTIVE, EVERY, Eligible, RESUMABLE, RETRYABLE, STARTABLE, STOPPABLE, WAITING, gates, run,
+    ACTIVE, EVERY, RESUMABLE, RETRYABLE, RunFilter, STARTABLE, STOPPABLE, WAITING, gates, run,
     several,
 };
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
+use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::plan::{self, NamespaceCarriers, Plan, PlanContents};
 use crate::render::{self, RenderLook};
@@ -19,7 +19,7 @@ use crate::ui::Ui;
 pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 
 /// A plan, and what it was computed from.
-pub(in crate::commands) struct Planned {
+pub(in crate::commands) struct PlanWithInputs {
     pub plan: Plan,
     /// What is around the placement, with the texts of the snapshots.
     pub around: PlacementObjects,
@@ -31,7 +31,7 @@ pub(in crate::commands) struct Planned {
 pub(in crate::commands) fn read(
     reading: &mut SourceReading,
     wish: &PlannedRun,
-) -> Result<Planned, Error> {
+) -> Result<PlanWithInputs, Error> {
     let placement = &wish.placement;
     let scope = placement.scope();
     let namespace = scope.namespace();
@@ -97,7 +97,7 @@ pub(in crate::commands) fn read(
     let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref(), &contents);
     plan.not_checked.extend(gaps);
     plan.not_checked.sort();
-    Ok(Planned {
+    Ok(PlanWithInputs {
         plan,
         around,
         overrides,

@@ -18,9 +18,11 @@ use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{CommandClock, Flags, Hub, HubError, Mirror, OnWait, TimeLimit};
+use crate::hub::{CommandClock, ConnectionFlags, Hub, HubError, Mirror, OnWait, TimeLimit};
 use crate::inventory::SharedSurroundings;
-use crate::inventory::source::{HubQuery, ObjectTexts, Outcome, QueryAnswer, QueryRound, Source};
+use crate::inventory::source::{
+    HubQuery, ObjectSource, ObjectTexts, Outcome, QueryAnswer, QueryRound,
+};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 use crate::member::{MemberErrand, MemberObservation};
@@ -73,7 +75,7 @@ pub fn connect(
     end: Option<TimeLimit>,
     ui: &mut Ui,
 ) -> Result<Hub, Error> {
-    let flags = Flags {
+    let flags = ConnectionFlags {
         remembers,
         ..global.connection(ui.has_terminal_input())
     };
@@ -307,7 +309,7 @@ impl SourceReading {
     }
 }
 
-impl Source for SourceReading {
+impl ObjectSource for SourceReading {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         self.answer_around(queries, None)
     }

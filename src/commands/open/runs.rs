@@ -7,7 +7,9 @@ use crate::commands::open::reading::SourceReading;
 use crate::commands::open::selection::ListReach;
 use crate::error::Error;
 use crate::hub::ListProgress;
-use crate::inventory::source::{HubFacts, HubQuery, NOT_COLLECTED, Outcome, QueryAnswer, Source};
+use crate::inventory::source::{
+    HubFacts, HubQuery, NOT_COLLECTED, ObjectSource, Outcome, QueryAnswer,
+};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;

@@ -1,12 +1,12 @@
 //! From a word on the command line to the object that is meant.
 
 use crate::commands::open::names::{KnownNames, resolve};
-use crate::commands::open::picking::{self, Eligible};
+use crate::commands::open::picking::{self, RunFilter};
 use crate::commands::open::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::source::{HubQuery, Outcome, Source};
+use crate::inventory::source::{HubQuery, ObjectSource, Outcome};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
@@ -212,7 +212,7 @@ impl SourceReading {
     pub(in crate::commands) fn run_or_chosen(
         &mut self,
         word: Option<&str>,
-        eligible: &Eligible,
+        eligible: &RunFilter,
         namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
@@ -226,7 +226,7 @@ impl SourceReading {
     pub(in crate::commands) fn runs_or_chosen(
         &mut self,
         words: &[String],
-        eligible: &Eligible,
+        eligible: &RunFilter,
         namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<Vec<ObjectRef>, Error> {

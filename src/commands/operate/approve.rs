@@ -21,7 +21,7 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
@@ -29,7 +29,7 @@ use crate::rollout::approvals::Approval;
 use crate::rollout::{GateState, Phase, Rollout, TaskTime};
 use crate::words::Hint;
 pub(in crate::commands) use preview::moves;
-use select::{ApprovalChoice, Selection};
+use select::{ApprovalChoice, ApprovalSelection};
 
 /// Approve a pending gate
 ///
@@ -216,7 +216,7 @@ fn shown(
     run: &ObjectRef,
     who: &mut Option<ApproverIdentity>,
     reading: &mut SourceReading,
-) -> Result<WriteProposal<(Inventory, Selection)>, Error> {
+) -> Result<WriteProposal<(Inventory, ApprovalSelection)>, Error> {
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     let inventory = look(run, by_name.then_some(target), reading)?;
     let Some(rollout) = Rollout::new(&inventory) else {
@@ -265,7 +265,11 @@ fn whoami(reading: &mut SourceReading) -> ApproverIdentity {
     ApproverIdentity { name, unknown }
 }
 
-fn ask(selection: &Selection, who: &ApproverIdentity, aborts: Option<&ObjectRef>) -> String {
+fn ask(
+    selection: &ApprovalSelection,
+    who: &ApproverIdentity,
+    aborts: Option<&ObjectRef>,
+) -> String {
     let what = match selection.write.as_slice() {
         [one] => one.request().to_owned(),
         several => format!("these {}", several.len()),
@@ -317,7 +321,7 @@ fn look(
 
 /// The approvals that were chosen, as they are to be written.
 fn changes(
-    selection: &Selection,
+    selection: &ApprovalSelection,
     message: &str,
     at: Timestamp,
     inventory: &Inventory,
@@ -373,7 +377,7 @@ fn shown_in_full(request: &ApprovalRequest) -> Result<(), Error> {
 
 /// Waits until KubeFleet has accepted the approvals, and says what is true then.
 fn accepted(
-    selection: &Selection,
+    selection: &ApprovalSelection,
     rollout: &Rollout<'_>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {

@@ -17,7 +17,7 @@ use crate::commands::operate::writing::{DryRun, ResultFormat, WriteFlags};
 use crate::commands::output;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{AccessCheck, ChangeSending, Expected, HubError, SentChange};
+use crate::hub::{AccessCheck, ChangeSending, ExpectedAnswer, HubError, SentChange};
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::path;
@@ -391,7 +391,7 @@ impl Operation<'_> {
             let version = hub.served().version(kind);
             let version = version.ok_or(HubError::NotServed(kind))?;
             let path = path(kind, version, Some(&object.namespace), Some(&object.name));
-            let wanted = Expected::Object {
+            let wanted = ExpectedAnswer::Object {
                 group: kind.group(),
                 kind: kind.name(),
                 namespace: &object.namespace,

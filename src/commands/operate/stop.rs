@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, duration};
 use crate::rollout::Rollout;

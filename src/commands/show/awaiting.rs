@@ -19,7 +19,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// How a wait for one run ended.
-pub(in crate::commands) enum End<D> {
+pub(in crate::commands) enum WaitResult<D> {
     /// With what the wait was for, and the state at that moment.
     Decided(D, Box<Status>),
     /// It took too long; the last state, where the hub has told one.
@@ -55,7 +55,7 @@ pub(in crate::commands) enum RunEnd<D> {
 }
 
 /// Says when a wait is over.
-pub(in crate::commands) trait Judge {
+pub(in crate::commands) trait WaitDecider {
     type Decision;
 
     /// What a state decides about its run.
@@ -77,7 +77,7 @@ pub(in crate::commands) trait Judge {
 /// Judges one run, with a function.
 struct JudgeOfOne<'d, D>(&'d mut dyn FnMut(&Status) -> Option<D>);
 
-impl<D> Judge for JudgeOfOne<'_, D> {
+impl<D> WaitDecider for JudgeOfOne<'_, D> {
     type Decision = D;
 
     fn decide(&mut self, status: &Status) -> Option<D> {
@@ -97,26 +97,26 @@ pub(in crate::commands) fn until<D>(
     timeout: Option<Duration>,
     ui: &mut Ui,
     decide: &mut dyn FnMut(&Status) -> Option<D>,
-) -> Result<End<D>, Error> {
+) -> Result<WaitResult<D>, Error> {
     let mut hubs = FollowedHubs::one(Box::new(following));
     let mut judge = JudgeOfOne(decide);
     let (ended, runs) = until_all(&mut hubs, (wanted, timeout), ui, &mut judge)?;
     let run = runs.into_iter().next();
     let last = run.map(|run| (run.end, run.last));
     match (ended, last) {
-        (WaitEnd::Interrupted, _) => Ok(End::Interrupted),
+        (WaitEnd::Interrupted, _) => Ok(WaitResult::Interrupted),
         (_, Some((Some(RunEnd::Decided(decision)), Some(status)))) => {
-            Ok(End::Decided(decision, status))
+            Ok(WaitResult::Decided(decision, status))
         }
-        (_, Some((Some(RunEnd::Gone(error)), _))) => Ok(End::Gone(error)),
+        (_, Some((Some(RunEnd::Gone(error)), _))) => Ok(WaitResult::Gone(error)),
         (_, Some((Some(RunEnd::Denied(error)), _))) => Err(error),
-        (_, last) => Ok(End::TimedOut(last.and_then(|(_, status)| status))),
+        (_, last) => Ok(WaitResult::TimedOut(last.and_then(|(_, status)| status))),
     }
 }
 
 /// Follows rollouts until the judge calls it over, at most this long. `wanted` is what the words for
 /// it.
-pub(in crate::commands) fn until_all<J: Judge>(
+pub(in crate::commands) fn until_all<J: WaitDecider>(
     hubs: &mut FollowedHubs<'_, FollowedStates>,
     (wanted, timeout): (&str, Option<Duration>),
     ui: &mut Ui,
@@ -137,7 +137,7 @@ pub(in crate::commands) fn until_all<J: Judge>(
     Ok((ended, runs))
 }
 
-fn look_until<J: Judge>(
+fn look_until<J: WaitDecider>(
     hubs: &mut FollowedHubs<'_, FollowedStates>,
     runs: &mut Vec<AwaitedRun<J::Decision>>,
     talk: &mut WaitProgress<'_>,
@@ -175,7 +175,7 @@ fn look_until<J: Judge>(
 }
 
 /// Takes in what a hub shows.
-fn take<J: Judge>(
+fn take<J: WaitDecider>(
     shown: HubAnswer<FollowedStates>,
     hubs: &FollowedHubs<'_, FollowedStates>,
     runs: &mut Vec<AwaitedRun<J::Decision>>,

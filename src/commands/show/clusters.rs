@@ -17,7 +17,7 @@ use crate::commands::output::Output;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::named;

@@ -17,7 +17,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::MemberTexts;
-use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
+use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{Kind, ObjectRef, names};
 use crate::member::MemberObservation;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::hub::{Expected, Hub, HubError};
+use crate::hub::{ExpectedAnswer, Hub, HubError};
 use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::path::encode;
 use crate::report::TypeMeta;
@@ -44,7 +44,7 @@ pub(in crate::commands) struct AgentContainer {
 
 /// The hub agent's containers; none where it does not run on the hub.
 pub(in crate::commands) fn agents(hub: &mut Hub) -> Result<Vec<AgentContainer>, HubError> {
-    let wanted = Expected::List {
+    let wanted = ExpectedAnswer::List {
         group: "",
         kind: "Pod",
     };

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::manifests::{KEEP, RenderMaterial, WorkQuery};
-use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
+use crate::commands::open::planning::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
@@ -107,7 +107,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         snapshot: args.snapshot.clone(),
         run: args.run.clone(),
     };
-    let Planned {
+    let PlanWithInputs {
         plan,
         around,
         overrides,

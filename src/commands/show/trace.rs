@@ -81,7 +81,7 @@ pub struct TraceArgs {
 /// Which run put an object into a cluster.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Trace {
+pub struct ObjectTrace {
     #[serde(flatten)]
     meta: TypeMeta,
     /// The object, as requested.
@@ -224,7 +224,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     };
     gaps.sort();
     gaps.dedup();
-    let trace = Trace {
+    let trace = ObjectTrace {
         meta: TypeMeta::new("Trace"),
         object: args.object.clone(),
         cluster,

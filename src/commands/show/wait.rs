@@ -12,7 +12,7 @@ use crate::commands::open::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubLis
 use crate::commands::open::picking;
 use crate::commands::open::session::Session;
 use crate::commands::output;
-use crate::commands::show::awaiting::{self, AwaitedRun, Judge, RunEnd, WaitEnd};
+use crate::commands::show::awaiting::{self, AwaitedRun, RunEnd, WaitDecider, WaitEnd};
 use crate::commands::show::status;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -168,7 +168,7 @@ pub(in crate::commands) fn is_borne(status: &Status, patience: Option<Duration>)
 
 struct WaitJudge<'a>(&'a WaitArgs);
 
-impl Judge for WaitJudge<'_> {
+impl WaitDecider for WaitJudge<'_> {
     type Decision = WaitDecision;
 
     fn decide(&mut self, status: &Status) -> Option<WaitDecision> {

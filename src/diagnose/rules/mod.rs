@@ -1,6 +1,6 @@
 //! The rules: one file each, in one sorted list.
 
-use super::context::Context;
+use super::context::DiagnosisContext;
 use super::objects::per_object;
 pub use super::rule::{Rule, RuleSearch};
 use crate::report::Finding;
@@ -8,7 +8,7 @@ use crate::rollout::Rollout;
 
 /// What nearly every rule speaks of.
 mod prelude {
-    pub use crate::diagnose::context::Context;
+    pub use crate::diagnose::context::DiagnosisContext;
     pub use crate::diagnose::objects::RepairPlace;
     pub use crate::diagnose::rule::{Rule, RuleSearch};
     pub use crate::kubefleet::Concept;
@@ -21,7 +21,7 @@ mod prelude {
 
 impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
-    pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
+    pub fn check(&self, cx: &DiagnosisContext<'_>) -> Vec<Finding> {
         let mut findings: Vec<_> = match self.check {
             RuleSearch::Whole(check) => check(cx, self),
             RuleSearch::One(check) => check(cx, self).into_iter().collect(),

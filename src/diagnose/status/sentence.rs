@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::diagnose::context::Context;
+use crate::diagnose::context::DiagnosisContext;
 use crate::diagnose::outlook::aborts_when;
 use crate::diagnose::{back, gate, resting, rules, state};
 use crate::kubefleet::messages::essence;
@@ -15,7 +15,7 @@ use crate::words::{CommandLine, enumerate};
 /// The finding that a controller does not write what it owes.
 const CONTROLLER_SILENT: &str = "FS122";
 
-pub(super) fn summary(cx: &Context<'_>) -> String {
+pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
     let because = match &cx.rollout {
         Some(rollout) => fails(cx)
             .or_else(|| back::overtaken(cx))
@@ -26,7 +26,7 @@ pub(super) fn summary(cx: &Context<'_>) -> String {
 }
 
 /// The same with the finding that explains it, where no findings are shown.
-pub(super) fn with_cause(cx: &Context<'_>) -> String {
+pub(super) fn with_cause(cx: &DiagnosisContext<'_>) -> String {
     let code = match &cx.outlook.silence {
         _ if let Some(code) = cx.outlook.aborts(cx.verdict) => code,
         Some(_) if cx.verdict == Verdict::Stuck => CONTROLLER_SILENT,
@@ -37,7 +37,7 @@ pub(super) fn with_cause(cx: &Context<'_>) -> String {
 }
 
 /// That the run cannot pass its next check.
-fn fails(cx: &Context<'_>) -> Option<String> {
+fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
     cx.outlook.aborts(cx.verdict)?;
     let clusters = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck);
     let stuck = clusters.and_then(|rollout| stuck(cx, rollout));
@@ -48,7 +48,7 @@ fn fails(cx: &Context<'_>) -> Option<String> {
     Some(format!("{stuck}the controller aborts it {when}."))
 }
 
-fn of_run(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
+fn of_run(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
     match cx.verdict {
         Verdict::WaitingForApproval => approvals(cx, rollout),
         Verdict::WaitingForTimer => timers(rollout),
@@ -69,7 +69,7 @@ fn of_run(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
     }
 }
 
-fn approvals(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
+fn approvals(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
     let gate = gate::told(cx, rollout)?;
     if gate.foreign {
         return Some(format!(
@@ -108,7 +108,7 @@ fn remaining(until: Timestamp, now: Timestamp) -> String {
     duration::describe(until.duration_since(now))
 }
 
-fn stuck(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
+fn stuck(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
     if let Some(deleted) = rollout.run.meta.deleted {
         let lasting = duration::describe(rollout.now.duration_since(deleted));
         return Some(format!("it has been terminating for {lasting}."));
@@ -206,7 +206,7 @@ const fn doing(state: StageState) -> &'static str {
     }
 }
 
-fn of_placement(cx: &Context<'_>) -> Option<String> {
+fn of_placement(cx: &DiagnosisContext<'_>) -> Option<String> {
     let inventory = cx.inventory;
     if inventory.target.kind.concept() != Concept::Placement {
         return None;
@@ -228,7 +228,7 @@ fn of_placement(cx: &Context<'_>) -> Option<String> {
 }
 
 /// The command that comes next: what a person has to do, or how to see why.
-pub(super) fn next(cx: &Context<'_>) -> Option<CommandLine> {
+pub(super) fn next(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
     let object = cx.run_object();
     let name = &object.name;
     let word = match object.kind.concept() {

@@ -11,13 +11,15 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::proxy::proxy;
-use super::{Variable, config};
-use crate::hub::address::{Address, basic};
+use super::{EnvironmentVariable, config};
+use crate::hub::address::{ServerAddress, basic};
 use crate::hub::credentials::plugin::{Plugin, RunningPlugin};
 use crate::hub::credentials::{CredentialSource, Credentials, bearer, policy};
 use crate::hub::error::HubError;
 use crate::hub::files::{self, unreadable};
-use crate::hub::kubeconfig::{Cluster, ConfigSource, Impersonation, KubeContext, User};
+use crate::hub::kubeconfig::{
+    ConfigSource, Impersonation, KubeContext, KubeconfigCluster, KubeconfigUser,
+};
 use crate::hub::tls::{ClientIdentity, Trust, authorities};
 use crate::kubefleet::path::encode;
 
@@ -25,7 +27,7 @@ use crate::kubefleet::path::encode;
 #[derive(Debug)]
 pub(in crate::hub) struct ConnectionSettings {
     /// The server.
-    pub address: Address,
+    pub address: ServerAddress,
     /// The namespace that the context names; `default` where it names none.
     pub namespace: String,
     /// Whether answers may be compressed.
@@ -33,7 +35,7 @@ pub(in crate::hub) struct ConnectionSettings {
     /// How the connection is made secure; `None` for plain HTTP.
     pub tls: Option<Tls>,
     /// What stands between.
-    pub proxy: Option<Address>,
+    pub proxy: Option<ServerAddress>,
     /// What each request says beside who asks.
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// Who asks.
@@ -45,7 +47,7 @@ impl ConnectionSettings {
     /// A server on its own, without credentials.
     pub(in crate::hub) fn of(server: &str) -> Self {
         Self {
-            address: Address::server(server).unwrap(),
+            address: ServerAddress::server(server).unwrap(),
             namespace: "default".to_owned(),
             compressed: true,
             tls: None,
@@ -68,9 +70,9 @@ pub(in crate::hub) struct Tls {
 /// Checks what a connection is made with, and reads the files that it names.
 pub(super) fn settings(
     context: &KubeContext,
-    cluster: &Cluster,
-    user: &User,
-    variable: Variable<'_>,
+    cluster: &KubeconfigCluster,
+    user: &KubeconfigUser,
+    variable: EnvironmentVariable<'_>,
     running: &RunningPlugin,
 ) -> Result<ConnectionSettings, HubError> {
     if cluster.server.is_empty() {
@@ -79,7 +81,7 @@ pub(super) fn settings(
             context.cluster
         )));
     }
-    let mut address = Address::server(&cluster.server)
+    let mut address = ServerAddress::server(&cluster.server)
         .map_err(|why| config(format!("the server's address cannot be used: {why}")))?;
     check_user(user).map_err(|why| config(format!("the user {:?} {why}", context.user)))?;
     let headers = headers(&user.impersonate)?;
@@ -116,7 +118,7 @@ pub(super) fn settings(
 }
 
 /// What kubectl refuses in a user.
-fn check_user(user: &User) -> Result<(), &'static str> {
+fn check_user(user: &KubeconfigUser) -> Result<(), &'static str> {
     let set = |secret: &SecretString| !secret.expose_secret().is_empty();
     let given = |source: &ConfigSource| !source.file.is_empty() || set(&source.data);
     let twice = |source: &ConfigSource| !source.file.is_empty() && set(&source.data);
@@ -205,7 +207,7 @@ fn load(source: &ConfigSource, what: &str) -> Result<Option<Vec<u8>>, HubError> 
     })
 }
 
-fn identity(user: &User) -> Result<Option<ClientIdentity>, HubError> {
+fn identity(user: &KubeconfigUser) -> Result<Option<ClientIdentity>, HubError> {
     let Some(certificate) = load(&user.certificate, "client-certificate")? else {
         return Ok(None);
     };
@@ -217,7 +219,7 @@ fn identity(user: &User) -> Result<Option<ClientIdentity>, HubError> {
 }
 
 /// What kubectl refuses in the trust of a cluster.
-fn check_trust(cluster: &Cluster) -> Result<(), HubError> {
+fn check_trust(cluster: &KubeconfigCluster) -> Result<(), HubError> {
     let inline = !cluster.authority.data.expose_secret().is_empty();
     if inline && !cluster.authority.file.is_empty() {
         return Err(config(
@@ -228,8 +230,8 @@ fn check_trust(cluster: &Cluster) -> Result<(), HubError> {
 }
 
 fn tls(
-    cluster: &Cluster,
-    address: &Address,
+    cluster: &KubeconfigCluster,
+    address: &ServerAddress,
     identity: Option<ClientIdentity>,
 ) -> Result<Tls, HubError> {
     check_trust(cluster)?;
@@ -260,9 +262,9 @@ fn tls(
 
 /// How the user logs in; `shown` when something else says already who asks.
 fn login(
-    user: &User,
+    user: &KubeconfigUser,
     shown: bool,
-    variable: Variable<'_>,
+    variable: EnvironmentVariable<'_>,
     running: &RunningPlugin,
     told: impl FnOnce() -> Value,
 ) -> Result<CredentialSource, HubError> {
@@ -311,7 +313,11 @@ fn login(
 }
 
 /// What a plugin is told of the server.
-fn told(cluster: &Cluster, address: &Address, proxy: Option<&Address>) -> Value {
+fn told(
+    cluster: &KubeconfigCluster,
+    address: &ServerAddress,
+    proxy: Option<&ServerAddress>,
+) -> Value {
     let mut told = json!({"server": address.shown()});
     if !cluster.tls_server_name.is_empty() {
         told["tls-server-name"] = json!(cluster.tls_server_name);

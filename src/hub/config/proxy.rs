@@ -3,20 +3,20 @@
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 
-use super::{Variable, config};
-use crate::hub::address::Address;
+use super::{EnvironmentVariable, config};
+use crate::hub::address::ServerAddress;
 use crate::hub::error::HubError;
-use crate::hub::kubeconfig::Cluster;
+use crate::hub::kubeconfig::KubeconfigCluster;
 
 /// What stands between: the kubeconfig's proxy, else the environment's.
 pub(super) fn proxy(
-    cluster: &Cluster,
-    server: &Address,
-    variable: Variable<'_>,
-) -> Result<Option<Address>, HubError> {
+    cluster: &KubeconfigCluster,
+    server: &ServerAddress,
+    variable: EnvironmentVariable<'_>,
+) -> Result<Option<ServerAddress>, HubError> {
     let bad = |what: &str, why: &str| config(format!("{what} cannot be used: {why}"));
     if !cluster.proxy.is_empty() {
-        let proxy = Address::proxy(&cluster.proxy);
+        let proxy = ServerAddress::proxy(&cluster.proxy);
         return proxy.map(Some).map_err(|why| bad("proxy-url", why));
     }
     if !server.is_secure() || is_here(server.host()) {
@@ -38,7 +38,7 @@ pub(super) fn proxy(
     } else {
         format!("http://{named}")
     };
-    let proxy = Address::proxy(&named);
+    let proxy = ServerAddress::proxy(&named);
     proxy.map(Some).map_err(|why| bad("HTTPS_PROXY", why))
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use proptest::prelude::*;
 
 use super::proxy::spares;
-use super::{ConnectionSettings, Flags, HubError, RunningPlugin, contexts, resolve};
+use super::{ConnectionFlags, ConnectionSettings, HubError, RunningPlugin, contexts, resolve};
 use crate::hub::request::Connection;
 use crate::hub::tls::Trust;
 use crate::words::Hint;
@@ -59,7 +59,7 @@ impl Files {
         self
     }
 
-    fn resolve(&self, flags: &Flags) -> Result<super::Resolved, HubError> {
+    fn resolve(&self, flags: &ConnectionFlags) -> Result<super::ResolvedConnection, HubError> {
         let running = RunningPlugin {
             terminal: flags.interactive,
             ..RunningPlugin::default()
@@ -71,12 +71,12 @@ impl Files {
 #[test]
 fn a_list_may_name_files_that_do_not_exist() {
     let files = Files::new().list(&["missing", "one", "two"]);
-    let resolved = files.resolve(&Flags::default()).unwrap();
+    let resolved = files.resolve(&ConnectionFlags::default()).unwrap();
     assert_eq!(resolved.context, "hub");
     assert_eq!(resolved.settings.namespace, "team-a");
     assert_eq!(resolved.settings.address.host(), "hub.example");
     let variable = |name: &str| files.variables.get(name).cloned();
-    let known = contexts(&Flags::default(), &variable).unwrap();
+    let known = contexts(&ConnectionFlags::default(), &variable).unwrap();
     let names: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["hub", "other"]);
 }
@@ -98,9 +98,9 @@ contexts:
 - {name: nowhere, context: {cluster: c, user: me}}
 ";
     std::fs::write(&path, text).unwrap();
-    let flags = Flags {
+    let flags = ConnectionFlags {
         kubeconfig: Some(path),
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     let known = contexts(&flags, &|_| None).unwrap();
     let place = |name: &str| {
@@ -116,7 +116,7 @@ contexts:
 #[test]
 fn a_list_of_missing_files_is_an_error() {
     let files = Files::new().list(&["missing"]);
-    let Err(HubError::Config(text)) = files.resolve(&Flags::default()) else {
+    let Err(HubError::Config(text)) = files.resolve(&ConnectionFlags::default()) else {
         panic!("a configuration from nowhere");
     };
     assert!(text.contains("missing"), "{text}");
@@ -125,9 +125,9 @@ fn a_list_of_missing_files_is_an_error() {
 #[test]
 fn a_named_file_must_exist_and_stands_alone() {
     let files = Files::new().list(&["one"]);
-    let flags = |name: &str| Flags {
+    let flags = |name: &str| ConnectionFlags {
         kubeconfig: Some(files.dir.path().join(name)),
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     assert_eq!(files.resolve(&flags("two")).unwrap().context, "other");
     assert!(matches!(
@@ -139,9 +139,9 @@ fn a_named_file_must_exist_and_stands_alone() {
 #[test]
 fn an_unknown_context_names_the_known_ones() {
     let files = Files::new().list(&["one", "two"]);
-    let flags = Flags {
+    let flags = ConnectionFlags {
         context: Some("hbu".to_owned()),
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     let error = files.resolve(&flags).err().unwrap();
     assert_eq!(error.hint().unwrap(), Hint::new("it has hub, other"));
@@ -150,7 +150,7 @@ fn an_unknown_context_names_the_known_ones() {
 #[test]
 fn flags_win_over_files() {
     let files = Files::new().list(&["one"]);
-    let flags = Flags {
+    let flags = ConnectionFlags {
         server: Some("https://10.0.0.1:8443".to_owned()),
         tls_server_name: Some("hub.internal".to_owned()),
         insecure: true,
@@ -158,7 +158,7 @@ fn flags_win_over_files() {
         impersonate: Some("jane".to_owned()),
         impersonate_groups: vec!["ops".to_owned()],
         impersonate_uid: Some("17".to_owned()),
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     let settings = files.resolve(&flags).unwrap().settings;
     assert_eq!(settings.address.host(), "10.0.0.1");
@@ -184,10 +184,10 @@ fn flags_win_over_files() {
 #[test]
 fn a_server_alone_is_enough() {
     let files = Files::new();
-    let flags = Flags {
+    let flags = ConnectionFlags {
         server: Some("https://10.0.0.1:8443".to_owned()),
         token: Some("two".to_owned()),
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     let resolved = files.resolve(&flags).unwrap();
     assert_eq!(resolved.context, "");
@@ -228,10 +228,14 @@ fn who(settings: &ConnectionSettings) -> String {
 
 /// What comes of a kubeconfig with this cluster and this user.
 fn of(cluster: &str, user: &str) -> Result<ConnectionSettings, String> {
-    of_flags(cluster, user, Flags::default())
+    of_flags(cluster, user, ConnectionFlags::default())
 }
 
-fn of_flags(cluster: &str, user: &str, mut flags: Flags) -> Result<ConnectionSettings, String> {
+fn of_flags(
+    cluster: &str,
+    user: &str,
+    mut flags: ConnectionFlags,
+) -> Result<ConnectionSettings, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config");
     std::fs::write(folder.path().join("token"), "from-file\n").unwrap();
@@ -394,9 +398,9 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
 
 #[test]
 fn a_flag_lets_a_server_be_anyone_in_spite_of_an_authority() {
-    let flags = Flags {
+    let flags = ConnectionFlags {
         insecure: true,
-        ..Flags::default()
+        ..ConnectionFlags::default()
     };
     let settings = of_flags(
         "server: 'https://hub', certificate-authority-data: AAAA",
@@ -417,7 +421,7 @@ proptest! {
         groups in prop::collection::vec(any::<String>(), 0..3),
         uid in prop::option::of(any::<String>()),
     ) {
-        let flags = Flags {
+        let flags = ConnectionFlags {
             server: Some(server),
             token,
             tls_server_name: name,
@@ -425,7 +429,7 @@ proptest! {
             impersonate_groups: groups,
             impersonate_uid: uid,
             insecure: true,
-            ..Flags::default()
+            ..ConnectionFlags::default()
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 
 use super::policy::PluginPolicy;
 use crate::hub::error::HubError;
-use crate::hub::kubeconfig::Exec;
+use crate::hub::kubeconfig::ExecConfig;
 use crate::hub::signals::{ChildProcesses, EndRequest, StartedProcess};
 
 /// How much a plugin may print: a token or a certificate takes some thousand bytes.
@@ -72,7 +72,7 @@ impl std::fmt::Debug for PluginCredential {
 impl Plugin {
     /// Checks a plugin's entry; `cluster` is what it is told of the server, where it asks for it.
     pub(in crate::hub) fn new(
-        exec: &Exec,
+        exec: &ExecConfig,
         cluster: Value,
         policy: &PluginPolicy,
         running: RunningPlugin,

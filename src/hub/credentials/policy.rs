@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::hub::files::{self, unreadable};
-use crate::hub::kubeconfig::{Node, Unread, first_document};
+use crate::hub::kubeconfig::{KubeconfigFault, KubeconfigNode, first_document};
 
 /// Which plugins may run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,12 +51,12 @@ pub(in crate::hub) fn read(variable: &(dyn Fn(&str) -> Option<OsString> + Sync))
 
 /// What a file says.
 fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
-    let value = first_document(bytes).map_err(|error: Unread| error.to_string())?;
-    let root = Node {
+    let value = first_document(bytes).map_err(|error: KubeconfigFault| error.to_string())?;
+    let root = KubeconfigNode {
         value: &value,
         path: String::new(),
     };
-    let read = |error: Unread| error.to_string();
+    let read = |error: KubeconfigFault| error.to_string();
     let Some(map) = root.map().map_err(read)? else {
         return Ok(PluginPolicy::All);
     };
@@ -88,7 +88,7 @@ fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
 }
 
 /// The command of an entry.
-fn command(node: &Node<'_>) -> Result<String, String> {
+fn command(node: &KubeconfigNode<'_>) -> Result<String, String> {
     let of = |key: &str| match &node.value[key] {
         Value::String(text) => text.as_str(),
         _ => "",

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use secrecy::ExposeSecret;
 
-use super::{Kubeconfig, Unread, named};
+use super::{Kubeconfig, KubeconfigFault, named};
 
 const FULL: &str = "
 apiVersion: v1
@@ -108,7 +108,7 @@ fn errors_name_places_and_kinds() {
     }
     let syntax = Kubeconfig::parse(b"users:\n- name: a\n  user: {token: S3CR3T\n").unwrap_err();
     assert!(
-        matches!(syntax, Unread::Syntax { line: 3.., .. }),
+        matches!(syntax, KubeconfigFault::Syntax { line: 3.., .. }),
         "{syntax}"
     );
     assert!(!syntax.to_string().contains("S3CR3T"));

@@ -7,7 +7,7 @@ use rcgen::{
 use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 
-use super::{ClientIdentity, Trust, Verifier, authorities, explain, provider};
+use super::{CertificateVerifier, ClientIdentity, Trust, authorities, explain, provider};
 
 fn params(name: &str, hosts: &[&str]) -> CertificateParams {
     let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
@@ -38,7 +38,7 @@ fn alone(params: &CertificateParams) -> String {
 fn verify(trusted: &str, shown: &str, name: &str) -> Result<(), String> {
     use rustls::pki_types::pem::PemObject;
     let trust = authorities(trusted.as_bytes()).unwrap();
-    let verifier = Verifier::new(&trust, &Arc::new(provider())).unwrap();
+    let verifier = CertificateVerifier::new(&trust, &Arc::new(provider())).unwrap();
     let certificate = CertificateDer::from_pem_slice(shown.as_bytes()).unwrap();
     let name = ServerName::try_from(name.to_owned()).unwrap();
     verifier

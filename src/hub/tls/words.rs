@@ -10,7 +10,7 @@ use crate::kubefleet::duration;
 
 /// What words need of a server's certificate.
 #[derive(Debug, Clone)]
-pub(super) struct Leaf {
+pub(super) struct ServerCertificate {
     subject: String,
     issuer: String,
     self_signed: bool,
@@ -21,7 +21,7 @@ pub(super) struct Leaf {
     for_servers: bool,
 }
 
-impl Leaf {
+impl ServerCertificate {
     pub(super) fn read(der: &CertificateDer<'_>) -> Option<Self> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
         let hosts = certificate.subject_alternative_name().ok().flatten();
@@ -82,13 +82,13 @@ fn seconds(time: UnixTime) -> i64 {
 /// Why a server's certificate is not trusted.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Distrust(String);
+pub(super) struct CertificateDistrust(String);
 
-impl Distrust {
+impl CertificateDistrust {
     /// `trust` ends the sentence about an authority that is not known.
     pub(super) fn of(
         error: &CertificateError,
-        leaf: Option<&Leaf>,
+        leaf: Option<&ServerCertificate>,
         name: &ServerName<'_>,
         now: UnixTime,
         trust: &str,
@@ -154,7 +154,7 @@ impl Distrust {
     }
 }
 
-fn unknown(named: &str, leaf: &Leaf, trust: &str) -> String {
+fn unknown(named: &str, leaf: &ServerCertificate, trust: &str) -> String {
     if leaf.self_signed {
         format!("{named} is self-signed, and {trust} it")
     } else {
@@ -189,8 +189,8 @@ pub(in crate::hub) fn explain(error: &rustls::Error) -> String {
     use rustls::Error;
     match error {
         Error::InvalidCertificate(CertificateError::Other(other)) => {
-            match other.0.downcast_ref::<Distrust>() {
-                Some(Distrust(text)) => text.clone(),
+            match other.0.downcast_ref::<CertificateDistrust>() {
+                Some(CertificateDistrust(text)) => text.clone(),
                 None => "the server's certificate is not valid".to_owned(),
             }
         }

@@ -5,7 +5,7 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hub::answer::{self, Expected};
+use crate::hub::answer::{self, ExpectedAnswer};
 use crate::hub::bounds::{OBJECT, too_large_an_object};
 use crate::hub::config::chain;
 use crate::hub::error::HubError;
@@ -62,7 +62,7 @@ struct LineStatus {
 /// Reads a line of a watch on objects of a kind.
 pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<WatchLine, HubError> {
     let Ok(raw) = serde_json::from_slice::<RawEvent<'_>>(line) else {
-        return Err(answer::wrong(&Expected::kind("", "WatchEvent"), line));
+        return Err(answer::wrong(&ExpectedAnswer::kind("", "WatchEvent"), line));
     };
     let version = || {
         let object: VersionedObject = serde_json::from_str(raw.object.get()).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::{Watch, WatchEvent, WatchItem, WatchNews};
 use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
 use crate::hub::{BEAT, PATIENCE, describe, read};
-use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QueryRound, Source};
+use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 
@@ -189,7 +189,7 @@ impl Mirror {
     }
 }
 
-impl Source for Mirror {
+impl ObjectSource for Mirror {
     fn answer(&mut self, queries: &[HubQuery]) -> Vec<QueryAnswer> {
         let already = self.changed;
         for query in queries {

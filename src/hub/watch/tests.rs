@@ -7,7 +7,7 @@ use super::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews, Watch
 use crate::hub::bounds::TimeLimit;
 use crate::hub::fake_server::{FakeServer, ServerReply};
 use crate::hub::served::ServedVersions;
-use crate::inventory::source::{HubQuery, Outcome, Source as _};
+use crate::inventory::source::{HubQuery, ObjectSource as _, Outcome};
 use crate::kubefleet::Kind;
 
 fn run(name: &str, uid: &str, version: u32) -> String {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::contents::{Identity, Manifest};
+use crate::contents::{Manifest, ManifestKey};
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
@@ -117,7 +117,7 @@ pub struct LiveAnswer {
 /// An object that a placement selects and KubeFleet does not place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
-    pub object: Identity,
+    pub object: ManifestKey,
     /// Why, as a clause.
     pub why: &'static str,
 }
@@ -321,7 +321,7 @@ impl<'g> SelectionGatherer<'g> {
         for object in found {
             let services = self.services_for(object);
             if let Some(why) = why_left_out(object, services.as_deref()) {
-                let object = Identity::of(object);
+                let object = ManifestKey::of(object);
                 self.selected.left_out.push(LeftOut { object, why });
             } else {
                 self.found.push(object);

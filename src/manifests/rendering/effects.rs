@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ClusterGroup, RenderedClusters};
-use crate::contents::Identity;
+use crate::contents::ManifestKey;
 use crate::manifests::content::Item;
 use crate::mask;
 use crate::rollout::overrides::is_deletion;
@@ -11,7 +11,7 @@ use crate::rollout::overrides::is_deletion;
 /// What one rule does to one object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverrideEffect {
-    pub object: Identity,
+    pub object: ManifestKey,
     /// The override's name.
     pub over: String,
     pub rule: usize,

@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 use super::{CheckResult, DoctorCheck};
 use crate::commands::open::reading::SourceReading;
 use crate::commands::show::controller_logs;
-use crate::hub::{ClockOffset, Expected, Hub, HubError, ServedVersions};
+use crate::hub::{ClockOffset, ExpectedAnswer, Hub, HubError, ServedVersions};
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
@@ -99,7 +99,7 @@ fn reached(hub: &mut Hub) -> DoctorCheck {
         "" => hub.url().to_owned(),
         context => format!("{} (context {context})", hub.url()),
     };
-    match hub.read_path::<Info>("/version", &Expected::Version) {
+    match hub.read_path::<Info>("/version", &ExpectedAnswer::Version) {
         Ok(version) => DoctorCheck::new(
             "hub",
             CheckResult::Ok,
@@ -273,7 +273,7 @@ fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
         Lease::API_VERSION,
         Lease::URL_PATH_SEGMENT
     );
-    let wanted = Expected::Object {
+    let wanted = ExpectedAnswer::Object {
         group: Lease::GROUP,
         kind: Lease::KIND,
         namespace: AGENT_NAMESPACE,

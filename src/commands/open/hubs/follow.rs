@@ -516,7 +516,7 @@ mod tests {
     use crate::commands::open::hubs::{AskError, HubAnswers, HubTold};
     use crate::error::Error;
     use crate::exit::Exit;
-    use crate::hub::{SharedSignals, Traffic};
+    use crate::hub::{RequestTraffic, SharedSignals};
     use crate::ui::Ui;
 
     type Told = Sender<(usize, HubMessage<&'static str>)>;
@@ -542,7 +542,7 @@ mod tests {
         });
         HubMessage::Reached(HubTold {
             found: (),
-            traffic: Traffic::default(),
+            traffic: RequestTraffic::default(),
             absent: absent.collect(),
         })
     }

@@ -13,7 +13,7 @@ use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
-use crate::inventory::source::Source;
+use crate::inventory::source::ObjectSource;
 use crate::inventory::source::all_of;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::strategy::Strategy;

@@ -21,50 +21,50 @@ use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
 /// The runs that a command can do something with.
-pub(in crate::commands) struct Eligible {
+pub(in crate::commands) struct RunFilter {
     is: fn(&Rollout<'_>) -> bool,
     /// What tells them from others, behind "update run".
     that: &'static str,
 }
 
 /// Every run.
-pub(in crate::commands) const EVERY: Eligible = Eligible {
+pub(in crate::commands) const EVERY: RunFilter = RunFilter {
     is: |_| true,
     that: "",
 };
 
 /// Runs that are not over.
-pub(in crate::commands) const ACTIVE: Eligible = Eligible {
+pub(in crate::commands) const ACTIVE: RunFilter = RunFilter {
     is: |rollout| rollout.is_live(),
     that: " that are unfinished",
 };
 
 /// Runs that wait for an approval.
-pub(in crate::commands) const WAITING: Eligible = Eligible {
+pub(in crate::commands) const WAITING: RunFilter = RunFilter {
     is: |rollout| rollout.is_live() && rollout.open_approvals().next().is_some(),
     that: " that wait for an approval",
 };
 
 /// Runs that can be started.
-pub(in crate::commands) const STARTABLE: Eligible = Eligible {
+pub(in crate::commands) const STARTABLE: RunFilter = RunFilter {
     is: |rollout| can(rollout, RequestedState::Start),
     that: " that can be started",
 };
 
 /// Runs that can be stopped.
-pub(in crate::commands) const STOPPABLE: Eligible = Eligible {
+pub(in crate::commands) const STOPPABLE: RunFilter = RunFilter {
     is: |rollout| can(rollout, RequestedState::Stop),
     that: " that can be stopped",
 };
 
 /// Runs that can be resumed.
-pub(in crate::commands) const RESUMABLE: Eligible = Eligible {
+pub(in crate::commands) const RESUMABLE: RunFilter = RunFilter {
     is: |rollout| can(rollout, RequestedState::Resume),
     that: " that can be resumed",
 };
 
 /// Runs that can be tried again.
-pub(in crate::commands) const RETRYABLE: Eligible = Eligible {
+pub(in crate::commands) const RETRYABLE: RunFilter = RunFilter {
     is: |rollout| {
         matches!(
             diagnose::verdict(rollout),
@@ -80,7 +80,7 @@ fn can(rollout: &Rollout<'_>, wish: RequestedState) -> bool {
 
 /// Lets the user choose a run.
 pub(in crate::commands) fn run(
-    eligible: &Eligible,
+    eligible: &RunFilter,
     namespace: Option<&str>,
     reading: &mut SourceReading,
     ui: &mut Ui,
@@ -96,7 +96,7 @@ pub(in crate::commands) fn run(
 
 /// Lets the user choose one run or more. `command` completes the command that is then said.
 pub(in crate::commands) fn several(
-    eligible: &Eligible,
+    eligible: &RunFilter,
     namespace: Option<&str>,
     reading: &mut SourceReading,
     ui: &mut Ui,
@@ -140,7 +140,7 @@ impl PlacementNames {
 
 impl EligibleRuns {
     fn read(
-        eligible: &Eligible,
+        eligible: &RunFilter,
         namespace: Option<&str>,
         reading: &mut SourceReading,
         ui: &mut Ui,
@@ -190,7 +190,7 @@ fn done(rollout: &Rollout<'_>) -> String {
 }
 
 /// That there is no run to choose, and where there are some.
-fn no_run(eligible: &Eligible, reach: &ListReach, reading: &mut SourceReading) -> Error {
+fn no_run(eligible: &RunFilter, reach: &ListReach, reading: &mut SourceReading) -> Error {
     let error = Error::failed(format!(
         "{} has no update runs{}{}",
         reading.place(),

@@ -36,8 +36,8 @@ impl InputArgs {
     }
 
     /// How much may be read.
-    pub fn limits(&self) -> bundle::Limits {
+    pub fn limits(&self) -> bundle::ReadLimits {
         self.max_input
-            .map_or_else(bundle::Limits::default, bundle::Limits::new)
+            .map_or_else(bundle::ReadLimits::default, bundle::ReadLimits::new)
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection, Source};
+use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QuerySelection};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::words::Hint;

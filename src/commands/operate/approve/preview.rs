@@ -1,6 +1,6 @@
 //! What an approval opens, before it is given.
 
-use super::select::{Selection, gate};
+use super::select::{ApprovalSelection, gate};
 use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
 use crate::commands::open::reading::SourceReading;
@@ -20,14 +20,14 @@ use crate::words::{count, enumerate, together};
 pub(super) fn of(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
-    selection: &Selection,
+    selection: &ApprovalSelection,
     aborts: Option<&str>,
 ) -> Preview {
     let mut preview = Preview::default();
     for approval in &selection.write {
         preview.lines(approval_lines(rollout, approval, aborts.is_some()));
     }
-    let Selection {
+    let ApprovalSelection {
         write,
         given,
         taken,
@@ -247,7 +247,7 @@ fn opened<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Vec<&'r Stag
 fn warn(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
-    selection: &Selection,
+    selection: &ApprovalSelection,
     preview: &mut Preview,
 ) {
     for approval in &selection.write {
@@ -305,7 +305,7 @@ fn generation(inventory: &Inventory, request: &str) -> String {
 /// Refuses to open what would take clusters back to an older snapshot, unless that is wanted.
 pub(super) fn guard(
     rollout: &Rollout<'_>,
-    selection: &Selection,
+    selection: &ApprovalSelection,
     accepted: AcceptedRisks,
     reading: &SourceReading,
 ) -> Result<(), Error> {

@@ -22,7 +22,7 @@ pub(super) struct ApprovalChoice<'c> {
 
 /// The approvals that are meant, by what is to be done about them.
 #[derive(Debug, Default)]
-pub(super) struct Selection {
+pub(super) struct ApprovalSelection {
     /// To be written.
     pub write: Vec<Approval>,
     /// Given, and not taken by KubeFleet yet.
@@ -53,7 +53,7 @@ pub(super) fn of_a_run(
 pub(super) fn select(
     rollout: &Rollout<'_>,
     choice: &ApprovalChoice<'_>,
-) -> Result<Selection, Error> {
+) -> Result<ApprovalSelection, Error> {
     let mut approvals = of_run(rollout);
     if let Some(request) = choice.request {
         approvals.retain(|approval| approval.request() == request);
@@ -139,8 +139,8 @@ fn sort(
     approvals: Vec<Approval>,
     rollout: &Rollout<'_>,
     request: &str,
-) -> Result<Selection, Error> {
-    let mut selection = Selection::default();
+) -> Result<ApprovalSelection, Error> {
+    let mut selection = ApprovalSelection::default();
     if approvals.is_empty() {
         // No gate of the run has this name: the request is of an earlier run, or hand-made.
         return Err(Error::failed(format!(

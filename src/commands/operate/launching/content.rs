@@ -18,7 +18,7 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::Walk;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::{Concept, names};
 use crate::rollout::content::old_content;
 use crate::rollout::{ClusterState, Phase};

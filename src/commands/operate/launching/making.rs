@@ -9,7 +9,7 @@ use crate::change::neighbours::{NeighborRun, arrived, neighbours};
 use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
 use crate::change::{Change, RunWish};
-use crate::commands::open::planning::Planned;
+use crate::commands::open::planning::PlanWithInputs;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{
@@ -112,7 +112,7 @@ fn still(
     reading: &mut SourceReading,
 ) -> Result<(), Error> {
     reading.forget();
-    let Planned { plan, around, .. } = plan(launch, reading)?;
+    let PlanWithInputs { plan, around, .. } = plan(launch, reading)?;
     guard(launch, &plan, &around, reading)?;
     // What this command stopped does nothing, unless somebody resumed it.
     let shown: Vec<_> = beside

@@ -9,7 +9,7 @@ use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
 use crate::commands::open::around::PlacementObjects;
 use crate::commands::open::manifests::{RenderMaterial, WorkQuery};
-use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
+use crate::commands::open::planning::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::steering;
@@ -53,7 +53,7 @@ pub(super) fn offer(
             what: LaunchOffer::Same(launch, this),
         });
     }
-    let Planned {
+    let PlanWithInputs {
         plan,
         around,
         overrides,
@@ -88,7 +88,10 @@ pub(super) fn offer(
 }
 
 /// What the controller would compute.
-pub(super) fn plan(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Planned, Error> {
+pub(super) fn plan(
+    launch: &RunLaunch,
+    reading: &mut SourceReading,
+) -> Result<PlanWithInputs, Error> {
     let wish = PlannedRun {
         placement: launch.placement.clone(),
         strategy: StrategyChoice::Named(launch.strategy.clone()),

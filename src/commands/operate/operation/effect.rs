@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use super::{Operation, ThisRun};
 use crate::change::record::ToldChange;
 use crate::commands::open::following::FollowedRollouts;
-use crate::commands::show::awaiting::{self, End};
+use crate::commands::show::awaiting::{self, WaitResult};
 use crate::commands::show::wait;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -51,11 +51,11 @@ impl Operation<'_> {
         following.expect(&run.uid);
         Ok(
             match awaiting::until(&mut following, wanted, timeout, self.ui, seen)? {
-                End::Decided(true, status) => WriteEffect::Seen(status),
-                End::Decided(false, status) => WriteEffect::Never(status),
-                End::TimedOut(_) => WriteEffect::Late,
-                End::Gone(_) => WriteEffect::Gone,
-                End::Interrupted => WriteEffect::Interrupted,
+                WaitResult::Decided(true, status) => WriteEffect::Seen(status),
+                WaitResult::Decided(false, status) => WriteEffect::Never(status),
+                WaitResult::TimedOut(_) => WriteEffect::Late,
+                WaitResult::Gone(_) => WriteEffect::Gone,
+                WaitResult::Interrupted => WriteEffect::Interrupted,
             },
         )
     }
@@ -75,18 +75,18 @@ impl Operation<'_> {
         )?;
         let run = &run.object;
         match end {
-            End::Decided((), status) => {
+            WaitResult::Decided((), status) => {
                 self.conclude(run, &status)?;
                 Ok(Exit::from(status.verdict))
             }
-            End::TimedOut(status) => {
+            WaitResult::TimedOut(status) => {
                 if let Some(status) = status {
                     self.conclude(run, &status)?;
                 }
                 Err(self.late(&format!("{run} is unfinished")))
             }
-            End::Gone(error) => Err(error),
-            End::Interrupted => {
+            WaitResult::Gone(error) => Err(error),
+            WaitResult::Interrupted => {
                 self.ui.status(&format!(
                     "interrupted; {run} continues without this command"
                 ));

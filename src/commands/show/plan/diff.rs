@@ -28,7 +28,7 @@ use crate::words::distinct;
 const NAMED: usize = 6;
 
 /// The changes for a group of clusters.
-pub(in crate::commands) struct Changes {
+pub(in crate::commands) struct ClusterChanges {
     from: String,
     to: String,
     clusters: Vec<String>,
@@ -53,7 +53,7 @@ pub struct VersionDiff {
 }
 
 impl VersionDiff {
-    pub(super) fn new(changes: &Changes) -> Self {
+    pub(super) fn new(changes: &ClusterChanges) -> Self {
         Self {
             from: changes.from.clone(),
             to: changes.to.clone(),
@@ -68,7 +68,7 @@ impl VersionDiff {
     }
 }
 
-impl Changes {
+impl ClusterChanges {
     /// What changes, as `diff -u` prints it below one line.
     pub(in crate::commands) fn text(&self, paint: TextPaint) -> String {
         let [from, to] = [&self.from, &self.to].map(|index| format!("snapshot {index}"));
@@ -97,7 +97,7 @@ pub(in crate::commands) fn changes(
     plan: &Plan,
     material: &RenderMaterial,
     show_secrets: bool,
-) -> Vec<Changes> {
+) -> Vec<ClusterChanges> {
     let secrets = SecretDisplay::of_flag(show_secrets);
     let all = versions(material.inventory());
     let find = |index: &str| {
@@ -146,7 +146,7 @@ pub(in crate::commands) fn changes(
             .map(|at| placed[*at].member.meta.name.clone())
             .collect();
         let from = names.first().and_then(|name| held.get(name.as_str()));
-        found.push(Changes {
+        found.push(ClusterChanges {
             from: from.copied().unwrap_or_default().to_owned(),
             to: to.index.clone(),
             clusters: names,
@@ -176,7 +176,7 @@ fn recorded(
 }
 
 /// Says why there is nothing to see, and that secrets are masked.
-pub(super) fn note(changes: Option<&[Changes]>, wish: &PlannedRun, ui: &mut Ui) {
+pub(super) fn note(changes: Option<&[ClusterChanges]>, wish: &PlannedRun, ui: &mut Ui) {
     let Some(changes) = changes else {
         return;
     };

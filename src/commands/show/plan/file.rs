@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::bundle::{self, Input, Limits};
+use crate::bundle::{self, Input, ReadLimits};
 use crate::commands::open::planning::StrategyChoice;
 use crate::error::Error;
 use crate::kubefleet::strategy::Strategy;
@@ -18,7 +18,7 @@ pub(super) fn read(
     path: &Path,
     named: Option<&str>,
     scope: &Scope,
-    limits: Limits,
+    limits: ReadLimits,
     ui: &mut Ui,
 ) -> Result<StrategyChoice, Error> {
     let input = if path.as_os_str() == "-" {

@@ -13,7 +13,7 @@ use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{
-    self, ChangeKind, ContentChange, Identity, Manifest, SecretChange, SecretDisplay,
+    self, ChangeKind, ContentChange, Manifest, ManifestKey, SecretChange, SecretDisplay,
 };
 use crate::error::Error;
 use crate::exit::Exit;
@@ -136,7 +136,7 @@ pub(super) fn run(
     if !hidden.is_empty() {
         session.ui.warning(&format!(
             "values of {} were masked when they were collected: whether they differ is unknown",
-            enumerate(hidden.iter().map(Identity::describe))
+            enumerate(hidden.iter().map(ManifestKey::describe))
         ));
     }
     let changes = contents::compare(old, new, secrets);
@@ -190,14 +190,14 @@ pub(super) fn run(
 }
 
 /// The resources with values that were masked before they came here, each once.
-fn hidden<'m>(manifests: impl Iterator<Item = &'m Manifest>) -> BTreeSet<Identity> {
+fn hidden<'m>(manifests: impl Iterator<Item = &'m Manifest>) -> BTreeSet<ManifestKey> {
     manifests
         .filter(|manifest| manifest.was_masked())
         .map(|manifest| manifest.identity.clone())
         .collect()
 }
 
-fn not_checked(identity: &Identity) -> NotChecked {
+fn not_checked(identity: &ManifestKey) -> NotChecked {
     NotChecked {
         what: "masked values".to_owned(),
         why: "they were masked when they were collected".to_owned(),

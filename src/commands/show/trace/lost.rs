@@ -12,7 +12,7 @@ use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, ObjectTexts, Source};
+use crate::inventory::source::{HubQuery, ObjectSource, ObjectTexts};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};

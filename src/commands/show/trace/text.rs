@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::there::InMember;
-use super::{Trace, TracedObject};
+use super::{ObjectTrace, TracedObject};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::style::TextPaint;
@@ -12,7 +12,7 @@ use crate::rollout::GateFacts;
 use crate::words::enumerate;
 
 /// The way of an object, from the cluster back to the person who approved it.
-pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: TextPaint) -> String {
+pub(super) fn trace(trace: &ObjectTrace, now: Timestamp, width: usize, paint: TextPaint) -> String {
     let mut out = String::new();
     if let Some(member) = &trace.in_member {
         in_member(&mut out, (trace, member), now, (width, paint));
@@ -66,7 +66,7 @@ pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: TextPain
 /// What the member cluster has.
 fn in_member(
     out: &mut String,
-    (trace, member): (&Trace, &InMember),
+    (trace, member): (&ObjectTrace, &InMember),
     now: Timestamp,
     (width, paint): (usize, TextPaint),
 ) {
@@ -186,12 +186,12 @@ mod tests {
     use jiff::Timestamp;
 
     use super::super::there::{InMember, ListedBy, ObjectThere};
-    use super::super::{Subject, Trace, TypeMeta};
+    use super::super::{ObjectTrace, Subject, TypeMeta};
     use super::trace;
     use crate::render::style::TextPaint;
 
     fn shown(in_member: InMember) -> String {
-        let traced = Trace {
+        let traced = ObjectTrace {
             meta: TypeMeta::new("Trace"),
             object: "deploy/web".to_owned(),
             cluster: "member-1".to_owned(),

@@ -11,7 +11,7 @@ use serde_with::skip_serializing_none;
 
 use super::wanted::WantedObject;
 use crate::commands::open::reading::SourceReading;
-use crate::contents::Identity;
+use crate::contents::ManifestKey;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -87,12 +87,12 @@ pub(super) struct AppliedRecords {
 #[derive(Default)]
 struct BothSides<'s> {
     /// What was looked for; `None` where the cluster does not have it.
-    objects: BTreeMap<Identity, Option<AnyObject>>,
+    objects: BTreeMap<ManifestKey, Option<AnyObject>>,
     /// What the AppliedWorks list, and whether these are all.
     listed: Vec<(&'s AppliedWork, &'s AppliedResource)>,
     knows_listed: bool,
     /// The Works that have the object, and whether these are all.
-    works: Vec<(&'s Work, Identity, bool)>,
+    works: Vec<(&'s Work, ManifestKey, bool)>,
     knows_works: bool,
 }
 
@@ -287,7 +287,7 @@ impl AppliedRecords {
 /// What was looked for and answered.
 #[derive(Default)]
 struct LookupResult {
-    objects: BTreeMap<Identity, Option<AnyObject>>,
+    objects: BTreeMap<ManifestKey, Option<AnyObject>>,
     gaps: Vec<NotChecked>,
 }
 
@@ -296,7 +296,7 @@ impl LookupResult {
         let crate::query::QuerySelection::Named { namespace, name } = &query.which else {
             return;
         };
-        let id = Identity {
+        let id = ManifestKey {
             kind: query.kind.kind.clone(),
             group: query.kind.group.clone(),
             namespace: namespace.clone(),
@@ -347,7 +347,7 @@ impl UnresolvedObjects {
 /// to be asked first.
 fn questions<'i>(
     listed: &[(&AppliedWork, &AppliedResource)],
-    ids: impl Iterator<Item = &'i Identity>,
+    ids: impl Iterator<Item = &'i ManifestKey>,
     wanted: &WantedObject,
 ) -> (Vec<LiveQuery>, Option<UnresolvedObjects>) {
     let queries = listed.iter().map(|(_, it)| {
@@ -379,11 +379,16 @@ fn questions<'i>(
 fn having<'w>(
     work: &'w Work,
     wanted: &WantedObject,
-) -> impl Iterator<Item = (&'w Work, Identity, bool)> {
+) -> impl Iterator<Item = (&'w Work, ManifestKey, bool)> {
     let manifests = work.spec.workload.manifests.iter().enumerate();
     let manifests = manifests.filter(|(_, it)| wanted.is(it));
-    manifests
-        .map(move |(at, manifest)| (work, Identity::of_manifest(manifest), is_applied(work, at)))
+    manifests.map(move |(at, manifest)| {
+        (
+            work,
+            ManifestKey::of_manifest(manifest),
+            is_applied(work, at),
+        )
+    })
 }
 
 fn is_applied(work: &Work, at: usize) -> bool {
@@ -392,8 +397,8 @@ fn is_applied(work: &Work, at: usize) -> bool {
     applied.is_some_and(Condition::is_true)
 }
 
-fn listed_as(resource: &AppliedResource) -> Identity {
-    Identity {
+fn listed_as(resource: &AppliedResource) -> ManifestKey {
+    ManifestKey {
         kind: resource.kind.clone(),
         group: resource.group.clone(),
         namespace: resource.namespace.clone(),
@@ -462,7 +467,7 @@ impl BothSides<'_> {
         for (applied, resource) in &self.listed {
             let id = listed_as(resource);
             let (name, object) = (&applied.meta.name, id.describe());
-            let has = |(work, other, _): &(&Work, Identity, bool)| {
+            let has = |(work, other, _): &(&Work, ManifestKey, bool)| {
                 work.meta.name == applied.spec.work && *other == id
             };
             if self.knows_works && !self.works.iter().any(has) {

@@ -1,6 +1,6 @@
 //! The object that is asked for.
 
-use crate::contents::Identity;
+use crate::contents::ManifestKey;
 use crate::error::Error;
 use crate::kubefleet::snapshot::ManifestIdentity;
 
@@ -41,10 +41,10 @@ impl WantedObject {
     }
 
     pub fn is(&self, one: &ManifestIdentity) -> bool {
-        self.names(&Identity::of_manifest(one))
+        self.names(&ManifestKey::of_manifest(one))
     }
 
-    pub fn names(&self, one: &Identity) -> bool {
+    pub fn names(&self, one: &ManifestKey) -> bool {
         self.is_kind(&one.kind, &one.group)
             && self.name == one.name
             && self

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule::error(
 .caused_by(&["FS201", "FS202", "FS205", "FS206"])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     lost(cx)
         .iter()
         .filter(|lost| lost.winner.is_none())
@@ -28,7 +28,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(cx: &Context<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -> Finding {
+fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -> Finding {
     let LostCluster { cluster, stage, .. } = *lost;
     let subject = match (lost.binding, lost.named) {
         (Some(binding), _) => binding.object(),
@@ -118,7 +118,7 @@ enum DriftedValue {
     Computed(String),
 }
 
-fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<BindingDrift> {
+fn differences(cx: &DiagnosisContext<'_>, binding: &Binding, cluster: &str) -> Vec<BindingDrift> {
     let mut found = Vec::new();
     let mut add = |what: String, path: &'static str, value: DriftedValue| {
         found.push(BindingDrift { what, path, value });

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS303", "binding-missing", RuleSearch::Cause
     .caused_by(&["FS205", "FS206"])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {
         Cause::BindingMissing {
             cluster,
@@ -22,7 +22,13 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     }
 }
 
-fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: bool) -> Finding {
+fn finding(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    cluster: &str,
+    stage: &str,
+    stopping: bool,
+) -> Finding {
     let kind = cx.inventory.scope.kind(Concept::Binding).name();
     let when = if stopping {
         "while the run was being stopped"

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::Binding])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (cluster, what) = match cause {
         Cause::DeletedClusterHasBinding { cluster } => (
             cluster,
@@ -35,7 +35,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     Some(finding(cx, rule, cluster, &what))
 }
 
-fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
+fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
     let binding = cx.inventory.binding(cluster);
     let now = match binding {
         Some(binding) if binding.meta.is_deleting() => "; it is being deleted now",

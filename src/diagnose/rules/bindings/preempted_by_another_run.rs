@@ -22,7 +22,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::Binding, Concept::UpdateRun])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut by_winner: BTreeMap<&str, (WinningRun<'_>, Vec<&str>)> = BTreeMap::new();
     for lost in lost(cx) {
         if let Some(winner) = lost.winner {
@@ -56,7 +56,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(cx: &Context<'_>, rule: &Rule, winner: WinningRun<'_>, clusters: &[&str]) -> Finding {
+fn finding(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    winner: WinningRun<'_>,
+    clusters: &[&str],
+) -> Finding {
     let object = cx.object(Concept::UpdateRun, winner.name);
     let snapshot = winner
         .run
@@ -98,7 +103,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, winner: WinningRun<'_>, clusters: &[&s
 }
 
 fn evidence(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     mut finding: Finding,
     winner: WinningRun<'_>,
     clusters: &[&str],
@@ -145,7 +150,7 @@ fn evidence(
     finding
 }
 
-fn remedies(cx: &Context<'_>, mut finding: Finding, winner: WinningRun<'_>) -> Finding {
+fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<'_>) -> Finding {
     let name = winner.name;
     if cx.failure.is_none() {
         // The other run brings what there is to bring, or has brought it.
@@ -213,7 +218,7 @@ fn remedies(cx: &Context<'_>, mut finding: Finding, winner: WinningRun<'_>) -> F
 }
 
 /// The run's own snapshot, where clusters have another one by now: to roll it out takes them back.
-fn taken_back<'i>(cx: &Context<'i>) -> Option<&'i str> {
+fn taken_back<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
     let own = cx.run()?.status.snapshot_index.as_str();
     let held = cx
         .inventory
@@ -229,7 +234,7 @@ fn taken_back<'i>(cx: &Context<'i>) -> Option<&'i str> {
     (is_replaced && exists).then_some(own)
 }
 
-fn stage(cx: &Context<'_>, clusters: &[&str]) -> Option<String> {
+fn stage(cx: &DiagnosisContext<'_>, clusters: &[&str]) -> Option<String> {
     let mut stages: Vec<_> = cx
         .rollout
         .iter()

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", RuleSearch
     .reads(&[Concept::Placement])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let placement = cx.placement_object();
     if cx
         .causes()
@@ -48,7 +48,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     )]
 }
 
-fn after_failure(cx: &Context<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
+fn after_failure(cx: &DiagnosisContext<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
     let differences = cx.run().and_then(|run| differences(cx, run));
     let message = match &differences {
         None => format!(
@@ -77,7 +77,7 @@ fn after_failure(cx: &Context<'_>, rule: &Rule, placement: &ObjectRef) -> Findin
 
 fn with_evidence(
     mut finding: Finding,
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     placement: &ObjectRef,
     differences: &[String],
 ) -> Finding {
@@ -101,7 +101,7 @@ fn with_evidence(
 }
 
 /// What differs, from recorded to live; `None` when either is not known.
-fn differences(cx: &Context<'_>, run: &UpdateRun) -> Option<Vec<String>> {
+fn differences(cx: &DiagnosisContext<'_>, run: &UpdateRun) -> Option<Vec<String>> {
     let placement = cx.inventory.placement.present()?;
     let recorded = run.status.apply_strategy.as_deref()?;
     Some(recorded.differences(&placement.apply_strategy()))

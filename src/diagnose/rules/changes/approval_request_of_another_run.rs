@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::ApprovalRequest])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
@@ -84,7 +84,7 @@ fn sentence(object: &ObjectRef, own: &str, (run, stage): (&str, &str), so: &str)
 }
 
 /// Whether the run that a request belongs to surely does not need it: it is this one, over, or gone.
-fn is_unneeded(cx: &Context<'_>, owner: &str) -> bool {
+fn is_unneeded(cx: &DiagnosisContext<'_>, owner: &str) -> bool {
     let inventory = cx.inventory;
     match inventory.run_on(owner) {
         Some(run) => run.meta.name == cx.run_object().name || is_finished(run),
@@ -93,7 +93,7 @@ fn is_unneeded(cx: &Context<'_>, owner: &str) -> bool {
 }
 
 fn finish(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     mut finding: Finding,
     object: &ObjectRef,
     (owner, delete): (&str, &str),

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", RuleSearch:
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
     let policy = cx.inventory.latest_policy();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);

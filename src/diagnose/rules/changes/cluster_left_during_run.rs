@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", RuleSearc
     .caused_by(&["FS202", "FS203", "FS206", "FS518"])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut left: BTreeMap<&str, Option<ClusterFate>> = BTreeMap::new();
     let mut membership = false;
     for cause in cx.causes() {
@@ -55,7 +55,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn finding(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     cluster: &str,
     fate: Option<&ClusterFate>,

@@ -9,7 +9,7 @@ use crate::problems::max_concurrency;
 pub const RULE: Rule =
     Rule::error("FS208", "max-concurrency-invalid", RuleSearch::Cause(check)).person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::MaxConcurrencyInvalid { detail } = cause else {
         return None;
     };

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", RuleSea
     ])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     cx.run()?;
     let placement = cx.placement_object();
     let deleting = cx

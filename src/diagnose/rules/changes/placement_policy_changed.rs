@@ -10,7 +10,7 @@ pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", RuleSear
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
     let run = cx.run()?;
     let recorded = run.status.policy_index.as_str();
@@ -69,7 +69,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 }
 
 fn with_details(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     finding: Finding,
     latest: Option<&PolicySnapshot>,
     recorded: &str,

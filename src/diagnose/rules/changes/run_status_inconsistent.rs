@@ -9,7 +9,7 @@ use crate::diagnose::run_failure;
 pub const RULE: Rule =
     Rule::error("FS207", "run-status-inconsistent", RuleSearch::Cause(check)).environment();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     {
         let (path, stage, clusters, what) = describe(cause)?;
         let mut finding = run_failure::finding(

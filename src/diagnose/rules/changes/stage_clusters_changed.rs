@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", RuleSearch
     .caused_by(&["FS202", "FS203", "FS205", "FS518"])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(run) = cx.run() else {
         return Vec::new();
     };
@@ -71,7 +71,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// What the controller will run into: the first stage that would come out different now. A cluster
 /// that is only to be taken from the placement is another rule's.
-fn early(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
+fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let placement = &cx.inventory.placement;
     if placement.is_absent() || placement.present().is_some_and(|p| p.meta.is_deleting()) {
         return None;
@@ -126,7 +126,7 @@ fn early(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
 /// Clusters for which the stages can no longer be computed, while those of each stage are the
 /// recorded ones: one that came is in no stage, or one is in several.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
+fn unplaceable(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let placement = cx.inventory.placement.present()?;
     // While the policy is another one, that is what ends the run.
     let policy = cx.inventory.latest_policy()?.index();
@@ -180,7 +180,7 @@ fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding
 }
 
 /// What can be done before the controller has seen the change.
-fn take_back_or_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
+fn take_back_or_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let finding = finding.fix(format!(
         "Undo the change {}, if it was a mistake.",
         run_failure::in_time(cx)
@@ -202,7 +202,7 @@ fn subject(run: &UpdateRun, clusters: &BTreeSet<&str>) -> Subject {
 }
 
 fn finding(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     run: &UpdateRun,
     index: Option<u64>,
@@ -291,7 +291,7 @@ fn recorded(
 }
 
 /// Which clusters came and left, as part of a sentence.
-fn describe(cx: &Context<'_>, difference: &StageDifference<'_>) -> String {
+fn describe(cx: &DiagnosisContext<'_>, difference: &StageDifference<'_>) -> String {
     if difference.is_empty() {
         return "; its clusters are the recorded ones again, but the run has failed for good"
             .to_owned();
@@ -316,7 +316,7 @@ fn describe(cx: &Context<'_>, difference: &StageDifference<'_>) -> String {
 }
 
 /// What became of each cluster: its labels now, or that it left.
-fn members(cx: &Context<'_>, mut finding: Finding, clusters: &BTreeSet<&str>) -> Finding {
+fn members(cx: &DiagnosisContext<'_>, mut finding: Finding, clusters: &BTreeSet<&str>) -> Finding {
     for cluster in clusters.iter().take(3) {
         let stage = match recorded_stage(cx, cluster) {
             Some(stage) => format!("{cluster} was in stage {stage}"),

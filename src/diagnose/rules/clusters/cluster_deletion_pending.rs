@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule::info(
 .caused_by(&["FS516", "FS518"])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
         return Vec::new();
     };
@@ -110,7 +110,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 /// agent removes what is in the Works. The controller waits for both without a limit.
 /// Source: workgenerator/controller.go:handleDelete, workapplier/controller.go:garbageCollectAppliedWork.
 fn who_is_late(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     name: &str,
     binding: Option<&Binding>,
     finding: Finding,

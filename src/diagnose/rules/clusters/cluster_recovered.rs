@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", RuleSearch::Whol
 /// The longest time between two looks.
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     // Of a run that rests or goes away there is no next check.
     let Some(rollout) = cx
         .rollout
@@ -38,7 +38,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn one(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     rollout: &Rollout<'_>,
     cluster: &ClusterView<'_>,

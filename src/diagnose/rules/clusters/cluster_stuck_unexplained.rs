@@ -21,7 +21,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
 .caused_by(&["FS516", "FS517", "FS518"]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     if cx.verdict != Verdict::Stuck || cx.rollout.as_ref().is_some_and(|it| !it.is_live()) {
         return Vec::new();
     }
@@ -88,7 +88,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// The clusters that the verdict is about, with their stages.
-fn stuck(cx: &Context<'_>) -> Vec<(String, Option<String>)> {
+fn stuck(cx: &DiagnosisContext<'_>) -> Vec<(String, Option<String>)> {
     let mut stuck: Vec<(String, Option<String>)> = Vec::new();
     if let Some(rollout) = &cx.rollout {
         let says_stuck = rollout.reason() == reasons::RUN_STUCK;
@@ -121,7 +121,7 @@ fn stuck(cx: &Context<'_>) -> Vec<(String, Option<String>)> {
 /// What the placement's own status says of clusters whose bindings could not be read: its
 /// controller copies it from them. Source: placement/placement_status.go.
 fn second_hand<'c>(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     clusters: impl Iterator<Item = &'c str>,
     mut finding: Finding,
 ) -> Finding {
@@ -182,7 +182,7 @@ fn second_hand<'c>(
 }
 
 /// What exactly is not known.
-fn unknown(cx: &Context<'_>, binding: Option<&Binding>) -> &'static str {
+fn unknown(cx: &DiagnosisContext<'_>, binding: Option<&Binding>) -> &'static str {
     let Some(binding) = binding else {
         return if cx.inventory.bindings.is_complete() {
             "the placement has no binding to it"
@@ -238,7 +238,7 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
     }
 }
 
-fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
+fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding) -> Finding {
     let kind = cx.inventory.scope.kind(Concept::Binding).name();
     finding = finding.condition(
         &cx.run_object(),

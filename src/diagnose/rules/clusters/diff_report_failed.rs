@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", RuleSearch::Wh
     .caused_by(&["FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_object(cx, rule, |affected, mut finding| {
         let clusters = affected.clusters();
         let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
@@ -45,7 +45,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     findings
 }
 
-fn in_degraded_mode(cx: &Context<'_>, object: &str, on: &str, mut finding: Finding) -> Finding {
+fn in_degraded_mode(
+    cx: &DiagnosisContext<'_>,
+    object: &str,
+    on: &str,
+    mut finding: Finding,
+) -> Finding {
     finding.message = format!(
         "The API server of {on} rejects the manifest of {object}, so its differences come from a \
          full comparison. KubeFleet does not count that as a report."
@@ -58,7 +63,7 @@ fn in_degraded_mode(cx: &Context<'_>, object: &str, on: &str, mut finding: Findi
 }
 
 /// Reports that failed without an object whose condition says so.
-fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn unnamed(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
         let unnamed = ownership::of_trouble(failing).contains(&rule.code)
             && !failing

@@ -17,7 +17,7 @@ pub const RULE: Rule =
 /// Clusters of which differing fields are shown, and fields of each.
 const SHOWN: usize = 3;
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let compared: Vec<&Binding> = cx
         .inventory
         .bindings

@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", RuleSearch::
     .caused_by(&["FS516", "FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
         (ownership::of_binding(problem) == rule.code).then(|| failing.binding.object().into())

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::error(
 .caused_by(&["FS518"])
 .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {
         Some(BindingProblem::Envelope {
             problem, envelope, ..

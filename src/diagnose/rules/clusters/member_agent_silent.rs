@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch:
     .caused_by(&["FS518", "FS922"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);
     if all_are_silent(cx) {
         return all(cx, rule, &needed);
@@ -29,7 +29,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// Whether no agent at all is heard: then the fault is hardly theirs.
-fn all_are_silent(cx: &Context<'_>) -> bool {
+fn all_are_silent(cx: &DiagnosisContext<'_>) -> bool {
     let heard_once = || {
         cx.inventory.members.iter().filter(|member| {
             member
@@ -42,7 +42,7 @@ fn all_are_silent(cx: &Context<'_>) -> bool {
 }
 
 fn one(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     needed: &NeededMember<'_>,
     member: &MemberCluster,
@@ -80,7 +80,7 @@ fn one(
     })
 }
 
-fn all(cx: &Context<'_>, rule: &Rule, needed: &[NeededMember<'_>]) -> Vec<Finding> {
+fn all(cx: &DiagnosisContext<'_>, rule: &Rule, needed: &[NeededMember<'_>]) -> Vec<Finding> {
     let members = &cx.inventory.members;
     let Some(newest) = members
         .iter()

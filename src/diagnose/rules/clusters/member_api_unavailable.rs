@@ -21,7 +21,7 @@ pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", RuleSearch
 /// How many readings of one cluster are shown.
 const SHOWN: usize = 3;
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     cx.troubles
         .iter()
         .filter_map(|failing| {
@@ -37,7 +37,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn on_cluster(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     failing: &FailingCluster<'_>,
     manifests: &[&ManifestTrouble<'_>],

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", RuleSearch:
     .reads(&[Concept::MemberCluster])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for mut needed in needed(cx) {
         let name = needed.name;

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::warning(
 .caused_by(&["FS518"])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     needed(cx)
         .iter()
         .filter_map(|needed| {

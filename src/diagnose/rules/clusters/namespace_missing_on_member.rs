@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule::error(
 .caused_by(&["FS518"])
 .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_subject(cx, rule, namespace, describe)
 }
 

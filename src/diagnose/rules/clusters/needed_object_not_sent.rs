@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::contents::Identity;
+use crate::contents::ManifestKey;
 use crate::diagnose::affected::AffectedObject;
 use crate::diagnose::objects::grouped;
 use crate::diagnose::rules::prelude::*;
@@ -30,7 +30,7 @@ pub const RULE: Rule = Rule::error("FS531", "needed-object-not-sent", RuleSearch
 /// How many parts of a snapshot are evidence that it does not have an object.
 const PARTS: usize = 3;
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let all = needs_unsent(cx);
     [true, false]
         .into_iter()
@@ -57,12 +57,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// `the Secret shop/db`.
-fn named(object: &Identity) -> String {
+fn named(object: &ManifestKey) -> String {
     format!("the {}", object.describe())
 }
 
 fn describe(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     group: &[&UnsentNeeds<'_, '_>],
     mut finding: Finding,
 ) -> Option<Finding> {
@@ -150,7 +150,7 @@ fn reason(needs: &UnsentNeeds<'_, '_>, why: &UnsentWhy<'_>) -> String {
 
 fn evidence(
     needs: &UnsentNeeds<'_, '_>,
-    object: &Identity,
+    object: &ManifestKey,
     why: &UnsentWhy<'_>,
     mut finding: Finding,
 ) -> Finding {

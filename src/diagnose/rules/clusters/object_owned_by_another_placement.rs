@@ -108,7 +108,11 @@ fn owners<'m>(manifest: &'m ManifestTrouble<'_>) -> impl Iterator<Item = &'m str
 
 /// Whether the other owner has the name of a Work of this placement: the AppliedWork was deleted and
 /// created again, or the object has moved from one Work of the placement to another.
-fn is_own(cx: &Context<'_>, failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>) -> bool {
+fn is_own(
+    cx: &DiagnosisContext<'_>,
+    failing: &FailingCluster<'_>,
+    manifest: &ManifestTrouble<'_>,
+) -> bool {
     let named = failing
         .trouble
         .work

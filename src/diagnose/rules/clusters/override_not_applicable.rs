@@ -23,7 +23,7 @@ pub const RULE: Rule = Rule::error("FS509", "override-not-applicable", RuleSearc
     .caused_by(&["FS518"])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let faults = overrides::faults(cx);
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
@@ -192,7 +192,11 @@ fn pinned(failing: &FailingCluster<'_>, mut finding: Finding) -> Finding {
 
 /// The overrides of the binding that were changed after the run had recorded their snapshots, with
 /// the snapshots that a new run takes.
-fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Finding) -> Finding {
+fn changed_since(
+    cx: &DiagnosisContext<'_>,
+    failing: &FailingCluster<'_>,
+    mut finding: Finding,
+) -> Finding {
     let spec = &failing.binding.spec;
     let latest = &cx.inventory.overrides.items;
     let cluster = spec
@@ -225,7 +229,7 @@ fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Fi
 }
 
 fn remedies(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     problem: &BindingProblem,
     (named, changed): (bool, bool),
     mut finding: Finding,

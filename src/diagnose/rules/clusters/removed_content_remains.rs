@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", RuleSea
     .reads(&[Concept::Work, Concept::MemberCluster])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
@@ -25,7 +25,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn one<'i>(cx: &Context<'i>, rule: &Rule, cluster: &'i str, stage: &str) -> Option<Finding> {
+fn one<'i>(
+    cx: &DiagnosisContext<'i>,
+    rule: &Rule,
+    cluster: &'i str,
+    stage: &str,
+) -> Option<Finding> {
     let left = PlacementLeftover::of(cx, cluster)?;
     let late = left.lasting > STUCK_AFTER;
     let finding = rule

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule::error(
 .caused_by(&["FS518"])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
         (ownership::of_binding(problem) == rule.code).then(|| {
@@ -106,7 +106,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// The same of clusters that a live run has still to reach: nothing holds the snapshot for them, and
 /// the controller does not look whether it is there. Source: updaterun/execution.go:executeUpdatingStage.
-fn to_come(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|it| Rollout::is_live(it))?;
     let (inventory, run) = (cx.inventory, rollout.run);
     let wanted = inventory.wanted_snapshot()?;

@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule::error("FS506", "takeover-refused", RuleSearch::Whol
 
 /// One setting keeps all objects of a placement that exist already: what is refused alike, on the
 /// same clusters, is told once, under the first of the objects.
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut clusters: BTreeMap<Subject, (_, BTreeSet<&str>)> = BTreeMap::new();
     for failing in &cx.troubles {
         for manifest in &failing.trouble.manifests {

@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::error("FS515", "work-not-processed", RuleSearch::Wh
     .caused_by(&["FS516", "FS517", "FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     if cx.verdict == Verdict::Deleting {
         return Vec::new();
     }
@@ -25,7 +25,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn one(cx: &Context<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
+fn one(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
     let cluster = failing.cluster;
     let namespace = names::member_namespace(cluster);
     let named = failing

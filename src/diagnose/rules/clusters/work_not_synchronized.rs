@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", RuleSearch:
     .caused_by(&["FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
         (ownership::of_binding(problem) == rule.code).then(|| match problem {
@@ -35,7 +35,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn describe(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     problem: &BindingProblem,
     clusters: &str,
     mut finding: Finding,

@@ -8,7 +8,7 @@ use crate::kubefleet::{Conditions, reasons};
 pub const RULE: Rule =
     Rule::info("FS525", "work-status-trimmed", RuleSearch::Whole(check)).reads(&[Concept::Work]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for failing in &cx.troubles {
         for work in cx.inventory.works_of(failing.binding) {

@@ -270,7 +270,7 @@ fn fresh(affected: &AffectedObject<'_, '_>) -> Option<Timestamp> {
     first.checked_add(STUCK_AFTER).ok()
 }
 
-fn goes_on_by_itself(cx: &Context<'_>, finding: Finding) -> Finding {
+fn goes_on_by_itself(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let name = &cx.run_object().name;
     finding.look_with(
         "Wait: workloads take minutes to start.",

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", RuleSearc
     .reads(&[Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let (run, later) = (rollout.run, would_go_back(rollout));
     let own = &run.status.snapshot_index;

@@ -20,7 +20,7 @@ pub(super) fn all_on_one(rollout: &Rollout<'_>) -> bool {
     held.is_some_and(|held| held.windows(2).all(|two| two[0] == two[1]))
 }
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let lost = overtaken(rollout);
     if lost.is_empty() {

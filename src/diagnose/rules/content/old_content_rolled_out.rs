@@ -8,7 +8,7 @@ use crate::rollout::content::old_content;
 pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", RuleSearch::One(check))
     .reads(&[Concept::ResourceSnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let run = cx.run()?;
     let old = old_content(cx.inventory, run)?;
     let (snapshot, next) = (old.snapshot, old.next);

@@ -13,7 +13,7 @@ use crate::rollout::Phase;
 pub const RULE: Rule = Rule::warning("FS705", "other-run-active", RuleSearch::Whole(check))
     .reads(&[Concept::UpdateRun]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx
         .rollout
         .as_ref()

@@ -23,7 +23,7 @@ pub const RULE: Rule = Rule::warning(
     Concept::MemberCluster,
 ]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };

@@ -10,7 +10,7 @@ use crate::rollout::overrides::is_lost;
 pub const RULE: Rule = Rule::warning("FS707", "override-never-applied", RuleSearch::Whole(check))
     .reads(&[Concept::OverrideSnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let placement = cx.placement_object();
     let staged = cx.rollout.is_some()
         || cx

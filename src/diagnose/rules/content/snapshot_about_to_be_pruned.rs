@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::warning(
 )
 .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let inventory = cx.inventory;
     let placement = inventory.placement.present()?;

@@ -13,7 +13,7 @@ use crate::words::CommandLine;
 pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", RuleSearch::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let without_run = cx.run().is_none();
     let asked = match cx.verdict {
         Verdict::Succeeded => !without_run,
@@ -130,7 +130,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// Rolls the placement back to a snapshot, with the strategy of its run.
-fn back_to(cx: &Context<'_>, index: u64) -> CommandLine {
+fn back_to(cx: &DiagnosisContext<'_>, index: u64) -> CommandLine {
     let placement = cx.placement_object();
     let command = placement.scope().fleet("rollback");
     let command = command

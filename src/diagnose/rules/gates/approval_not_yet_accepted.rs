@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule::info(
 )
 .reads(&[Concept::ApprovalRequest]);
 
-fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     // One that the controller owes for too long is told of the controller.
     if rollout.phase != Phase::Executing || cx.outlook.silence.is_some() {

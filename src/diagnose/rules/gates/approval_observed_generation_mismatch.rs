@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::ApprovalRequest])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let request = gate.own_request()?;
     let approved = request.approved().filter(|approved| approved.is_true())?;
     if request.counts() || request.is_accepted() {

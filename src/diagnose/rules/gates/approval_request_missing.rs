@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::warning(
 .reads(&[Concept::ApprovalRequest])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let run = cx.run_object();
     let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);

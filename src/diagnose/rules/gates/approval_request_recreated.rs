@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule::warning(
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);
 
-fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let run = cx.run_object();
     let request = gate.own_request()?;
     let asked = gate

@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule::info(
 .caused_by(&["FS602"])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     if !matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         return None;

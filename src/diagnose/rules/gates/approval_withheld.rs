@@ -10,7 +10,7 @@ pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::A
     .reads(&[Concept::ApprovalRequest])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     let request = gate.own_request()?;

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", RuleSearch
     .reads(&[Concept::Binding, Concept::PolicySnapshot])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::BindingCountMismatch { selected, observed } = cause else {
         return None;
     };

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", RuleSearch::C
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ClustersInNoStage { total, shown } = cause else {
         return None;
     };

@@ -10,7 +10,7 @@ pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", RuleSearch:
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ClusterInSeveralStages { cluster } = cause else {
         return None;
     };

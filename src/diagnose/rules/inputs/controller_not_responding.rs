@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", RuleSea
     .reads(&[Concept::UpdateRun, Concept::ApprovalRequest])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     if rollout.phase == Phase::Initializing {
         return untouched(cx, rule);
@@ -27,7 +27,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 }
 
 /// The first thing that the controller does is to add its finalizer.
-fn untouched(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn untouched(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let age = overdue(cx).filter(|_| !is_seen(cx))?;
     let run = cx.run_object();
     Some(
@@ -57,7 +57,7 @@ fn untouched(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     )
 }
 
-fn flags(cx: &Context<'_>) -> &'static str {
+fn flags(cx: &DiagnosisContext<'_>) -> &'static str {
     if cx.run_object().namespace.is_empty() {
         "`--enable-staged-update-run-apis`"
     } else {
@@ -66,7 +66,7 @@ fn flags(cx: &Context<'_>) -> &'static str {
 }
 
 fn overdue_write(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     rollout: &Rollout<'_>,
     silence: &ControllerSilence,
@@ -119,7 +119,7 @@ fn overdue_write(
 
 /// What was due, since when, and what the controller wrote last.
 fn evidence(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rollout: &Rollout<'_>,
     silence: &ControllerSilence,
     mut finding: Finding,
@@ -156,7 +156,7 @@ fn evidence(
 }
 
 /// The newest write of the same controller on another run.
-fn elsewhere<'i>(cx: &Context<'i>) -> Option<(Timestamp, &'i UpdateRun)> {
+fn elsewhere<'i>(cx: &DiagnosisContext<'i>) -> Option<(Timestamp, &'i UpdateRun)> {
     let others = cx.inventory.other_runs();
     others
         .filter_map(|run| Some((last_write(run)?, run)))

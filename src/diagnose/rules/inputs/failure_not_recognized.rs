@@ -7,7 +7,7 @@ use crate::diagnose::run_failure;
 /// A wording of a newer controller, or a failure that no rule explains.
 pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", RuleSearch::Whole(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(failure) = &cx.failure else {
         return Vec::new();
     };
@@ -26,14 +26,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// Whether another rule explains the failure. Asked of the rules themselves, so that no failure
 /// is left out when rules come and go.
-fn is_explained(cx: &Context<'_>, rule: &Rule) -> bool {
+fn is_explained(cx: &DiagnosisContext<'_>, rule: &Rule) -> bool {
     ALL.iter()
         .filter(|other| other.code != rule.code)
         .flat_map(|other| other.check(cx))
         .any(|finding| finding.root_cause)
 }
 
-fn unrecognized(cx: &Context<'_>, rule: &Rule, text: &str) -> Finding {
+fn unrecognized(cx: &DiagnosisContext<'_>, rule: &Rule, text: &str) -> Finding {
     let run = cx.run_object();
     let text = text.trim().trim_end_matches('.');
     let when = &cx.when;

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::Binding])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     if !run_failure::initializing(cx) {
         return Vec::new();
     }
@@ -47,7 +47,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
+fn passing(cx: &DiagnosisContext<'_>, rule: &Rule, what: &str) -> Finding {
     let run = cx.run_object();
     let finding = run_failure::finding(
         cx,
@@ -74,7 +74,7 @@ fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
 }
 
 /// KubeFleet 0.0.1 failed on a binding that the scheduler was still working on.
-fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
+fn unsettled(cx: &DiagnosisContext<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
     let run = cx.run_object();
     let object: ObjectRef = cx.object(Concept::Binding, &key.name);
     let binding = cx

@@ -21,7 +21,7 @@ pub const RULE: Rule = Rule::error("FS121", "initialization-retried", RuleSearch
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long a run has been waiting for its initialization, when that is too long.
-pub fn overdue(cx: &Context<'_>) -> Option<SignedDuration> {
+pub fn overdue(cx: &DiagnosisContext<'_>) -> Option<SignedDuration> {
     let rollout = cx.rollout.as_ref()?;
     if rollout.phase != Phase::Initializing {
         return None;
@@ -31,7 +31,7 @@ pub fn overdue(cx: &Context<'_>) -> Option<SignedDuration> {
 }
 
 /// Whether the controller has ever touched the run.
-pub fn is_seen(cx: &Context<'_>) -> bool {
+pub fn is_seen(cx: &DiagnosisContext<'_>) -> bool {
     cx.run().is_some_and(|run| {
         run.meta
             .finalizers
@@ -43,7 +43,7 @@ pub fn is_seen(cx: &Context<'_>) -> bool {
     })
 }
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let age = overdue(cx).filter(|_| is_seen(cx))?;
     let run = cx.run_object();
     let lead = format!(
@@ -84,7 +84,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-fn old_bindings(cx: &Context<'_>) -> Option<Problem> {
+fn old_bindings(cx: &DiagnosisContext<'_>) -> Option<Problem> {
     let policy = cx.inventory.latest_policy()?;
     let bindings = cx.inventory.bindings.iter();
     let old = bindings.filter(|binding| {
@@ -98,7 +98,7 @@ fn old_bindings(cx: &Context<'_>) -> Option<Problem> {
 
 /// Up to KubeFleet 0.2.2 the placement controller makes the snapshots, and a run without an index
 /// waits for the first. Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
-fn no_snapshot(cx: &Context<'_>) -> Option<Problem> {
+fn no_snapshot(cx: &DiagnosisContext<'_>) -> Option<Problem> {
     let inventory = cx.inventory;
     let run = cx.run()?;
     if !run.spec.snapshot_index.is_empty()

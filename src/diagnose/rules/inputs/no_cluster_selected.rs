@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", RuleSearch::C
     ])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::NoBindings { policy_snapshot } = cause else {
         return None;
     };

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS118", "override-invalid", RuleSearch::Caus
     .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let problem = match cause {
         Cause::OverridePolicyNil => invalid(
             cx,
@@ -36,7 +36,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 
 /// Whether the controller took the override as it is now for the run's placement, as far as its
 /// own reference says.
-fn was_in_force(cx: &Context<'_>, snapshot: &OverrideSnapshot) -> bool {
+fn was_in_force(cx: &DiagnosisContext<'_>, snapshot: &OverrideSnapshot) -> bool {
     let failed = cx.failure.as_ref();
     let failed = failed.and_then(|failure| failure.condition.since);
     let for_others = snapshot.spec.content.placement.as_deref();
@@ -48,7 +48,7 @@ fn was_in_force(cx: &Context<'_>, snapshot: &OverrideSnapshot) -> bool {
 }
 
 fn invalid(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     is_at_fault: impl Fn(&OverrideSnapshot) -> bool,
     what: &str,
     without_rules: bool,

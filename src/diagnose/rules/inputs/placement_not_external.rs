@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS102", "placement-not-external", RuleSearch
     .reads(&[Concept::Placement])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::PlacementNotExternal { current } = cause else {
         return None;
     };

@@ -12,11 +12,11 @@ pub const RULE: Rule = Rule::error("FS101", "placement-not-found", RuleSearch::C
     .caused_by(&["FS206"])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     matches!(cause, Cause::PlacementNotFound).then(|| missing(cx, rule))
 }
 
-fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
+fn missing(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
     let run = cx.run_object().name;
     let object = cx.placement_object();
     let initializing = run_failure::initializing(cx);
@@ -63,7 +63,7 @@ fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
 
 /// Works keep a binding, and what they brought keeps a Work: where no binding is left, nothing is.
 /// Source: workgenerator/controller.go:handleDelete.
-fn with_content(cx: &Context<'_>) -> &'static str {
+fn with_content(cx: &DiagnosisContext<'_>) -> &'static str {
     if cx.inventory.bindings.is_known_empty() {
         ", and its content was removed from its member clusters with it"
     } else {

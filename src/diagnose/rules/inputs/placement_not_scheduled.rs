@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", RuleSearc
     .caused_by(&["FS202"])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let named: Vec<_> = cx
         .causes()
         .filter_map(|cause| match cause {
@@ -26,7 +26,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     named
 }
 
-fn failed(cx: &Context<'_>, rule: &Rule, name: &str) -> Finding {
+fn failed(cx: &DiagnosisContext<'_>, rule: &Rule, name: &str) -> Finding {
     let object = cx.placement_object();
     let inventory = cx.inventory;
     let policy = inventory
@@ -47,7 +47,7 @@ fn failed(cx: &Context<'_>, rule: &Rule, name: &str) -> Finding {
 }
 
 /// A placement that no run has touched yet: its first run would fail.
-fn before_any_run(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn before_any_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if cx.target().kind.concept() != Concept::Placement || cx.run().is_some() {
         return None;
     }

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::PolicySnapshot])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (problem, fixed) = match cause {
         Cause::PolicySnapshotMultiple { count, .. } => several(cx, *count),
         Cause::PolicySnapshotNoIndex { snapshot } => {
@@ -38,7 +38,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     Some(run_failure::refused(cx, rule, problem, fixed))
 }
 
-fn several(cx: &Context<'_>, count: Option<u32>) -> (Problem, bool) {
+fn several(cx: &DiagnosisContext<'_>, count: Option<u32>) -> (Problem, bool) {
     let inventory = cx.inventory;
     let fixed = inventory.latest_policies().count() == 1 && inventory.policies.is_complete();
     let past = cx.past(if fixed { ", but only one is now" } else { "" });
@@ -48,7 +48,7 @@ fn several(cx: &Context<'_>, count: Option<u32>) -> (Problem, bool) {
 }
 
 fn without(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     name: &str,
     number: impl Fn(&PolicySnapshot) -> Option<i64>,
     problem: impl Fn(&ObjectRef, Option<&PolicySnapshot>, RefusalTense<'_>) -> Problem,

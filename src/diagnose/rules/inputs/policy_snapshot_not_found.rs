@@ -16,11 +16,11 @@ pub const RULE: Rule = Rule::error(
 .caused_by(&["FS206"])
 .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     matches!(cause, Cause::PolicySnapshotNotFound { .. }).then(|| missing(cx, rule))
 }
 
-fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
+fn missing(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
     let object = cx.placement_object();
     let inventory = cx.inventory;
     let placement = inventory.placement.present();

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error(
 .reads(&[Concept::Placement])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ResourceSelectorInvalid { problem, .. } = cause else {
         return None;
     };

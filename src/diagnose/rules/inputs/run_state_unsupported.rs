@@ -8,14 +8,14 @@ use crate::diagnose::run_failure;
 pub const RULE: Rule =
     Rule::error("FS123", "run-state-unsupported", RuleSearch::Cause(check)).person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {
         Cause::RunStateUnsupported { state } => Some(unsupported(cx, rule, state)),
         _ => None,
     }
 }
 
-fn unsupported(cx: &Context<'_>, rule: &Rule, state: &str) -> Finding {
+fn unsupported(cx: &DiagnosisContext<'_>, rule: &Rule, state: &str) -> Finding {
     let run = cx.run_object();
     let now = cx.run().and_then(|run| run.spec.state.clone());
     let verb = if now.as_deref() == Some(state) {

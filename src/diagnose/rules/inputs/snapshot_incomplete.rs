@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", RuleSearch::C
     .reads(&[Concept::ResourceSnapshot])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {
         Cause::NoMasterSnapshot { .. } => Some(headless(cx, rule)),
         Cause::SnapshotGroupIncomplete {
@@ -29,7 +29,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 }
 
 /// The index of the version that the run was to roll out.
-fn wanted<'i>(cx: &Context<'i>) -> Option<&'i str> {
+fn wanted<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
     let run = cx.run()?;
     [&run.status.snapshot_index, &run.spec.snapshot_index]
         .into_iter()
@@ -37,14 +37,17 @@ fn wanted<'i>(cx: &Context<'i>) -> Option<&'i str> {
         .find(|index| !index.is_empty())
 }
 
-fn parts<'c>(cx: &'c Context<'_>, index: &'c str) -> impl Iterator<Item = &'c ResourceSnapshot> {
+fn parts<'c>(
+    cx: &'c DiagnosisContext<'_>,
+    index: &'c str,
+) -> impl Iterator<Item = &'c ResourceSnapshot> {
     cx.inventory
         .snapshots
         .iter()
         .filter(move |snapshot| snapshot.index() == Some(index))
 }
 
-fn headless(cx: &Context<'_>, rule: &Rule) -> Finding {
+fn headless(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
     let object = cx.placement_object();
     let when = &cx.when;
     let index = wanted(cx);
@@ -79,7 +82,7 @@ fn headless(cx: &Context<'_>, rule: &Rule) -> Finding {
 }
 
 fn partial(
-    cx: &Context<'_>,
+    cx: &DiagnosisContext<'_>,
     rule: &Rule,
     master: &str,
     expected: Option<u32>,
@@ -117,7 +120,7 @@ fn partial(
     other_version(cx, finding)
 }
 
-fn uncounted(cx: &Context<'_>, rule: &Rule, master: &str) -> Finding {
+fn uncounted(cx: &DiagnosisContext<'_>, rule: &Rule, master: &str) -> Finding {
     let object = cx.object(Concept::ResourceSnapshot, master);
     let when = &cx.when;
     let now = cx
@@ -149,7 +152,7 @@ fn uncounted(cx: &Context<'_>, rule: &Rule, master: &str) -> Finding {
 }
 
 /// The count that the first part carries, and the parts that are there.
-fn evidence(cx: &Context<'_>, mut finding: Finding, master: &str) -> Finding {
+fn evidence(cx: &DiagnosisContext<'_>, mut finding: Finding, master: &str) -> Finding {
     let inventory = cx.inventory;
     let found = inventory
         .snapshots
@@ -170,7 +173,7 @@ fn evidence(cx: &Context<'_>, mut finding: Finding, master: &str) -> Finding {
     finding
 }
 
-fn other_version(cx: &Context<'_>, finding: Finding) -> Finding {
+fn other_version(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let mut finding = see_complete(finding, &cx.placement_object());
     let over = format!("{} has failed for good", cx.run_object().name);
     let versions = versions(cx.inventory);

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", RuleSearch
     .reads(&[Concept::ResourceSnapshot])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotIndexInvalid { index } = cause else {
         return None;
     };
@@ -34,7 +34,11 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 }
 
 /// Adds the steps where the index is not meant: another one that exists, or the current content.
-pub fn other_content(cx: &Context<'_>, finding: Finding, offered: Option<&str>) -> Finding {
+pub fn other_content(
+    cx: &DiagnosisContext<'_>,
+    finding: Finding,
+    offered: Option<&str>,
+) -> Finding {
     let over = format!("{} has failed for good", cx.run_object().name);
     let indexes = cx.inventory.snapshot_indexes();
     let (finding, or) = match indexes.as_slice() {

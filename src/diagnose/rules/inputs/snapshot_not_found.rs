@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", RuleSearch::Ca
     .reads(&[Concept::ResourceSnapshot])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotNotFound { index, .. } = cause else {
         return None;
     };
@@ -25,12 +25,12 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 
 /// The index as the run has it. The controller's text has the number, `7` of `07`, but the snapshots
 /// are looked up by the run's own word. Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub fn asked_index<'c>(cx: &Context<'c>, told: &'c str) -> &'c str {
+pub fn asked_index<'c>(cx: &DiagnosisContext<'c>, told: &'c str) -> &'c str {
     let asked = cx.run().map(|run| run.spec.snapshot_index.as_str());
     asked.filter(|asked| !asked.is_empty()).unwrap_or(told)
 }
 
-fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
+fn missing(cx: &DiagnosisContext<'_>, rule: &Rule, index: &str) -> Finding {
     let run = cx.run_object();
     let inventory = cx.inventory;
     let found = inventory.snapshot(index);

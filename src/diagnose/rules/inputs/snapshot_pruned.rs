@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", RuleSearch::Cause
     .reads(&[Concept::ResourceSnapshot, Concept::Placement])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SnapshotNotFound { index, .. } = cause else {
         return None;
     };

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", RuleSearch:
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SortingLabelInvalid {
         key,
         value,

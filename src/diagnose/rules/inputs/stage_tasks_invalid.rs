@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS109", "stage-tasks-invalid", RuleSearch::C
     .reads(&[Concept::Strategy])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StageTasksInvalid {
         before,
         strategy,
@@ -45,7 +45,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 }
 
 /// A stage as the run recorded it, and as it is now.
-pub fn both<'i>(cx: &Context<'i>, stage: &str) -> (Option<&'i Stage>, Option<&'i Stage>) {
+pub fn both<'i>(cx: &DiagnosisContext<'i>, stage: &str) -> (Option<&'i Stage>, Option<&'i Stage>) {
     let find = |stages: &'i [Stage]| stages.iter().find(|it| it.name == stage);
     let recorded = cx.run().and_then(|run| run.status.strategy.as_deref());
     let now = cx.inventory.strategy.present();

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS108", "strategy-not-found", RuleSearch::Ca
     .reads(&[Concept::Strategy])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StrategyNotFound { strategy } = cause else {
         return None;
     };

@@ -9,7 +9,7 @@ use crate::rollout::ClusterState;
 pub const RULE: Rule = Rule::info("FS610", "availability-not-tracked", RuleSearch::One(check))
     .reads(&[Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let untracked: Vec<_> = rollout
         .updated_clusters()

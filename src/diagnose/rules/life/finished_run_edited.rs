@@ -9,7 +9,7 @@ use crate::rollout::Phase;
 /// Source: updaterun/controller.go:Reconcile.
 pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", RuleSearch::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx
         .rollout
         .as_ref()

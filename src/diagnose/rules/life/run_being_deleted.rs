@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", RuleSearch::One(
     .reads(&[Concept::Binding, Concept::ApprovalRequest])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx
         .rollout
         .as_ref()
@@ -77,7 +77,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 }
 
 /// The placement as an argument: `crp/NAME` or `rp/NAME`.
-fn placement(cx: &Context<'_>, run: &UpdateRun) -> String {
+fn placement(cx: &DiagnosisContext<'_>, run: &UpdateRun) -> String {
     let short = if cx.inventory.scope.is_cluster() {
         "crp"
     } else {
@@ -87,7 +87,7 @@ fn placement(cx: &Context<'_>, run: &UpdateRun) -> String {
 }
 
 /// How many clusters have the run's snapshot, as part of a sentence.
-fn keeps(cx: &Context<'_>) -> String {
+fn keeps(cx: &DiagnosisContext<'_>) -> String {
     let Some(wanted) = cx.inventory.wanted_snapshot() else {
         return String::new();
     };

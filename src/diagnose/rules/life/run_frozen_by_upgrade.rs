@@ -8,7 +8,7 @@ use crate::rollout::{ClusterState, Phase};
 pub const RULE: Rule =
     Rule::error("FS604", "run-frozen-by-upgrade", RuleSearch::One(check)).environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let honours = cx
         .inventory
         .hub

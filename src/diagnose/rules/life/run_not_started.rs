@@ -9,7 +9,7 @@ use crate::rollout::{ClusterState, Phase};
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
 pub const RULE: Rule = Rule::info("FS601", "run-not-started", RuleSearch::One(check)).person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let begun = rollout.progressing().is_some()
         || rollout

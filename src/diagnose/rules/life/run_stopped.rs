@@ -10,7 +10,7 @@ use crate::rollout::{ClusterState, Phase};
 /// and then stopped. Source: updaterun/stop.go.
 pub const RULE: Rule = Rule::info("FS602", "run-stopped", RuleSearch::One(check)).person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx
         .rollout
         .as_ref()

@@ -7,7 +7,7 @@ use crate::rollout::StageState;
 pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", RuleSearch::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::info("FS605", "state-change-not-observed", RuleSear
     .reads(&[Concept::UpdateRun])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let run = rollout.run;
     let conditions = &run.status.conditions;

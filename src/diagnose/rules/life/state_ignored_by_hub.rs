@@ -9,7 +9,7 @@ use crate::rollout::Phase;
 pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", RuleSearch::One(check));
 
 /// The state of a run that goes on whatever it says, where it asks for something else.
-pub fn state_ignored<'i>(cx: &Context<'i>) -> Option<&'i str> {
+pub fn state_ignored<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
     let rollout = cx
         .rollout
         .as_ref()
@@ -25,7 +25,7 @@ pub fn asks_to_halt(state: &str) -> bool {
     !matches!(state, "Initialize" | "NotStarted")
 }
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let state = state_ignored(cx)?;
     let rollout = cx.rollout.as_ref()?;
     let run = rollout.run;

@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::error("FS603", "stop-blocked", RuleSearch::One(chec
     ])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| {
         rollout.phase == Phase::Stopping
             && rollout.run.spec.wants() == RunState::Stop

@@ -8,7 +8,7 @@ pub const RULE: Rule = Rule::error("FS612", "stop-waits-for-removal", RuleSearch
     .reads(&[Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let left = rollout.removals_under_stop();
     let first = left.first()?;

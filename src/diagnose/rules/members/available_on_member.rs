@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::info("FS919", "available-on-member", RuleSearch::Wh
     .caused_by(&["FS516", "FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         cx,
         rule,

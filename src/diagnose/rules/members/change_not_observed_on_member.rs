@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule::error(
 /// Controllers take note within seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         cx,
         rule,

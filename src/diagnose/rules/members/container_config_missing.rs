@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::error(
 .caused_by(&["FS518", "FS531"])
 .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", RuleSearc
     .caused_by(&["FS518"])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS905", "container-not-started", RuleSearch:
     .caused_by(&["FS518"])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", RuleSearch::Whol
     .caused_by(&["FS518"])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule::warning("FS923", "job-failed", RuleSearch::Whole(ch
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let clusters: BTreeMap<_, _> = seen(cx)
         .into_iter()
         .map(|seen| (seen.failing.cluster, (seen.failing, seen.look)))

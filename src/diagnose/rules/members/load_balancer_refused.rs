@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", RuleSearch:
     .caused_by(&["FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         cx,
         rule,

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", RuleSearch::
     .caused_by(&["FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let looks = &cx.inventory.looks;
     needed(cx)
         .into_iter()

@@ -10,7 +10,7 @@ pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", RuleSearch::
     .caused_by(&["FS518", "FS531"])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         cx,
         rule,

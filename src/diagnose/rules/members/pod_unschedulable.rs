@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", RuleSearch::Who
     .caused_by(&["FS518", "FS531"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", RuleSearch::W
     .caused_by(&["FS518"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,

@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", RuleSearch
     .caused_by(&["FS518"])
     .content();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         cx,
         rule,

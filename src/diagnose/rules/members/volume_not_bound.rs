@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", RuleSearch::Whol
     .caused_by(&["FS518", "FS531"])
     .environment();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         cx,
         rule,

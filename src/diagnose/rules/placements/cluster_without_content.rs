@@ -9,13 +9,13 @@ pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSea
     .reads(&[Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     lost(cx, rule).or_else(|| never_reached(cx, rule))
 }
 
 /// Clusters that the run is done with, whose bindings are newer and empty: the placement was deleted
 /// and created again under the run, and the content went with the old bindings.
-fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let run = rollout.run;
     let lost: Vec<_> = rollout
@@ -96,7 +96,7 @@ fn lost(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 }
 
 /// Clusters that were scheduled after the last run.
-fn never_reached(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     let without_run = cx.run().is_none();
     let asked = match cx.verdict {

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", RuleSearc
     .caused_by(&["FS101", "FS206"])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     // Of a cluster in flight the run itself tells.
     let live = cx.rollout.as_ref().filter(|rollout| rollout.is_live());

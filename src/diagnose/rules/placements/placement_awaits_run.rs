@@ -9,7 +9,7 @@ pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", RuleSearch::O
     .reads(&[Concept::Placement, Concept::Binding])
     .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     if cx.run().is_some() || cx.verdict != Verdict::NotStarted {
         return None;

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule::info(
 .reads(&[Concept::Placement])
 .person();
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if cx.run().is_some() || cx.target().kind.concept() != Concept::Placement {
         return None;
     }

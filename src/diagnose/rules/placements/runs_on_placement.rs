@@ -8,7 +8,7 @@ use crate::kubefleet::{Conditions, reasons};
 pub const RULE: Rule =
     Rule::info("FS804", "runs-on-placement", RuleSearch::One(check)).reads(&[Concept::UpdateRun]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let chosen = cx
         .run()
         .filter(|_| cx.target().kind.concept() == Concept::Placement)?;

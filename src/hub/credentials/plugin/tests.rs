@@ -6,16 +6,16 @@ use serde_json::json;
 
 use super::{Plugin, RunningPlugin, answer};
 use crate::hub::credentials::policy::PluginPolicy;
-use crate::hub::kubeconfig::Exec;
+use crate::hub::kubeconfig::ExecConfig;
 
 const V1: &str = "client.authentication.k8s.io/v1";
 
-fn exec() -> Exec {
-    Exec {
+fn exec() -> ExecConfig {
+    ExecConfig {
         command: "sh".to_owned(),
         api_version: V1.to_owned(),
         interactive_mode: "IfAvailable".to_owned(),
-        ..Exec::default()
+        ..ExecConfig::default()
     }
 }
 
@@ -23,7 +23,7 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-fn made(exec: &Exec, running: RunningPlugin) -> Result<Plugin, String> {
+fn made(exec: &ExecConfig, running: RunningPlugin) -> Result<Plugin, String> {
     Plugin::new(
         exec,
         json!({"server": "https://hub"}),
@@ -79,7 +79,7 @@ fn an_answer_is_read_by_kubectls_rules() {
 
 #[test]
 fn an_entry_is_checked() {
-    let check = |change: &dyn Fn(&mut Exec)| {
+    let check = |change: &dyn Fn(&mut ExecConfig)| {
         let mut exec = exec();
         change(&mut exec);
         made(&exec, RunningPlugin::default()).map(|plugin| plugin.interactive)
@@ -98,7 +98,7 @@ fn an_entry_is_checked() {
         Ok(false)
     );
     let secret = || SecretString::from("S3CR3T\0");
-    let wrong: [&dyn Fn(&mut Exec); 10] = [
+    let wrong: [&dyn Fn(&mut ExecConfig); 10] = [
         &|exec| exec.command.clear(),
         &|exec| exec.command = "no-such-plugin".into(),
         &|exec| exec.command = "/no/such/plugin".into(),
@@ -138,7 +138,7 @@ mod run {
         text: &str,
         limit: Option<Duration>,
     ) -> Result<super::super::PluginCredential, HubError> {
-        let exec = Exec {
+        let exec = ExecConfig {
             args: vec!["-c".into(), text.into()],
             env: vec![("SECRET".into(), "S3CR3T".into())],
             provide_cluster_info: true,

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{AppliedRecords, BothSides, ClusterMatch, Outcome, WantedObject, having};
-use super::{Identity, UnresolvedObjects, listed_as, parsed, questions, there};
+use super::{ManifestKey, UnresolvedObjects, listed_as, parsed, questions, there};
 use crate::kubefleet::work::Work;
 use crate::manifests::live::ServedKind;
 use crate::member::model::{AnyObject, AppliedWork};
@@ -71,7 +71,7 @@ fn differences(
     let listed = records
         .iter()
         .flat_map(|it| it.status.resources.iter().map(move |one| (it, one)));
-    let id = Identity::of_manifest(&self::work("True").spec.workload.manifests[1]);
+    let id = ManifestKey::of_manifest(&self::work("True").spec.workload.manifests[1]);
     let both = BothSides {
         objects: object.iter().map(|it| (id.clone(), it.clone())).collect(),
         listed: listed.collect(),
