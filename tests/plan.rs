@@ -4,6 +4,8 @@
 
 #[path = "plan/ends.rs"]
 mod ends;
+#[path = "plan/gates.rs"]
+mod gates;
 #[path = "plan/laws.rs"]
 mod laws;
 #[path = "plan/refusals.rs"]

@@ -70,19 +70,24 @@ impl Reconciler {
         at: usize,
         bindings: &RunBindings,
     ) -> Result<(bool, Requeue), LookHalt> {
-        let is_begun = self.stage(at).is_some_and(|stage| stage.started.is_some());
-        if !is_begun && let Some(requeue) = self.check_after_stage_tasks_status(at)? {
-            let name = self.stage_name(at);
-            let message = "Waiting for delete stage tasks to complete";
-            self.mark_stage_updating_waiting(at, message);
-            self.mark_update_run_waiting("after-stage", &name);
-            return Ok((false, requeue));
-        }
-        if !is_begun && self.stage(at).is_some_and(|stage| !stage.after.is_empty()) {
+        if self.is_before_delete_tasks(at) {
+            if let Some(requeue) = self.check_after_stage_tasks_status(at)? {
+                let name = self.stage_name(at);
+                let message = "Waiting for delete stage tasks to complete";
+                self.mark_stage_updating_waiting(at, message);
+                self.mark_update_run_waiting("after-stage", &name);
+                return Ok((false, requeue));
+            }
             self.mark_update_run_progressing();
         }
         let finished = self.execute_delete_stage(bindings)?;
         Ok((finished, Requeue::After(LOOK_EVERY)))
+    }
+
+    /// Whether the delete stage has tasks, and has not begun: nothing is removed yet.
+    pub(super) fn is_before_delete_tasks(&self, at: usize) -> bool {
+        let waits = |stage: &StageStatus| stage.started.is_none() && !stage.after.is_empty();
+        self.stage(at).is_some_and(waits)
     }
 
     /// The part of `execute` that is about a stage.

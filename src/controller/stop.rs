@@ -4,7 +4,6 @@ use super::failure::{LookHalt, UNEXPECTED, aborted, aggregate};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{Reconciler, RunBindings};
 use super::state::{is_false, is_true};
-use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::{ConditionStatus, Conditions, reasons};
 
 impl Reconciler {
@@ -83,9 +82,7 @@ impl Reconciler {
     fn stop_delete_stage(&mut self, bindings: &RunBindings) -> Result<bool, LookHalt> {
         let generation = self.generation();
         let at = self.state.run.status.stages.len();
-        // Before its tasks are done nothing is removed.
-        let waits = |stage: &StageStatus| stage.started.is_none() && !stage.after.is_empty();
-        if self.stage(at).is_some_and(waits) {
+        if self.is_before_delete_tasks(at) {
             self.mark_stage_updating_stopped(at);
             return Ok(true);
         }

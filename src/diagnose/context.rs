@@ -116,13 +116,13 @@ impl<'i> DiagnosisContext<'i> {
         self.inventory.run.present()
     }
 
-    /// The run as an object; the target when there is none.
     /// What is known of the run, for documents.
     pub fn run_facts(&self) -> Option<RunFacts> {
         let rollout = self.rollout.as_ref()?;
         Some(RunFacts::new(rollout, verdict::of_run(rollout)))
     }
 
+    /// The run as an object; the target when there is none.
     pub fn run_object(&self) -> ObjectRef {
         self.run()
             .map_or_else(|| self.target().clone(), UpdateRun::object)

@@ -7,18 +7,14 @@ use crate::words::count;
 /// How far a stopped run is, and what still counts meanwhile.
 pub(super) fn stopped(rollout: &Rollout<'_>) -> String {
     let run = rollout.run.object();
-    let in_state = |state| {
-        rollout
-            .clusters()
-            .filter(move |it| it.state == state)
-            .count()
-    };
-    let total = rollout.clusters().count();
+    let (done, total) = rollout.done_of();
     let clusters = count(total, "cluster");
-    if in_state(ClusterState::NotReached) == total {
+    if rollout
+        .clusters()
+        .all(|it| it.state == ClusterState::NotReached)
+    {
         return format!("{run} is stopped: none of its {clusters} was updated.");
     }
-    let done = in_state(ClusterState::Done);
     let verb = if done == 1 { "is" } else { "are" };
     let waits = stopped_waits(rollout);
     let also = waits
@@ -29,12 +25,9 @@ pub(super) fn stopped(rollout: &Rollout<'_>) -> String {
 
 /// For what a run is initialized that was not started, after its name.
 pub(super) fn not_started(rollout: &Rollout<'_>) -> String {
-    let done = rollout
-        .clusters()
-        .filter(|it| it.state == ClusterState::Done);
-    let done = done.count();
+    let (done, total) = rollout.done_of();
     if done > 0 {
-        let all = count(rollout.clusters().count(), "cluster");
+        let all = count(total, "cluster");
         let verb = if done == 1 { "is" } else { "are" };
         return format!("waits to be started again: {done} of {all} {verb} done.");
     }

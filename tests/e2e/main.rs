@@ -9,6 +9,8 @@
 )] // a test may fail
 
 mod faults;
+#[path = "../plan/gates.rs"]
+mod gates;
 mod guides;
 mod harness;
 mod hubs;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::gates::side;
 use crate::harness::{MEMBERS, Ran};
 use crate::scene::{Scene, both, stage, three_stages};
 
@@ -26,18 +27,6 @@ fn planned(scene: &Scene, run: &str, more: &[&str]) -> Ran {
 fn names(list: &Value, key: &str) -> Vec<Value> {
     let list = list.as_array().cloned().unwrap_or_default();
     list.iter().map(|one| one[key].clone()).collect()
-}
-
-/// The gates of a plan's stage on one side, or the tasks of a run's.
-fn side(stage: &Value, name: &str) -> Value {
-    let Some(gates) = stage["gates"].as_array() else {
-        return stage[name].clone();
-    };
-    gates
-        .iter()
-        .filter(|gate| gate["when"] == name)
-        .cloned()
-        .collect()
 }
 
 /// Stages, clusters in order and approval requests: of a plan, or of a run.

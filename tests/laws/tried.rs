@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kubectl_fleet_stage::bundle::Bundle;
 use kubectl_fleet_stage::controller::State;
 use kubectl_fleet_stage::controller::{
     AwaitedEvent, Intervention, PlayEnd, PlayObstacle, PlayedRun,
@@ -253,53 +254,60 @@ fn unmended(
     left(finding, before, &after)
 }
 
-#[test]
-fn every_step_leads_on() {
-    let mut broken = Vec::new();
-    let (mut count, mut decided, mut mends) = (0, 0, 0);
+/// Calls for each report of each fixture: with its place, the bundle, and what is around its target.
+fn each_report(mut look: impl FnMut(&str, &mut Bundle, &Inventory, &Report)) {
     for path in fixtures() {
         let text = std::fs::read_to_string(&path).unwrap();
         let mut bundle = read(&text).unwrap();
         let Some(now) = bundle.collected_at.or(bundle.newest_timestamp()) else {
             continue;
         };
-        let hub = bundle.hub.clone();
         for (target, report) in reports(&text) {
             let mut walk = Walk::new(target.clone());
             walk.drive(&mut bundle);
-            let inventory = Inventory::new(walk, now, hub.clone());
-            let codes = report.findings.iter().map(|it| it.code.as_str()).collect();
-            for finding in &report.findings {
-                for (at, remedy) in finding.remedies.iter().enumerate() {
-                    let Some(command) = &remedy.command else {
-                        continue;
-                    };
-                    let Some(result) = tried(&inventory, command) else {
-                        continue;
-                    };
-                    count += 1;
-                    decided += usize::from(!matches!(result, Err(PlayObstacle::Unknown(_))));
-                    let ends_well = |played: &&PlayedRun| {
-                        !matches!(played.end, PlayEnd::Deleted | PlayEnd::Failed(_))
-                    };
-                    // The model's new run keeps the strategy.
-                    let is_all = is_whole(finding, at) && !command.has_flag("--strategy");
-                    let played = result.as_ref().ok().filter(ends_well).filter(|_| is_all);
-                    mends += usize::from(played.is_some());
-                    let unmended = played.and_then(|played| {
-                        let around = (&mut bundle as &mut dyn ObjectSource, &hub);
-                        unmended((finding, &report), &inventory, command, played, around)
-                    });
-                    let steps = (&codes, &finding.remedies[..at]);
-                    let wrong = wrong(&inventory, steps, command, result);
-                    for why in unmended.into_iter().chain(wrong) {
-                        let (path, code) = (path.display(), &finding.code);
-                        broken.push(format!("{path}: {target}: {code}: {command} {why}"));
-                    }
+            let inventory = Inventory::new(walk, now, bundle.hub.clone());
+            let place = format!("{}: {target}", path.display());
+            look(&place, &mut bundle, &inventory, &report);
+        }
+    }
+}
+
+#[test]
+fn every_step_leads_on() {
+    let mut broken = Vec::new();
+    let (mut count, mut decided, mut mends) = (0, 0, 0);
+    each_report(|place, bundle, inventory, report| {
+        let hub = bundle.hub.clone();
+        let codes = report.findings.iter().map(|it| it.code.as_str()).collect();
+        for finding in &report.findings {
+            for (at, remedy) in finding.remedies.iter().enumerate() {
+                let Some(command) = &remedy.command else {
+                    continue;
+                };
+                let Some(result) = tried(inventory, command) else {
+                    continue;
+                };
+                count += 1;
+                decided += usize::from(!matches!(result, Err(PlayObstacle::Unknown(_))));
+                let ends_well = |played: &&PlayedRun| {
+                    !matches!(played.end, PlayEnd::Deleted | PlayEnd::Failed(_))
+                };
+                // The model's new run keeps the strategy.
+                let is_all = is_whole(finding, at) && !command.has_flag("--strategy");
+                let played = result.as_ref().ok().filter(ends_well).filter(|_| is_all);
+                mends += usize::from(played.is_some());
+                let unmended = played.and_then(|played| {
+                    let around = (&mut *bundle as &mut dyn ObjectSource, &hub);
+                    unmended((finding, report), inventory, command, played, around)
+                });
+                let steps = (&codes, &finding.remedies[..at]);
+                let wrong = wrong(inventory, steps, command, result);
+                for why in unmended.into_iter().chain(wrong) {
+                    broken.push(format!("{place}: {}: {command} {why}", finding.code));
                 }
             }
         }
-    }
+    });
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(count > 1_000, "only {count} steps were played");
     assert!(mends > 100, "only {mends} are all that their finding wants");
@@ -361,34 +369,23 @@ fn untrue(said: &str, run: &UpdateRun, played: &PlayedRun) -> Option<String> {
 #[test]
 fn a_gate_opens_what_is_said() {
     let (mut broken, mut count) = (Vec::new(), 0);
-    for path in fixtures() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let mut bundle = read(&text).unwrap();
-        let Some(now) = bundle.collected_at.or(bundle.newest_timestamp()) else {
-            continue;
+    each_report(|place, _, inventory, report| {
+        let said = report.summary.split_once("approving lets ");
+        let Some(said) = said.and_then(|(_, said)| said.split(['.', ';']).next()) else {
+            return;
         };
-        let hub = bundle.hub.clone();
-        for (target, report) in reports(&text) {
-            let said = report.summary.split_once("approving lets ");
-            let Some(said) = said.and_then(|(_, said)| said.split(['.', ';']).next()) else {
-                continue;
-            };
-            let mut walk = Walk::new(target.clone());
-            walk.drive(&mut bundle);
-            let inventory = Inventory::new(walk, now, hub.clone());
-            let remedies = report.findings.iter().flat_map(|it| &it.remedies);
-            let commands = remedies.filter_map(|it| it.command.as_ref());
-            let mut approves = commands.filter(|it| it.is_ours() && it.verb() == "approve");
-            let Some(Ok(played)) = approves.next().and_then(|it| tried(&inventory, it)) else {
-                continue;
-            };
-            count += 1;
-            let run = inventory.run.present().unwrap();
-            if let Some(why) = untrue(said, run, &played) {
-                broken.push(format!("{}: {target}: {why}", path.display()));
-            }
+        let remedies = report.findings.iter().flat_map(|it| &it.remedies);
+        let commands = remedies.filter_map(|it| it.command.as_ref());
+        let mut approves = commands.filter(|it| it.is_ours() && it.verb() == "approve");
+        let Some(Ok(played)) = approves.next().and_then(|it| tried(inventory, it)) else {
+            return;
+        };
+        count += 1;
+        let run = inventory.run.present().unwrap();
+        if let Some(why) = untrue(said, run, &played) {
+            broken.push(format!("{place}: {why}"));
         }
-    }
+    });
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(
         count > 50,

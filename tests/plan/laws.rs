@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use kubectl_fleet_stage::kubefleet::messages::{Cause, parse_failure};
 use serde_json::{Value, json};
 
+use super::gates::side;
 use super::{fixtures, kinds, plan};
 
 fn yaml_files(folder: &str) -> Vec<PathBuf> {
@@ -37,18 +38,6 @@ fn condition<'v>(run: &'v Value, kind: &str) -> Option<&'v Value> {
         .as_array()?
         .iter()
         .find(|condition| condition["type"] == kind)
-}
-
-/// The gates of a plan's stage on one side, or the tasks of a run's.
-fn side(stage: &Value, name: &str) -> Value {
-    let Some(gates) = stage["gates"].as_array() else {
-        return stage[name].clone();
-    };
-    gates
-        .iter()
-        .filter(|gate| gate["when"] == name)
-        .cloned()
-        .collect()
 }
 
 /// What a plan and a run have in common: stages, clusters in order, gates, removed clusters.

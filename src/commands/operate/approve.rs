@@ -26,7 +26,7 @@ use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::rollout::approvals::Approval;
-use crate::rollout::{GateState, Phase, Rollout, TaskTime};
+use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::words::Hint;
 pub(in crate::commands) use preview::moves;
 use select::{ApprovalChoice, ApprovalSelection};
@@ -486,12 +486,4 @@ fn is_taken(status: &Status, request: &str) -> bool {
     let stages = status.run.iter().flat_map(|run| &run.stages);
     let mut gates = stages.flat_map(|stage| &stage.gates);
     gates.any(|gate| gate.request.as_deref() == Some(request) && gate.is_passed())
-}
-
-/// Whether an approval waits for a person.
-fn is_open(approval: &Approval) -> bool {
-    matches!(
-        approval.gate.state,
-        GateState::Pending | GateState::Ignored | GateState::Withheld
-    )
 }

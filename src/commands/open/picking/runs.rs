@@ -16,7 +16,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::Column;
 use crate::report::Verdict;
 use crate::rollout::approvals::of_run;
-use crate::rollout::{ClusterState, Rollout, StageView};
+use crate::rollout::{Rollout, StageView};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
@@ -183,10 +183,8 @@ impl EligibleRuns {
 
 /// How far a run has come.
 fn done(rollout: &Rollout<'_>) -> String {
-    let done = rollout
-        .clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done);
-    format!("{}/{}", done.count(), rollout.clusters().count())
+    let (done, total) = rollout.done_of();
+    format!("{done}/{total}")
 }
 
 /// That there is no run to choose, and where there are some.

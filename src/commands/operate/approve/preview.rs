@@ -69,11 +69,7 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> V
         lines.push(format!(
             "  signs off stage {}: {} of {} done",
             approval.gate.stage,
-            stage
-                .clusters
-                .iter()
-                .filter(|cluster| cluster.state == ClusterState::Done)
-                .count(),
+            stage.done(),
             count(stage.clusters.len(), "cluster"),
         ));
         lines.extend(failing(stage));

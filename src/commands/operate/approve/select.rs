@@ -72,7 +72,7 @@ pub(super) fn select(
     }
     let mut open: Vec<_> = approvals
         .iter()
-        .filter(|approval| super::is_open(approval))
+        .filter(|approval| approval.gate.state.needs_a_person())
         .cloned()
         .collect();
     if choice.all {
@@ -257,13 +257,9 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
     if approval.gate.when == Some(TaskTime::Before) {
         return format!("the controller is about to start the stage{stopped}");
     }
-    let done = stage
-        .clusters
-        .iter()
-        .filter(|cluster| cluster.state == crate::rollout::ClusterState::Done)
-        .count();
     format!(
-        "{done} of {} clusters of stage {} are done{stopped}",
+        "{} of {} clusters of stage {} are done{stopped}",
+        stage.done(),
         stage.clusters.len(),
         stage.status.name
     )
