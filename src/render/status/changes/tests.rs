@@ -241,6 +241,23 @@ fn many_clusters_are_one_line() {
 }
 
 #[test]
+fn an_approval_that_the_run_has_not_noted_is_told_once() {
+    let with = |state, is_unnoted| Status {
+        gates: vec![GateFacts {
+            is_unnoted,
+            ..gate(state)
+        }],
+        ..status(Verdict::WaitingForApproval, vec![])
+    };
+    let told = |was| changes(&with(was, false), &with(GateState::Accepted, true));
+    assert_eq!(told(GateState::Approved), [""; 0]);
+    assert_eq!(
+        told(GateState::Pending),
+        ["stage canary: r-before-canary is approved"]
+    );
+}
+
+#[test]
 fn answers_to_a_request_are_told() {
     let with = |approval| Status {
         gates: vec![gate(approval)],
