@@ -103,7 +103,7 @@ fn command(
         .collect();
     ui.configure(global.color, global.quiet, &repeated);
     let leading = ui.invocation().flags().to_vec();
-    let settings = if cli.command.asks_a_hub() {
+    let settings = if cli.asks_a_hub {
         settings
     } else {
         // A file that is of no use fails only what it could have changed.

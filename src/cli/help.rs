@@ -8,19 +8,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::render::invocation::Invocation;
 use crate::render::wrap::hanging;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, FleetVerb, VerbGroup};
 
 /// The columns of a page, and of a terminal that does not say.
 pub const WIDTH: usize = 80;
-
-/// The groups of commands, each with the first of them.
-const GROUPS: [(&str, &str); 5] = [
-    ("plan", "Operate"),
-    ("list", "Inspect runs"),
-    ("clusters", "Inspect a placement"),
-    ("diagnose", "Explain"),
-    ("doctor", "Tools"),
-];
 
 /// clap adds this one to the last group when it parses.
 const HELP: (&str, &str) = ("help", "Show help for a command");
@@ -39,12 +30,15 @@ pub fn grouped(command: Command, width: usize) -> Command {
     let longest = commands.iter().map(|(name, _)| name.len()).max();
     let column = longest.unwrap_or_default() + 4;
     let mut list = String::new();
+    let mut last = VerbGroup::Hidden;
     for (name, about) in commands {
-        if let Some((_, group)) = GROUPS.iter().find(|(first, _)| *first == name) {
+        let group = FleetVerb::named(name).map_or(last, |verb| verb.group);
+        if group != last && group != VerbGroup::Hidden {
             if !list.is_empty() {
                 list.push('\n');
             }
-            list.push_str(&heading(group));
+            list.push_str(&heading(group.heading()));
+            last = group;
         }
         let gap = " ".repeat(column - 2 - name.len());
         let first = format!("  {literal}{name}{literal:#}{gap}");

@@ -23,6 +23,7 @@ use crate::commands::show::{
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
+use crate::words::FleetVerb;
 
 /// Operate and explain KubeFleet staged update runs
 ///
@@ -57,6 +58,8 @@ pub struct Cli {
     /// The global flags.
     pub global: GlobalFlags,
     pub command: Command,
+    /// Whether the command is about a hub.
+    pub asks_a_hub: bool,
 }
 
 impl Cli {
@@ -98,14 +101,16 @@ impl Cli {
             // It is a value of the settings file.
             global.context = None;
         }
+        let verb = matches.subcommand_name().and_then(FleetVerb::named);
         Ok(Self {
             global,
             command: Command::from_arg_matches(matches)?,
+            asks_a_hub: verb.is_none_or(|verb| verb.asks_a_hub),
         })
     }
 }
 
-// In the order in which help shows them: `help::GROUPS` has the first of each group.
+// In the order of `words::VERBS`.
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
@@ -140,20 +145,6 @@ pub enum Command {
     /// List the flags that every command understands
     #[command(hide = true, after_help = "Examples:\n  kubectl fleet-stage options")]
     Options,
-}
-
-impl Command {
-    /// Whether it is about a hub: the others only tell of the program.
-    pub const fn asks_a_hub(&self) -> bool {
-        !matches!(
-            self,
-            Self::Explain(_)
-                | Self::Schema(_)
-                | Self::Version(_)
-                | Self::Completion(_)
-                | Self::Options
-        )
-    }
 }
 
 /// The command line as it is shown to someone who called the program like this.
@@ -219,7 +210,8 @@ pub fn color_of(args: &[OsString]) -> Color {
 mod tests {
     use super::{Cli, Color, color_of, command, options};
     use crate::render::invocation::Invocation;
-    use crate::words::{CommandClass, CommandLine};
+    use crate::commands::about::permissions;
+    use crate::words::{CommandClass, FleetVerb, VERBS, VerbGroup};
 
     #[test]
     fn the_definitions_are_sound() {
@@ -299,16 +291,28 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_does_is_known() {
+    fn the_verbs_are_those_of_the_register() {
         let root = command(&Invocation::default());
         let writes = |sub: &clap::Command| {
             let mut flags = sub.get_arguments();
             flags.any(|arg| arg.get_long() == Some("dry-run"))
         };
-        for sub in root.get_subcommands() {
-            let name = sub.get_name();
-            let class = CommandLine::fleet("").switch(name).class();
-            assert_eq!(class == CommandClass::Looks, !writes(sub), "{name}");
+        let known = VERBS.iter().filter(|verb| verb.name != "help");
+        let subs: Vec<_> = root.get_subcommands().collect();
+        let names: Vec<_> = subs.iter().map(|sub| sub.get_name()).collect();
+        let known: Vec<_> = known.collect();
+        assert_eq!(names, known.iter().map(|verb| verb.name).collect::<Vec<_>>());
+        for (sub, verb) in subs.iter().zip(known) {
+            let name = verb.name;
+            assert_eq!(verb.class == CommandClass::Looks, !writes(sub), "{name}");
+            let is_hidden = verb.group == VerbGroup::Hidden;
+            assert_eq!(sub.is_hide_set(), is_hidden, "{name}");
+            let needs = permissions::ALL.iter().any(|needs| needs.command == name);
+            assert_eq!(verb.asks_a_hub && name != "doctor", needs, "{name}");
+            for synonym in verb.synonyms {
+                assert!(FleetVerb::named(synonym).is_none(), "{synonym}");
+                assert_eq!(FleetVerb::meant_by(synonym), Some(name), "{synonym}");
+            }
         }
     }
 

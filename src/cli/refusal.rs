@@ -7,40 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 use crate::kubefleet::Kind;
-use crate::words::{CommandLine, Hint};
-
-/// What other tools call a verb, and ours.
-const SYNONYMS: [(&str, &str); 29] = [
-    ("abort", "stop"),
-    ("accept", "approve"),
-    ("apply", "run"),
-    ("back", "rollback"),
-    ("cancel", "stop"),
-    ("continue", "resume"),
-    ("create", "run"),
-    ("describe", "status"),
-    ("follow", "status --watch"),
-    ("gates", "approvals"),
-    ("get", "list"),
-    ("halt", "stop"),
-    ("info", "status"),
-    ("logs", "diagnose"),
-    ("ls", "list"),
-    ("pause", "stop"),
-    ("promote", "approve"),
-    ("remove", "delete"),
-    ("rerun", "retry"),
-    ("restart", "retry"),
-    ("revert", "rollback"),
-    ("rm", "delete"),
-    ("runs", "list"),
-    ("show", "status"),
-    ("start", "run"),
-    ("undo", "rollback"),
-    ("unpause", "resume"),
-    ("watch", "status --watch"),
-    ("why", "diagnose"),
-];
+use crate::words::{CommandLine, FleetVerb, Hint};
 
 /// The error as every other; `command` is what the words were read by.
 pub fn of(error: &clap::Error, args: &[OsString], command: &Command) -> Error {
@@ -105,8 +72,7 @@ fn meant(error: &clap::Error, word: &str, words: &[&str], command: &Command) -> 
         Some(ContextValue::String(near)) => Some(near.as_str()),
         _ => None,
     };
-    let known = SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
-    let Some(verb) = known.map(|(_, verb)| *verb).or(near) else {
+    let Some(verb) = FleetVerb::meant_by(word).or(near) else {
         return Hint::new("see all commands:").command(help_of(&[]));
     };
     let mut is_said = false;

@@ -1,6 +1,6 @@
 //! What a command does, at most.
 
-use super::CommandLine;
+use super::{CommandLine, FleetVerb};
 
 /// What a command does to a fleet, at most. The order is from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,33 +12,6 @@ pub enum CommandClass {
     /// It deletes, restarts, forces or rolls back.
     Destroys,
 }
-
-/// Our own commands that read.
-const OUR_LOOKS: [&str; 20] = [
-    "approvals",
-    "clusters",
-    "collect",
-    "completion",
-    "diagnose",
-    "doctor",
-    "explain",
-    "help",
-    "history",
-    "list",
-    "options",
-    "plan",
-    "render",
-    "schema",
-    "snapshots",
-    "status",
-    "strategies",
-    "trace",
-    "version",
-    "wait",
-];
-
-/// Our own commands that change what a run does.
-const OUR_CHANGES: [&str; 5] = ["approve", "init", "resume", "run", "stop"];
 
 /// kubectl's commands that read.
 const LOOKS: [&str; 16] = [
@@ -91,16 +64,20 @@ pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
     let verb = words.first().copied().unwrap_or_default();
     let two = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let is_in = |list: &[&str]| list.contains(&verb) || list.contains(&two.as_str());
-    let (looks, changes): (&[&str], &[&str]) = if ours {
-        (&OUR_LOOKS, &OUR_CHANGES)
+    let own = if ours {
+        FleetVerb::named(verb).map_or(CommandClass::Destroys, |verb| verb.class)
+    } else if is_in(&LOOKS) {
+        CommandClass::Looks
+    } else if is_in(&CHANGES) {
+        CommandClass::Changes
     } else {
-        (&LOOKS, &CHANGES)
+        CommandClass::Destroys
     };
     let flag = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
     let rehearses = words
         .iter()
         .any(|word| flag(word) == "--dry-run" && *word != "--dry-run=none");
-    if rehearses || is_in(looks) {
+    if rehearses || own == CommandClass::Looks {
         return CommandClass::Looks;
     }
     let harmful = words.iter().any(|word| {
@@ -108,10 +85,10 @@ pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
             // Whoever guards an object with a finalizer has not done with it.
             || word.contains("finalizers")
     });
-    if is_in(changes) && !harmful {
-        CommandClass::Changes
-    } else {
+    if harmful {
         CommandClass::Destroys
+    } else {
+        own
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use super::quote;
+use super::{FleetVerb, quote};
 
 /// A command that is suggested to people and programs: kubectl's own, or one of this plugin.
 ///
@@ -141,10 +141,7 @@ impl CommandLine {
     /// Whether it is about a hub: some of ours only tell of the program.
     pub fn asks_a_hub(&self) -> bool {
         match self.program {
-            CommandProgram::Fleet => !matches!(
-                self.verb(),
-                "" | "explain" | "schema" | "version" | "completion" | "options"
-            ),
+            CommandProgram::Fleet => FleetVerb::named(self.verb()).is_some_and(|it| it.asks_a_hub),
             CommandProgram::Hub => true,
             CommandProgram::Member(_) => false,
         }

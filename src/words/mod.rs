@@ -9,6 +9,7 @@ mod hint;
 mod lists;
 mod quoting;
 mod shown;
+mod verb;
 mod worded;
 
 pub use brief::{brief, without_place};
@@ -19,4 +20,5 @@ pub use hint::{Hint, HintLine};
 pub use lists::{capital, count, distinct, enumerate, existing_indexes, together};
 pub use quoting::{is_harmful, quote};
 pub use shown::{json, json_line, unmarked_text, unobeyed, yaml};
+pub use verb::{FleetVerb, VERBS, VerbGroup};
 pub(crate) use worded::worded;

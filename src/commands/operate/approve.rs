@@ -408,8 +408,9 @@ fn accepted(
         return Ok(Exit::Done);
     }
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
-        let line =
-            format!("{first} {verb} approved; the approval takes effect when {run} is resumed");
+        let effect = diagnose::aborts(rollout.inventory)
+            .unwrap_or_else(|| format!("the approval takes effect when {run} is resumed"));
+        let line = format!("{first} {verb} approved; {effect}");
         op.result(&object, &line)?;
         op.ui
             .hint(Hint::new("next:").command(run.fleet("diagnose")));

@@ -233,10 +233,11 @@ fn see_ahead(gates: &mut [AskedGate], reading: &mut SourceReading) {
     let open = |gate: &AskedGate| gate.approval.step == ApprovalStep::Approve;
     let runs: BTreeSet<_> = gates.iter().filter(|gate| open(gate)).map(run).collect();
     let runs: Vec<_> = runs.into_iter().collect();
-    // What cannot be read leaves open whether it helps.
-    let inventories = reading.overviews(&runs).unwrap_or_default();
-    let aborts = runs.iter().zip(inventories.iter().map(diagnose::aborts));
-    let aborts: BTreeMap<_, _> = aborts.filter_map(|(run, why)| Some((run, why?))).collect();
+    let inventories = runs.iter().zip(reading.overviews(&runs));
+    // A run that cannot be read leaves open whether it helps.
+    let aborts: BTreeMap<_, _> = inventories
+        .filter_map(|(run, inventory)| Some((run, diagnose::aborts(&inventory.ok()?)?)))
+        .collect();
     for gate in gates.iter_mut().filter(|gate| open(gate)) {
         if let Some(why) = aborts.get(&run(gate)) {
             gate.aborts = Some(format!("{}.", capital(why)));

@@ -100,7 +100,8 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let namespace = global.namespace.as_deref();
     let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
         let targets = reading.targets(&args.targets, namespace, ui)?;
-        let seen = reading.overviews(&targets)?;
+        let seen = reading.overviews(&targets).into_iter();
+        let seen = seen.collect::<Result<Vec<_>, _>>()?;
         if !matches!(args.output, StatusFormat::Json | StatusFormat::Yaml) {
             return Ok(seen.iter().map(Status::with_ends).collect());
         }

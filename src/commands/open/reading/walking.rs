@@ -39,8 +39,8 @@ impl SourceReading {
     }
 
     /// The states of several targets, which are read together, and whether what a person may do next
-    /// helps.
-    pub fn overviews(&mut self, targets: &[ObjectRef]) -> Result<Vec<Inventory>, Error> {
+    /// helps. Each is an error by itself.
+    pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
         let walks = targets.iter().cloned().map(Walk::to_decision);
         let mut walks: Vec<_> = walks.collect();
         Walk::drive_all(&mut walks, self);

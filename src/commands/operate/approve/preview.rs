@@ -1,7 +1,7 @@
 //! What an approval opens, before it is given.
 
 use super::select::{ApprovalSelection, gate};
-use crate::change::guard::AcceptedRisks;
+use crate::change::guard::{AcceptedRisks, Guard};
 use crate::change::preview::Preview;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::steering;
@@ -42,7 +42,7 @@ pub(super) fn of(
             );
         }
     }
-    warn(rollout, inventory, selection, &mut preview);
+    warn(rollout, inventory, selection, aborts.is_some(), &mut preview);
     if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
         preview.warning(why);
     }
@@ -244,6 +244,7 @@ fn warn(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
     selection: &ApprovalSelection,
+    aborts: bool,
     preview: &mut Preview,
 ) {
     for approval in &selection.write {
@@ -268,7 +269,7 @@ fn warn(
     if selection.write.is_empty() {
         return;
     }
-    if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+    if !aborts && matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         preview.warning(&format!(
             "{} is stopped: the approval takes effect when the run is resumed",
             rollout.run.object()
@@ -278,9 +279,8 @@ fn warn(
     for concept in [Concept::Placement, Concept::PolicySnapshot] {
         let kind = inventory.scope.kind(concept);
         if let Some(gap) = inventory.gaps.get(&kind) {
-            preview.warning(&format!(
-                "whether KubeFleet aborts the run is unknown: {kind} {gap}"
-            ));
+            let what = Guard::Aborts.finds_out();
+            preview.warning(&format!("{what} is unknown: {kind} {gap}"));
         }
     }
     steering::others(rollout, inventory, preview);
