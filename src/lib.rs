@@ -37,7 +37,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ErrorKind};
 use jiff::Timestamp;
 
-use cli::{Cli, Command};
+use cli::Cli;
 use commands::open::session::Session;
 use error::Error;
 use exit::Exit;
@@ -116,7 +116,7 @@ fn command(
             ui,
             clock,
         };
-        words::leading(leading, || dispatch(&cli.command, &mut session))
+        words::leading(leading, || cli.command.run(&mut session))
     });
     if global.verbose {
         ui.tell_counts();
@@ -128,45 +128,6 @@ fn command(
         }
         error.exit
     })
-}
-
-fn dispatch(command: &Command, session: &mut Session<'_>) -> Result<Exit, Error> {
-    match command {
-        Command::Plan(args) => commands::show::plan::run(args, session),
-        Command::Diagnose(args) => commands::show::diagnose::run(args, session),
-        Command::Status(args) => commands::show::status::run(args, session),
-        Command::Wait(args) => commands::show::wait::run(args, session),
-        Command::Collect(args) => commands::show::collect::run(args, session),
-        Command::Doctor(args) => commands::about::doctor::run(args, session),
-        Command::List(args) => commands::show::list::run(args, session),
-        Command::Approve(args) => commands::operate::approve::run(args, session),
-        Command::Init(args) => commands::operate::init::run(args, session),
-        Command::Run(args) => commands::operate::run::run(args, session),
-        Command::Retry(args) => commands::operate::retry::run(args, session),
-        Command::Rollback(args) => commands::operate::rollback::run(args, session),
-        Command::Stop(args) => commands::operate::stop::run(args, session),
-        Command::Resume(args) => commands::operate::resume::run(args, session),
-        Command::Delete(args) => commands::operate::delete::run(args, session),
-        Command::Approvals(args) => commands::show::approvals::run(args, session),
-        Command::Strategies(args) => commands::show::strategies::run(args, session),
-        Command::Snapshots(args) => commands::show::snapshots::run(args, session),
-        Command::History(args) => commands::show::history::run(args, session),
-        Command::Clusters(args) => commands::show::clusters::run(args, session),
-        Command::Render(args) => commands::show::render::run(args, session),
-        Command::Trace(args) => commands::show::trace::run(args, session),
-        Command::Explain(args) => commands::about::explain::run(args, session.ui),
-        Command::Schema(args) => commands::about::schema::run(args, session.ui),
-        Command::Version(args) => commands::about::version::run(args, session.ui),
-        Command::Options => {
-            let width = session.ui.width().min(100);
-            let text = cli::options(session.ui.invocation(), width);
-            session.ui.answer(&text);
-            Ok(Exit::Done)
-        }
-        Command::Completion(args) => {
-            commands::about::completion::run(args, cli::complete::script, session.ui)
-        }
-    }
 }
 
 /// Help and version are answers; what is wrong with the arguments is said as every other error.

@@ -2,50 +2,74 @@
 //!
 //! Everywhere else these arguments are required, and the help shows them so.
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, Command};
 
-/// By command, the arguments that are chosen when they are left out.
-const CHOSEN: [(&str, &[&str]); 12] = [
-    ("approve", &["targets"]),
-    ("clusters", &["placement"]),
-    ("collect", &["target"]),
-    ("delete", &["runs"]),
-    ("history", &["placement"]),
-    ("init", &["placement", "strategy"]),
-    ("render", &["target"]),
-    ("resume", &["runs"]),
-    ("retry", &["run"]),
-    ("rollback", &["target"]),
-    ("snapshots", &["placement"]),
-    ("wait", &["runs"]),
-];
+use crate::commands::open::argument::ChosenAtTerminal;
 
-/// The command line with these arguments left out.
+/// The command line with what can be chosen left out.
 pub fn left_out(root: Command) -> Command {
-    let root = CHOSEN.iter().fold(root, |root, (name, arguments)| {
-        root.mut_subcommand(*name, |command| optional(command, arguments))
-    });
-    // Neither takes back what another argument requires of it.
-    root.mut_subcommand("stop", |command| {
-        command.mut_arg("runs", |_| {
-            Arg::new("runs")
-                .value_name("RUN")
-                .action(ArgAction::Append)
-                .num_args(0..)
-                .conflicts_with("placement")
-        })
-    })
-    .mut_subcommand("run", |command| {
-        optional(command, &["run"]).mut_arg("placement", |_| {
-            Arg::new("placement")
-                .long("placement")
-                .value_name("PLACEMENT")
+    let names = root.get_subcommands().map(|it| it.get_name().to_owned());
+    let names: Vec<_> = names.collect();
+    names.into_iter().fold(root, |root, name| {
+        root.mut_subcommand(name, |command| {
+            command.mut_args(|arg| match arg.get::<ChosenAtTerminal>() {
+                Some(_) => optional(&arg),
+                None => arg,
+            })
         })
     })
 }
 
-fn optional(command: Command, arguments: &[&'static str]) -> Command {
-    arguments.iter().fold(command, |command, name| {
-        command.mut_arg(*name, |arg| arg.required(false))
-    })
+/// The same argument, without what requires it and what it requires: neither can be taken back.
+fn optional(arg: &Arg) -> Arg {
+    let names = arg.get_value_names().unwrap_or_default().iter().cloned();
+    let optional = Arg::new(arg.get_id().clone())
+        .value_names(names)
+        .action(arg.get_action().clone());
+    let optional = match arg.get_num_args() {
+        Some(range) => optional.num_args(range),
+        None => optional,
+    };
+    match arg.get_long() {
+        Some(long) => optional.long(long.to_owned()),
+        None => optional,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_out;
+    use crate::cli::command;
+    use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+    use crate::render::invocation::Invocation;
+
+    #[test]
+    fn what_is_chosen_may_be_left_out_and_nothing_else() {
+        let root = left_out(command(&Invocation::default()));
+        let mut chosen = 0;
+        for sub in root.get_subcommands() {
+            let strict = command(&Invocation::default());
+            let strict = strict.find_subcommand(sub.get_name()).unwrap();
+            for (arg, own) in sub.get_arguments().zip(strict.get_arguments()) {
+                let is_chosen = own.get::<ChosenAtTerminal>().is_some();
+                let required = own.is_required_set() && !is_chosen;
+                assert_eq!(arg.is_required_set(), required, "{} {arg}", sub.get_name());
+                if is_chosen {
+                    chosen += 1;
+                    assert!(
+                        own.get::<ArgumentKind>().is_some(),
+                        "{} {own}",
+                        sub.get_name()
+                    );
+                }
+            }
+        }
+        assert!(chosen > 12, "{chosen}");
+        for words in [&["x", "stop"][..], &["x", "run"], &["x", "stop", "a", "b"]] {
+            assert!(
+                root.clone().try_get_matches_from(words).is_ok(),
+                "{words:?}"
+            );
+        }
+    }
 }

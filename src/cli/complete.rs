@@ -13,11 +13,12 @@ use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, complete};
 use clap_complete::env::{EnvCompleter, Shells};
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::global::GlobalFlags;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::settings;
-use live::{ArgumentKind, TypedWords};
+use live::TypedWords;
 
 /// The variable in which a shell's script says which shell asks.
 pub const VARIABLE: &str = "FLEET_STAGE_COMPLETE";
@@ -242,7 +243,7 @@ fn command(words: &[OsString]) -> clap::Command {
         // clap adds these itself, so that they cannot be hidden.
         plain.disable_help_flag(true).disable_version_flag(true)
     };
-    attach(plain.bin_name(PROGRAM), "", flags, &typed)
+    attach(plain.bin_name(PROGRAM), flags, &typed)
 }
 
 /// What the words say already: the flags that lead to a hub, and what is asked about.
@@ -280,7 +281,7 @@ fn word(matches: &ArgMatches, id: &str) -> Option<String> {
 
 /// Gives every argument that names something its candidates. As with kubectl, flags are offered to
 /// who has typed a dash: hidden, they come only where nothing else does.
-fn attach(command: clap::Command, path: &str, flags: bool, typed: &TypedWords) -> clap::Command {
+fn attach(command: clap::Command, flags: bool, typed: &TypedWords) -> clap::Command {
     let names: Vec<_> = command
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
@@ -291,23 +292,22 @@ fn attach(command: clap::Command, path: &str, flags: bool, typed: &TypedWords) -
         } else {
             argument.hide(true)
         };
-        match live::hint(path, argument.get_id().as_str()) {
-            Some(hint) => argument.add(completer(hint, typed.clone())),
+        match argument.get::<ArgumentKind>().copied() {
+            Some(kind) => argument.add(completer(kind, typed.clone())),
             None => argument,
         }
     });
     names.into_iter().fold(command, |command, name| {
-        let inner = format!("{path} {name}").trim_start().to_owned();
-        command.mut_subcommand(name, |sub| attach(sub, &inner, flags, typed))
+        command.mut_subcommand(name, |sub| attach(sub, flags, typed))
     })
 }
 
-fn completer(hint: ArgumentKind, typed: TypedWords) -> ArgValueCompleter {
+fn completer(kind: ArgumentKind, typed: TypedWords) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| -> Vec<CompletionCandidate> {
         let Some(current) = current.to_str() else {
             return Vec::new();
         };
-        live::candidates(hint, &typed, current)
+        live::candidates(kind, &typed, current)
     })
 }
 

@@ -16,11 +16,14 @@ use clap::{ArgMatches, Args as _, CommandFactory, FromArgMatches, Parser, Subcom
 
 use crate::commands::about::{completion, doctor, explain, schema, version};
 use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::session::Session;
 use crate::commands::operate::{approve, delete, init, resume, retry, rollback, run, stop};
 use crate::commands::show::{
     approvals, clusters, collect, diagnose, history, list, plan, render, snapshots, status,
     strategies, trace, wait,
 };
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 use crate::words::FleetVerb;
@@ -147,6 +150,46 @@ pub enum Command {
     Options,
 }
 
+impl Command {
+    /// Carries it out.
+    pub fn run(&self, session: &mut Session<'_>) -> Result<Exit, Error> {
+        match self {
+            Self::Plan(args) => plan::run(args, session),
+            Self::Diagnose(args) => diagnose::run(args, session),
+            Self::Status(args) => status::run(args, session),
+            Self::Wait(args) => wait::run(args, session),
+            Self::Collect(args) => collect::run(args, session),
+            Self::Doctor(args) => doctor::run(args, session),
+            Self::List(args) => list::run(args, session),
+            Self::Approve(args) => approve::run(args, session),
+            Self::Init(args) => init::run(args, session),
+            Self::Run(args) => run::run(args, session),
+            Self::Retry(args) => retry::run(args, session),
+            Self::Rollback(args) => rollback::run(args, session),
+            Self::Stop(args) => stop::run(args, session),
+            Self::Resume(args) => resume::run(args, session),
+            Self::Delete(args) => delete::run(args, session),
+            Self::Approvals(args) => approvals::run(args, session),
+            Self::Strategies(args) => strategies::run(args, session),
+            Self::Snapshots(args) => snapshots::run(args, session),
+            Self::History(args) => history::run(args, session),
+            Self::Clusters(args) => clusters::run(args, session),
+            Self::Render(args) => render::run(args, session),
+            Self::Trace(args) => trace::run(args, session),
+            Self::Explain(args) => explain::run(args, session.ui),
+            Self::Schema(args) => schema::run(args, session.ui),
+            Self::Version(args) => version::run(args, session.ui),
+            Self::Options => {
+                let width = session.ui.width().min(100);
+                let text = options(session.ui.invocation(), width);
+                session.ui.answer(&text);
+                Ok(Exit::Done)
+            }
+            Self::Completion(args) => completion::run(args, complete::script, session.ui),
+        }
+    }
+}
+
 /// The command line as it is shown to someone who called the program like this.
 pub fn command(invocation: &Invocation) -> clap::Command {
     command_within(invocation, help::WIDTH)
@@ -209,8 +252,8 @@ pub fn color_of(args: &[OsString]) -> Color {
 #[cfg(test)]
 mod tests {
     use super::{Cli, Color, color_of, command, options};
-    use crate::render::invocation::Invocation;
     use crate::commands::about::permissions;
+    use crate::render::invocation::Invocation;
     use crate::words::{CommandClass, FleetVerb, VERBS, VerbGroup};
 
     #[test]
@@ -301,7 +344,10 @@ mod tests {
         let subs: Vec<_> = root.get_subcommands().collect();
         let names: Vec<_> = subs.iter().map(|sub| sub.get_name()).collect();
         let known: Vec<_> = known.collect();
-        assert_eq!(names, known.iter().map(|verb| verb.name).collect::<Vec<_>>());
+        assert_eq!(
+            names,
+            known.iter().map(|verb| verb.name).collect::<Vec<_>>()
+        );
         for (sub, verb) in subs.iter().zip(known) {
             let name = verb.name;
             assert_eq!(verb.class == CommandClass::Looks, !writes(sub), "{name}");

@@ -85,11 +85,7 @@ pub(super) fn class(words: &[&str], ours: bool) -> CommandClass {
             // Whoever guards an object with a finalizer has not done with it.
             || word.contains("finalizers")
     });
-    if harmful {
-        CommandClass::Destroys
-    } else {
-        own
-    }
+    if harmful { CommandClass::Destroys } else { own }
 }
 
 impl CommandLine {

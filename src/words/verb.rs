@@ -72,7 +72,12 @@ pub const VERBS: [FleetVerb; 28] = [
     verb("init", Operate, Changes, &[]),
     verb("run", Operate, Changes, &["apply", "create", "start"]),
     verb("approve", Operate, Changes, &["accept", "promote"]),
-    verb("stop", Operate, Changes, &["abort", "cancel", "halt", "pause"]),
+    verb(
+        "stop",
+        Operate,
+        Changes,
+        &["abort", "cancel", "halt", "pause"],
+    ),
     verb("resume", Operate, Changes, &["continue", "unpause"]),
     verb("retry", Operate, Destroys, &["rerun", "restart"]),
     verb("rollback", Operate, Destroys, &["back", "revert", "undo"]),

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
+use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::eligible::{self, RunFilter};
 use crate::commands::open::global::GlobalFlags;
+use crate::commands::open::runs;
 use crate::diagnose::rules;
 use crate::hub::{ConnectionFlags, ExpectedAnswer, Hub, contexts};
 use crate::inventory::choose::is_finished;
@@ -21,51 +24,9 @@ use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
+use crate::rollout::Rollout;
 use crate::rollout::approvals::answered;
 use crate::settings;
-
-/// What an argument names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ArgumentKind {
-    /// Update runs.
-    Runs(CandidateRuns),
-    Placements,
-    /// Update runs and placements.
-    Targets,
-    /// Approval requests that wait for a person, and the runs that wait for them.
-    Requests,
-    Strategies,
-    /// The snapshots of the placement that was named, or of the run's.
-    Snapshots,
-    /// Snapshots, and the words for what is latest or selected now.
-    Contents,
-    /// The stages of the run that was named that are still to be approved.
-    Stages,
-    /// What can be waited for.
-    Conditions,
-    Namespaces,
-    /// Member clusters.
-    Clusters,
-    /// What snapshots hold, as KIND/NAME.
-    Objects,
-    /// Contexts of the kubeconfig.
-    Contexts,
-    /// Contexts and hub groups, with commas between.
-    Hubs,
-    /// Codes of findings.
-    Codes,
-}
-
-/// Which runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CandidateRuns {
-    All,
-    /// Initialized, and not started.
-    Idle,
-    /// Under way.
-    Active,
-    Stopped,
-}
 
 /// What was typed before the cursor, and after it.
 #[derive(Debug, Clone)]
@@ -93,38 +54,6 @@ impl TypedWords {
             placement: None,
         }
     }
-}
-
-/// What an argument of a command names; `None` where it names nothing that exists.
-pub(super) fn hint(path: &str, id: &str) -> Option<ArgumentKind> {
-    Some(match (path, id) {
-        (_, "namespace") => ArgumentKind::Namespaces,
-        (_, "context") | ("trace", "member_context") => ArgumentKind::Contexts,
-        (_, "hub_contexts") => ArgumentKind::Hubs,
-        (_, "placement") => ArgumentKind::Placements,
-        (_, "strategy") | ("clusters", "strategies") => ArgumentKind::Strategies,
-        ("render", "snapshot") => ArgumentKind::Contents,
-        (_, "snapshot")
-        | ("rollback", "to")
-        | ("snapshots show", "index")
-        | ("snapshots diff", "from" | "to") => ArgumentKind::Snapshots,
-        ("approve", "targets") => ArgumentKind::Requests,
-        ("approve", "stage") => ArgumentKind::Stages,
-        ("run", "run") => ArgumentKind::Runs(CandidateRuns::Idle),
-        ("stop", "runs") => ArgumentKind::Runs(CandidateRuns::Active),
-        ("resume", "runs") => ArgumentKind::Runs(CandidateRuns::Stopped),
-        ("run", "from") | ("delete" | "list" | "approvals" | "wait", "runs") | ("retry", "run") => {
-            ArgumentKind::Runs(CandidateRuns::All)
-        }
-        ("status" | "diagnose", "targets") | ("collect" | "render" | "rollback", "target") => {
-            ArgumentKind::Targets
-        }
-        ("render", "clusters" | "between") | ("trace", "member") => ArgumentKind::Clusters,
-        ("trace", "object") => ArgumentKind::Objects,
-        ("wait", "conditions") => ArgumentKind::Conditions,
-        ("explain", "finding") | (_, "suppress") => ArgumentKind::Codes,
-        _ => return None,
-    })
 }
 
 /// How long someone waits for candidates: with all that a shell does around it, a second and a half.
@@ -315,18 +244,12 @@ impl<'t> CompletionHub<'t> {
         runs
     }
 
-    fn runs(&mut self, which: CandidateRuns) -> CompletionValues {
-        let fits = |run: &UpdateRun| {
-            let live = !is_finished(run);
-            match which {
-                CandidateRuns::All => true,
-                CandidateRuns::Idle => live && run.spec.wants() == RunState::Initialize,
-                CandidateRuns::Active => live && run.spec.wants() == RunState::Run,
-                CandidateRuns::Stopped => live && run.spec.wants() == RunState::Stop,
-            }
-        };
+    fn runs(&mut self, eligible: &RunFilter) -> CompletionValues {
         let runs = self.all_runs();
-        let runs = runs.iter().filter(|run| fits(run));
+        let now = Timestamp::now();
+        let runs = runs
+            .iter()
+            .filter(|run| (eligible.is)(&Rollout::of(&runs::alone(run, now), run)));
         runs.map(|run| (run.meta.name.clone(), describe(run)))
             .collect()
     }
@@ -346,7 +269,7 @@ impl<'t> CompletionHub<'t> {
         let as_run = prefix(current, run);
         let mut found = CompletionValues::new();
         if prefix(current, placement).is_empty() {
-            found.extend(named(self.runs(CandidateRuns::All), as_run));
+            found.extend(named(self.runs(&eligible::EVERY), as_run));
         }
         if as_run.is_empty() {
             let typed_as = prefix(current, placement);

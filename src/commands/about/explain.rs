@@ -6,6 +6,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::findings::near;
 use crate::commands::output;
 use crate::diagnose::{examples, explanations, rules};
@@ -28,6 +29,7 @@ use crate::words::{CommandLine, Hint};
 pub struct ExplainArgs {
     /// Code (FS401) or name (approval-pending) of a finding
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
+    #[arg(add = ArgumentKind::Codes)]
     finding: Option<String>,
     /// List all findings
     #[arg(long, conflicts_with = "finding")]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::hub::{ConnectionFlags, SharedSignals};
 use crate::ui::Color;
 
@@ -20,6 +21,7 @@ pub struct GlobalFlags {
     /// Use the kinds StagedUpdateRun, ResourcePlacement, and ApprovalRequest in this namespace
     /// [default: the cluster-scoped kinds]
     #[arg(short, long, global = true, value_name = "NAMESPACE")]
+    #[arg(add = ArgumentKind::Namespaces)]
     pub namespace: Option<String>,
     /// Kubeconfig context of the hub [default: the current context]
     #[arg(
@@ -28,6 +30,7 @@ pub struct GlobalFlags {
         global = true,
         value_name = "NAME"
     )]
+    #[arg(add = ArgumentKind::Contexts)]
     pub context: Option<String>,
     /// Kubeconfig file [default: the files in KUBECONFIG, else ~/.kube/config]
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::reading::{InputArgs, SourceReading, says_what, variable};
 use crate::commands::open::runs;
@@ -45,6 +46,7 @@ pub struct ContextsArgs {
     /// Ask these hubs at the same time: kubeconfig contexts, or hub groups of the settings file,
     /// separated by commas; repeatable
     #[arg(long = "contexts", value_name = "NAME[,NAME...]")]
+    #[arg(add = ArgumentKind::Hubs)]
     hub_contexts: Vec<String>,
     /// Ask all hubs that the kubeconfig has a context for; contexts of other clusters are left out
     #[arg(long, conflicts_with = "hub_contexts")]

@@ -1,7 +1,9 @@
 //! From arguments to an open reading: which hub, which object, what around it.
 
+pub mod argument;
 pub(in crate::commands) mod around;
 mod attending;
+pub mod eligible;
 pub(in crate::commands) mod findings;
 pub(in crate::commands) mod following;
 pub mod global;
@@ -14,7 +16,7 @@ pub(in crate::commands) mod names;
 pub(in crate::commands) mod picking;
 pub(in crate::commands) mod planning;
 pub mod reading;
-pub(in crate::commands) mod runs;
+pub mod runs;
 pub(in crate::commands) mod selection;
 pub mod session;
 mod target;

@@ -16,10 +16,7 @@ use crate::words::CommandLine;
 pub(in crate::commands) use launches::{
     MadeOf, RunInputs, made, named_placement, placement, snapshot,
 };
-pub(in crate::commands) use runs::{
-    ACTIVE, EVERY, RESUMABLE, RETRYABLE, RunFilter, STARTABLE, STOPPABLE, WAITING, gates, run,
-    several,
-};
+pub(in crate::commands) use runs::{gates, run, several};
 
 /// Where candidates are looked for: files have no scope that is meant unless one is named.
 fn reach(namespace: Option<&str>, reading: &SourceReading) -> ListReach {

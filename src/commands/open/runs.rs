@@ -2,6 +2,7 @@
 //! gives it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::selection::ListReach;
@@ -13,7 +14,7 @@ use crate::inventory::source::{
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::object::Object;
+use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::report::NotChecked;
@@ -206,6 +207,20 @@ pub(in crate::commands) fn rows<R>(
         approvals: known.approvals,
         gaps: known.gaps,
     })
+}
+
+/// What is known around a run of which nothing else was read.
+pub fn alone(run: &Arc<UpdateRun>, now: jiff::Timestamp) -> Inventory {
+    let object = Object {
+        kind: run.object().kind,
+        body: ObjectBody::Run(Arc::clone(run)),
+    };
+    RunsOfPlacement::new(vec![object], &Outcome::Listed).inventory(
+        &run.placement(),
+        now,
+        None,
+        None,
+    )
 }
 
 /// The runs on each placement.

@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::eligible;
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::reading::SourceReading;
 use crate::error::Error;
@@ -113,6 +115,7 @@ pub(in crate::commands) struct RunSelection {
         value_name = "RUN",
         conflicts_with_all = ["all_namespaces", "selector", "field_selector"]
     )]
+    #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
     runs: Vec<String>,
     /// List both scopes and all namespaces
     #[arg(short = 'A', long)]

@@ -1,7 +1,8 @@
 //! From a word on the command line to the object that is meant.
 
+use crate::commands::open::eligible::{self, RunFilter};
 use crate::commands::open::names::{KnownNames, resolve};
-use crate::commands::open::picking::{self, RunFilter};
+use crate::commands::open::picking;
 use crate::commands::open::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -135,7 +136,7 @@ impl SourceReading {
                         })
                         .ok_or_else(|| self.unnamed(namespace))
                 }
-                _ if ui.offers_choices() => picking::run(&picking::EVERY, namespace, self, ui),
+                _ if ui.offers_choices() => picking::run(&eligible::EVERY, namespace, self, ui),
                 _ => Err(self.unnamed(namespace)),
             };
         };

@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use crate::change::guard::{self, AcceptedRisks};
 use crate::change::record::ToldChange;
 use crate::change::{Change, approval_message};
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::picking;
 use crate::commands::open::reading::SourceReading;
@@ -58,9 +60,11 @@ pub struct ApproveArgs {
     /// Approval requests or update runs: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
     #[arg(value_name = "REQUEST|RUN", required = true)]
+    #[arg(add = ArgumentKind::Requests, add = ChosenAtTerminal)]
     targets: Vec<String>,
     /// Approve only the gates of this stage
     #[arg(long, value_name = "STAGE")]
+    #[arg(add = ArgumentKind::Stages)]
     stage: Option<String>,
     /// Approve only the gate before or after the stage's clusters
     #[arg(long, value_enum, value_name = "WHEN")]
@@ -124,7 +128,7 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
     let mut chosen = Vec::new();
     if args.targets.is_empty() {
         let targets = if args.stage.is_some() || args.task.is_some() || args.all {
-            let waiting = &picking::WAITING;
+            let waiting = &eligible::WAITING;
             vec![op.reading.run_or_chosen(None, waiting, namespace, op.ui)?]
         } else {
             picking::gates(namespace, op.reading, op.ui)?

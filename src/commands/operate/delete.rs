@@ -4,8 +4,9 @@ use clap::Args;
 
 use crate::change::Change;
 use crate::change::preview::Preview;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::picking;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{
@@ -41,6 +42,7 @@ pub struct DeleteArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
     #[arg(value_name = "RUN", required = true)]
+    #[arg(add = ArgumentKind::Runs(&eligible::EVERY), add = ChosenAtTerminal)]
     runs: Vec<String>,
     /// Exit with 0 if a run does not exist
     #[arg(long)]
@@ -61,7 +63,7 @@ fn act(args: &DeleteArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resul
     if args.runs.is_empty() {
         runs.push(
             op.reading
-                .run_or_chosen(None, &picking::EVERY, namespace, op.ui)?,
+                .run_or_chosen(None, &eligible::EVERY, namespace, op.ui)?,
         );
     }
     for word in &args.runs {

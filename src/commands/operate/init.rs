@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::names;
 use crate::commands::open::picking::{self, MadeOf, RunInputs};
 use crate::commands::open::reading::SourceReading;
@@ -41,13 +42,16 @@ pub struct InitArgs {
     /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen
     /// from a list]
     #[arg(long, value_name = "PLACEMENT", required = true)]
+    #[arg(add = ArgumentKind::Placements, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Update strategy, which defines stages, order, and gates [default: at a terminal, chosen from a
     /// list]
     #[arg(long, value_name = "STRATEGY", required = true)]
+    #[arg(add = ArgumentKind::Strategies, add = ChosenAtTerminal)]
     strategy: Option<String>,
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
+    #[arg(add = ArgumentKind::Snapshots)]
     snapshot: Option<String>,
     /// Create the run even if a check cannot read what it needs
     #[arg(long)]

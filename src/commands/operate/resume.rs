@@ -5,7 +5,8 @@ use clap::Args;
 use crate::change::guard::{self, AcceptedRisks};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
-use crate::commands::open::picking;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::approve::moves;
@@ -47,6 +48,7 @@ pub struct ResumeArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
     #[arg(value_name = "RUN", required = true)]
+    #[arg(add = ArgumentKind::Runs(&eligible::RESUMABLE), add = ChosenAtTerminal)]
     runs: Vec<String>,
     /// Resume even if a cluster would, or might, get an older snapshot
     #[arg(long)]
@@ -64,7 +66,7 @@ pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     operate("resume", &args.writing, session, |op| {
         let runs = op
             .reading
-            .runs_or_chosen(&args.runs, &picking::RESUMABLE, namespace, op.ui)?;
+            .runs_or_chosen(&args.runs, &eligible::RESUMABLE, namespace, op.ui)?;
         op.each(&runs, |run, op| one(run, args, op))
     })
 }

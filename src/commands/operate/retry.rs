@@ -2,8 +2,9 @@
 
 use clap::Args;
 
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::names;
-use crate::commands::open::picking;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
@@ -44,6 +45,7 @@ pub struct RetryArgs {
     /// Update run that failed or is stuck: NAME, csur/NAME, or with -n sur/NAME [default: at a
     /// terminal, chosen from a list]
     #[arg(value_name = "RUN", required = true)]
+    #[arg(add = ArgumentKind::Runs(&eligible::RETRYABLE), add = ChosenAtTerminal)]
     run: Option<String>,
     /// Name of the new run [default: the old name with the next free number]
     #[arg(long, value_name = "NAME")]
@@ -64,7 +66,7 @@ pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         let run = args.run.as_deref();
         let old = op
             .reading
-            .run_or_chosen(run, &picking::RETRYABLE, namespace, op.ui)?;
+            .run_or_chosen(run, &eligible::RETRYABLE, namespace, op.ui)?;
         let new = match &args.name {
             Some(name) => names::of_one(name, Concept::UpdateRun, &old.scope())?,
             None => next_free(&old, op.reading),

@@ -6,6 +6,7 @@ use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
 use crate::change::neighbours::moves;
 use crate::change::preview::Preview;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around;
 use crate::commands::open::names;
 use crate::commands::open::picking;
@@ -51,13 +52,16 @@ pub struct RollbackArgs {
     /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME [default:
     /// at a terminal, chosen from a list, then the snapshot]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     target: Option<String>,
     /// Index of the snapshot to roll back to [default: the newest one completed before the current
     /// run]
     #[arg(long, value_name = "INDEX")]
+    #[arg(add = ArgumentKind::Snapshots)]
     to: Option<String>,
     /// Update strategy [default: the current run's]
     #[arg(long, value_name = "STRATEGY")]
+    #[arg(add = ArgumentKind::Strategies)]
     strategy: Option<String>,
     /// Name of the new run [default: a generated name]
     #[arg(long, value_name = "RUN")]

@@ -5,6 +5,8 @@ use clap::Args;
 use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
 use crate::change::preview::Preview;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::names;
 use crate::commands::open::picking::{self, MadeOf};
@@ -46,21 +48,26 @@ pub struct RunArgs {
     /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: of a new run, a generated name;
     /// else at a terminal, chosen from the runs that can be started]
     #[arg(value_name = "RUN", required_unless_present_any = ["placement", "from"])]
+    #[arg(add = ArgumentKind::Runs(&eligible::STARTABLE), add = ChosenAtTerminal)]
     run: Option<String>,
     /// Create a new run for this placement [default with --strategy: at a terminal, chosen from a list]
     #[arg(long, value_name = "PLACEMENT", requires = "strategy")]
+    #[arg(add = ArgumentKind::Placements, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Update strategy of the new run [default with --placement: at a terminal, chosen from a list]
     #[arg(long, value_name = "STRATEGY")]
+    #[arg(add = ArgumentKind::Strategies)]
     strategy: Option<String>,
     /// Create a new run with the placement and strategy of this run
     #[arg(long, value_name = "RUN", conflicts_with = "placement")]
+    #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
     from: Option<String>,
     /// With --from: delete that run first
     #[arg(long, requires = "from")]
     replace: bool,
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
+    #[arg(add = ArgumentKind::Snapshots)]
     snapshot: Option<String>,
     #[command(flatten)]
     risks: LaunchRisks,
@@ -99,7 +106,7 @@ fn act(
     let Some(suffix) = new else {
         let target = op
             .reading
-            .run_or_chosen(word, &picking::STARTABLE, namespace, op.ui);
+            .run_or_chosen(word, &eligible::STARTABLE, namespace, op.ui);
         let target = target.map_err(|error| nothing_to_start(error, word, namespace))?;
         let this = ThisRun {
             object: target,

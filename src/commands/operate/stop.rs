@@ -4,7 +4,8 @@ use clap::Args;
 
 use crate::change::preview::Preview;
 use crate::change::states::RequestedState;
-use crate::commands::open::picking;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
@@ -45,9 +46,11 @@ pub struct StopArgs {
         required_unless_present = "placement",
         conflicts_with = "placement"
     )]
+    #[arg(add = ArgumentKind::Runs(&eligible::STOPPABLE), add = ChosenAtTerminal)]
     runs: Vec<String>,
     /// Stop every active run on this placement
     #[arg(long, value_name = "PLACEMENT", requires = "all")]
+    #[arg(add = ArgumentKind::Placements)]
     placement: Option<String>,
     /// Confirm that --placement means every active run on it
     #[arg(long, requires = "placement")]
@@ -63,7 +66,7 @@ pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             active(placement, namespace, op)?
         } else {
             op.reading
-                .runs_or_chosen(&args.runs, &picking::STOPPABLE, namespace, op.ui)?
+                .runs_or_chosen(&args.runs, &eligible::STOPPABLE, namespace, op.ui)?
         };
         op.each(&runs, |run, op| one(run, op))
     })

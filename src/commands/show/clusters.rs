@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around::{self, KnownTexts, PlacementObjects};
 use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
@@ -45,9 +46,11 @@ pub struct ClustersArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
     #[arg(required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Strategy whose stages are shown; repeatable [default: those of the placement's runs]
     #[arg(long = "strategy", value_name = "STRATEGY")]
+    #[arg(add = ArgumentKind::Strategies)]
     strategies: Vec<String>,
     #[command(flatten)]
     input: InputArgs,

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::bundle::members::document;
 use crate::bundle::write::{BundleContents, NewHeader};
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::members::MemberArgs;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
@@ -43,6 +44,7 @@ pub struct CollectArgs {
     /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
     /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     target: Option<String>,
     /// Write to this file or device; compress if the name ends in .gz [default: standard output]
     #[arg(long = "output-file", value_name = "FILE")]

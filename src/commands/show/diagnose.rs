@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::hubs::{HubAnswer, HubAnswers, HubsArgs};
 use crate::commands::open::members::{self, MemberAccess, MemberArgs};
@@ -55,6 +56,7 @@ pub struct DiagnoseArgs {
     /// Update runs or placements: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
     /// [default: at a terminal, one chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
+    #[arg(add = ArgumentKind::Targets)]
     targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
@@ -96,6 +98,7 @@ pub struct DiagnoseArgs {
     min_severity: Option<Severity>,
     /// Leave out a finding by code or name, everywhere or for one object; repeatable
     #[arg(long, value_name = "CODE[=OBJECT]", help_heading = "Output")]
+    #[arg(add = ArgumentKind::Codes)]
     suppress: Vec<FindingSuppression>,
     /// Exit with 3 instead of 0 if a finding of at least this severity is shown
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Exit code")]

@@ -6,6 +6,7 @@ mod notes;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around;
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::runs;
@@ -41,6 +42,7 @@ pub struct HistoryArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
     #[arg(required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     #[command(flatten)]
     input: InputArgs,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::hubs::{HubMoments, HubRows};
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs::{self, ReadDepth};
@@ -45,6 +46,7 @@ pub struct ListArgs {
     listing: ListingArgs,
     /// List only runs on this placement: NAME, crp/NAME, or with -n rp/NAME
     #[arg(long, value_name = "PLACEMENT")]
+    #[arg(add = ArgumentKind::Placements)]
     placement: Option<String>,
     /// List only unfinished runs
     #[arg(long)]

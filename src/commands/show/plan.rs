@@ -9,6 +9,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::manifests::{KEEP, RenderMaterial, WorkQuery};
 use crate::commands::open::planning::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::InputArgs;
@@ -42,6 +43,7 @@ use diff::VersionDiff;
 pub struct PlanArgs {
     /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME
     #[arg(long, value_name = "PLACEMENT")]
+    #[arg(add = ArgumentKind::Placements)]
     placement: String,
     /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
     #[arg(
@@ -49,6 +51,7 @@ pub struct PlanArgs {
         value_name = "STRATEGY",
         required_unless_present = "strategy_file"
     )]
+    #[arg(add = ArgumentKind::Strategies)]
     strategy: Option<String>,
     /// Read the strategy from a file or standard input (-), and check it against the API's rules;
     /// --strategy selects one of several
@@ -56,6 +59,7 @@ pub struct PlanArgs {
     strategy_file: Option<PathBuf>,
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "SNAPSHOT")]
+    #[arg(add = ArgumentKind::Snapshots)]
     snapshot: Option<String>,
     /// Name of the run, which is part of the names of its approval requests
     #[arg(long, value_name = "NAME")]

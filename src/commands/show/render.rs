@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use clap::Args;
 use serde_json::json;
 
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::manifests::{self, KEEP, RenderMaterial, WorkQuery};
 use crate::commands::open::reading::InputArgs;
@@ -50,13 +51,16 @@ pub struct RenderArgs {
     /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
     /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     target: Option<String>,
     /// Member cluster to render for; repeatable [default: every cluster of the run or placement]
     #[arg(long = "member", value_name = "CLUSTER")]
+    #[arg(add = ArgumentKind::Clusters)]
     clusters: Vec<String>,
     /// Snapshot to render: its index, latest, or live for what the placement selects now [default:
     /// the run's, else latest]
     #[arg(long, value_name = "SNAPSHOT")]
+    #[arg(add = ArgumentKind::Contents)]
     snapshot: Option<String>,
     #[command(flatten)]
     input: InputArgs,
@@ -75,6 +79,7 @@ pub struct RenderArgs {
         value_delimiter = ',',
         help_heading = "Output"
     )]
+    #[arg(add = ArgumentKind::Clusters)]
     between: Vec<String>,
     /// Show Secret values unmasked
     #[arg(long, help_heading = "Output")]

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around::{self, PlacementObjects};
 use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
@@ -47,6 +48,7 @@ pub struct SnapshotsArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
     #[arg(value_name = "PLACEMENT", required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     #[command(flatten)]
     input: InputArgs,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::open::reading::InputArgs;
@@ -37,6 +38,7 @@ pub struct StatusArgs {
     /// Update runs or placements: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
     /// [default: at a terminal, one chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT")]
+    #[arg(add = ArgumentKind::Targets)]
     targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::ListReach;
@@ -64,6 +65,7 @@ enum StrategiesAction {
 struct ShowStrategyArgs {
     /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
     #[arg(value_name = "STRATEGY")]
+    #[arg(add = ArgumentKind::Strategies)]
     strategy: String,
     #[command(flatten)]
     input: InputArgs,

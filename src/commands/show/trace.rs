@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::around::NeighborQueries;
 use crate::commands::open::members::MemberAccess;
 use crate::commands::open::reading::{InputArgs, SourceReading};
@@ -60,6 +61,7 @@ use wanted::WantedObject;
 pub struct TraceArgs {
     /// Object in the member cluster: KIND/NAME, with -n for its namespace
     #[arg(value_name = "KIND/NAME")]
+    #[arg(add = ArgumentKind::Objects)]
     object: String,
     /// Member cluster
     #[arg(
@@ -67,10 +69,12 @@ pub struct TraceArgs {
         value_name = "CLUSTER",
         required_unless_present = "member_context"
     )]
+    #[arg(add = ArgumentKind::Clusters)]
     member: Option<String>,
     /// Start from the member cluster that this kubeconfig context leads to [default: its context in
     /// the settings file]
     #[arg(long, value_name = "CONTEXT", conflicts_with = "files")]
+    #[arg(add = ArgumentKind::Contexts)]
     member_context: Option<String>,
     #[command(flatten)]
     input: InputArgs,

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use jiff::SignedDuration;
 
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::following::{FollowedRollouts, FollowedStates};
 use crate::commands::open::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubList};
 use crate::commands::open::picking;
@@ -59,6 +61,7 @@ pub struct WaitArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
     #[arg(value_name = "RUN", required = true)]
+    #[arg(add = ArgumentKind::Runs(&eligible::ACTIVE), add = ChosenAtTerminal)]
     runs: Vec<String>,
     /// Conditions to wait for; the first one met ends the wait for a run
     #[arg(
@@ -67,6 +70,7 @@ pub struct WaitArgs {
         required = true,
         value_delimiter = ','
     )]
+    #[arg(add = ArgumentKind::Conditions)]
     conditions: Vec<WaitCondition>,
     /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
@@ -122,7 +126,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         let namespace = namespace.as_deref();
         let runs = if words.is_empty() {
             let said = |said: CommandLine| said.joined("--for", conditions.clone());
-            picking::several(&picking::ACTIVE, namespace, reading, ui, said)?
+            picking::several(&eligible::ACTIVE, namespace, reading, ui, said)?
         } else {
             reading.runs_of(&words, namespace, ui)?
         };

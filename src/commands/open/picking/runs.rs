@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::candidates::{CandidateRows, namespaced};
 use super::{in_this_scope, reach, say};
-use crate::change::states::{RequestedState, StateStep, step};
+use crate::commands::open::eligible::RunFilter;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::ListReach;
@@ -14,69 +14,10 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::Column;
-use crate::report::Verdict;
 use crate::rollout::approvals::of_run;
 use crate::rollout::{Rollout, StageView};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
-
-/// The runs that a command can do something with.
-pub(in crate::commands) struct RunFilter {
-    is: fn(&Rollout<'_>) -> bool,
-    /// What tells them from others, behind "update run".
-    that: &'static str,
-}
-
-/// Every run.
-pub(in crate::commands) const EVERY: RunFilter = RunFilter {
-    is: |_| true,
-    that: "",
-};
-
-/// Runs that are not over.
-pub(in crate::commands) const ACTIVE: RunFilter = RunFilter {
-    is: |rollout| rollout.is_live(),
-    that: " that are unfinished",
-};
-
-/// Runs that wait for an approval.
-pub(in crate::commands) const WAITING: RunFilter = RunFilter {
-    is: |rollout| rollout.is_live() && rollout.open_approvals().next().is_some(),
-    that: " that wait for an approval",
-};
-
-/// Runs that can be started.
-pub(in crate::commands) const STARTABLE: RunFilter = RunFilter {
-    is: |rollout| can(rollout, RequestedState::Start),
-    that: " that can be started",
-};
-
-/// Runs that can be stopped.
-pub(in crate::commands) const STOPPABLE: RunFilter = RunFilter {
-    is: |rollout| can(rollout, RequestedState::Stop),
-    that: " that can be stopped",
-};
-
-/// Runs that can be resumed.
-pub(in crate::commands) const RESUMABLE: RunFilter = RunFilter {
-    is: |rollout| can(rollout, RequestedState::Resume),
-    that: " that can be resumed",
-};
-
-/// Runs that can be tried again.
-pub(in crate::commands) const RETRYABLE: RunFilter = RunFilter {
-    is: |rollout| {
-        matches!(
-            diagnose::verdict(rollout),
-            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
-        )
-    },
-    that: " that failed or are stuck",
-};
-
-fn can(rollout: &Rollout<'_>, wish: RequestedState) -> bool {
-    matches!(step(rollout, wish), StateStep::Write(_))
-}
 
 /// Lets the user choose a run.
 pub(in crate::commands) fn run(

@@ -42,7 +42,13 @@ pub(super) fn of(
             );
         }
     }
-    warn(rollout, inventory, selection, aborts.is_some(), &mut preview);
+    warn(
+        rollout,
+        inventory,
+        selection,
+        aborts.is_some(),
+        &mut preview,
+    );
     if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
         preview.warning(why);
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::show::texts;
 use super::{SnapshotsArgs, around, find, open, warn};
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
@@ -39,12 +40,15 @@ use crate::words::enumerate;
     kubectl fleet-stage snapshots diff example-placement 1 2 --exit-code > /dev/null")]
 pub(super) struct DiffArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
+    #[arg(add = ArgumentKind::Targets)]
     placement: String,
     /// First snapshot: its index, or latest [default: the one before the second]
     #[arg(value_name = "FROM")]
+    #[arg(add = ArgumentKind::Snapshots)]
     from: Option<String>,
     /// Second snapshot: its index, or latest
     #[arg(value_name = "TO", default_value = "latest")]
+    #[arg(add = ArgumentKind::Snapshots)]
     to: String,
     /// Show Secret values unmasked
     #[arg(long)]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{SnapshotsArgs, around, bytes, find, open, warn};
+use crate::commands::open::argument::ArgumentKind;
 use crate::commands::open::around::PlacementObjects;
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
@@ -30,9 +31,11 @@ use crate::words::count;
     kubectl fleet-stage snapshots show example-placement latest -o yaml")]
 pub(super) struct ShowSnapshotArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
+    #[arg(add = ArgumentKind::Targets)]
     placement: String,
     /// Snapshot: its index, or latest
     #[arg(value_name = "SNAPSHOT", default_value = "latest")]
+    #[arg(add = ArgumentKind::Snapshots)]
     index: String,
     /// Show Secret values unmasked
     #[arg(long)]

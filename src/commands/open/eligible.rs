@@ -1,0 +1,65 @@
+//! Which runs a command can do something with: those that it offers where none is named.
+
+use crate::change::states::{RequestedState, StateStep, step};
+use crate::diagnose;
+use crate::report::Verdict;
+use crate::rollout::Rollout;
+
+/// The runs that a command can do something with.
+#[derive(Debug)]
+pub struct RunFilter {
+    pub is: fn(&Rollout<'_>) -> bool,
+    /// What tells them from others, behind "update run".
+    pub that: &'static str,
+}
+
+/// Every run.
+pub const EVERY: RunFilter = RunFilter {
+    is: |_| true,
+    that: "",
+};
+
+/// Runs that are not over.
+pub const ACTIVE: RunFilter = RunFilter {
+    is: |rollout| rollout.is_live(),
+    that: " that are unfinished",
+};
+
+/// Runs that wait for an approval.
+pub const WAITING: RunFilter = RunFilter {
+    is: |rollout| rollout.is_live() && rollout.open_approvals().next().is_some(),
+    that: " that wait for an approval",
+};
+
+/// Runs that can be started.
+pub const STARTABLE: RunFilter = RunFilter {
+    is: |rollout| can(rollout, RequestedState::Start),
+    that: " that can be started",
+};
+
+/// Runs that can be stopped.
+pub const STOPPABLE: RunFilter = RunFilter {
+    is: |rollout| can(rollout, RequestedState::Stop),
+    that: " that can be stopped",
+};
+
+/// Runs that can be resumed.
+pub const RESUMABLE: RunFilter = RunFilter {
+    is: |rollout| can(rollout, RequestedState::Resume),
+    that: " that can be resumed",
+};
+
+/// Runs that can be tried again.
+pub const RETRYABLE: RunFilter = RunFilter {
+    is: |rollout| {
+        matches!(
+            diagnose::verdict(rollout),
+            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
+        )
+    },
+    that: " that failed or are stuck",
+};
+
+fn can(rollout: &Rollout<'_>, wish: RequestedState) -> bool {
+    matches!(step(rollout, wish), StateStep::Write(_))
+}
