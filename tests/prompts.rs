@@ -95,6 +95,46 @@ fn other_commands_choose_too() {
     }
 }
 
+/// What a name is needed for beside runs: placements, strategies, and member clusters.
+#[test]
+fn what_a_command_is_about_is_chosen() {
+    if !has_terminals() {
+        return;
+    }
+    let bundle = "examples/cluster/succeeded.yaml";
+    let plan = "plan --placement example-placement --strategy example-strategy";
+    for (words, lists, said, code) in [
+        ("plan", 2, plan, 0),
+        ("plan --placement example-placement", 1, plan, 0),
+        (
+            "plan --strategy example-strategy",
+            1,
+            "--strategy example-strategy",
+            0,
+        ),
+        ("strategies show", 1, "strategies show example-strategy", 0),
+        ("snapshots show", 1, "snapshots show example-placement", 0),
+        (
+            "trace deployment/none",
+            1,
+            "trace deployment/none --member member1",
+            6,
+        ),
+    ] {
+        let mut words: Vec<_> = words.split(' ').collect();
+        words.extend(["-f", bundle]);
+        let mut terminal = list(&words, 80);
+        for _ in 1..lists {
+            press(&mut terminal, &[ENTER]);
+            terminal.until("Choose a strategy");
+        }
+        press(&mut terminal, &[ENTER]);
+        let (found, shown) = terminal.end();
+        assert!(shown.contains(said), "{words:?}: no {said:?}:\n{shown}");
+        assert!([code, 7].contains(&found), "{words:?}: {found}:\n{shown}");
+    }
+}
+
 #[test]
 fn the_columns_have_titles_and_escape_leaves_nothing_of_the_question() {
     if !has_terminals() {
@@ -214,12 +254,8 @@ fn what_else_is_missing_is_still_said() {
     if !has_terminals() {
         return;
     }
-    // No list has the name of a run to initialize, or what to wait for.
-    for words in [
-        &["init", "--placement", "payments"][..],
-        &["wait"],
-        &["stop", "--all"],
-    ] {
+    // No list has what to wait for.
+    for words in [&["wait"][..], &["stop", "--all"]] {
         let (code, shown) = Terminal::start(&program(words), 80).end();
         assert_eq!(code, 2, "{shown}");
         let required = "required arguments were not provided";

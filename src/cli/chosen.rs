@@ -7,16 +7,15 @@ use clap::{Arg, Command};
 use crate::commands::open::argument::ChosenAtTerminal;
 
 /// The command line with what can be chosen left out.
-pub fn left_out(root: Command) -> Command {
-    let names = root.get_subcommands().map(|it| it.get_name().to_owned());
+pub fn left_out(command: Command) -> Command {
+    let names = command.get_subcommands().map(|it| it.get_name().to_owned());
     let names: Vec<_> = names.collect();
-    names.into_iter().fold(root, |root, name| {
-        root.mut_subcommand(name, |command| {
-            command.mut_args(|arg| match arg.get::<ChosenAtTerminal>() {
-                Some(_) => optional(&arg),
-                None => arg,
-            })
-        })
+    let command = command.mut_args(|arg| match arg.get::<ChosenAtTerminal>() {
+        Some(_) => optional(&arg),
+        None => arg,
+    });
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, left_out)
     })
 }
 

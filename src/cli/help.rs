@@ -52,7 +52,7 @@ pub fn grouped(command: Command, width: usize) -> Command {
 
 /// Writes the commands in help texts in the form by which the program was called, and breaks lines
 /// that are too wide: commands so that they can be copied, the rows of a table below themselves.
-pub fn rewrite(mut command: Command, path: &str, invocation: &Invocation, width: usize) -> Command {
+pub fn rewrite(mut command: Command, invocation: &Invocation, width: usize) -> Command {
     if let Some(text) = command.get_after_help() {
         let text = fit(&invocation.prose(&text.to_string()), width);
         command = command.after_help(text);
@@ -61,14 +61,12 @@ pub fn rewrite(mut command: Command, path: &str, invocation: &Invocation, width:
         let text = invocation.prose(&text.to_string());
         command = command.long_about(text);
     }
-    command = with_short_usage(command, path, width);
     let names: Vec<_> = command
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
         .collect();
     names.into_iter().fold(command, |command, name| {
-        let inner = format!("{path} {name}");
-        command.mut_subcommand(name, |sub| rewrite(sub, &inner, invocation, width))
+        command.mut_subcommand(name, |sub| rewrite(sub, invocation, width))
     })
 }
 
@@ -157,50 +155,6 @@ fn essence(help: &str) -> String {
     }
 }
 
-/// Breaks a usage line that is too wide, which that of a command with several flags that it requires
-/// may be.
-fn with_short_usage(command: Command, path: &str, width: usize) -> Command {
-    let required = command
-        .get_arguments()
-        .filter(|argument| !argument.is_positional() && argument.is_required_set());
-    if required.count() < 2 {
-        return command;
-    }
-    let usage = command.clone().bin_name(path).render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage: ");
-    let arguments = usage.strip_prefix(path).unwrap_or(usage);
-    let mut lines = vec![format!("Usage: {path}")];
-    for part in parts(arguments) {
-        let fits = |line: &&mut String| line.width() + 1 + part.width() <= width;
-        if let Some(line) = lines.last_mut().filter(fits) {
-            line.push(' ');
-            line.push_str(&part);
-        } else {
-            let indent = "Usage: ".len() + path.len() + 1;
-            lines.push(format!("{}{part}", " ".repeat(indent)));
-        }
-    }
-    let text = lines.join("\n");
-    command.override_usage(text.trim_start_matches("Usage: ").to_owned())
-}
-
-/// The words of a usage line, flags with their values.
-fn parts(usage: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    for word in usage.split_whitespace() {
-        match parts.last_mut() {
-            Some(flag)
-                if word.starts_with('<') && flag.starts_with("--") && !flag.contains(' ') =>
-            {
-                flag.push(' ');
-                flag.push_str(word);
-            }
-            _ => parts.push(word.to_owned()),
-        }
-    }
-    parts
-}
-
 /// Breaks the lines that are too wide.
 fn fit(text: &str, width: usize) -> String {
     let mut out = String::new();
@@ -261,7 +215,7 @@ fn copyable(out: &mut String, line: &str, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::fit;
-    use crate::cli::{command, command_for, command_within};
+    use crate::cli::{command_for, command_within};
     use crate::render::invocation::Invocation;
     use unicode_width::UnicodeWidthStr;
 
@@ -280,22 +234,6 @@ mod tests {
         );
         let unbreakable = "Examples:\n  a-word-that-is-far-too-wide-to-be-broken-anywhere";
         assert_eq!(fit(unbreakable, 40), unbreakable);
-    }
-
-    #[test]
-    fn usage_is_broken_between_flags() {
-        let mut command = command(&Invocation::default());
-        command.build();
-        let init = command.find_subcommand_mut("init").unwrap();
-        let usage = init.render_usage().to_string();
-        let lines: Vec<_> = usage.lines().map(str::trim).collect();
-        assert_eq!(
-            lines,
-            [
-                "Usage: kubectl fleet-stage init [OPTIONS] --placement <PLACEMENT>",
-                "--strategy <STRATEGY> <RUN>"
-            ]
-        );
     }
 
     #[test]

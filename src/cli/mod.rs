@@ -205,7 +205,7 @@ pub fn command_for(invocation: &Invocation, width: usize, is_brief: bool) -> cla
     let program = invocation.program();
     let root = Command::augment_subcommands(RootArgs::command());
     let root = if is_brief { help::brief(root) } else { root };
-    let command = help::rewrite(root, &program, invocation, width);
+    let command = help::rewrite(root, invocation, width);
     help::grouped(command, width)
         .bin_name(program)
         .term_width(width)

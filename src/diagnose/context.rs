@@ -205,7 +205,7 @@ impl<'i> DiagnosisContext<'i> {
         }
         let spec = self.run().map(|run| &run.spec);
         let strategy = spec.map_or("STRATEGY", |spec| spec.strategy.as_str());
-        let command = self.command("run").arg("NEW");
+        let command = self.command("run");
         let command = command.flag("--placement", &self.inventory.placement_name);
         let command = command.flag("--strategy", strategy);
         match index {

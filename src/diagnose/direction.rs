@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::DiagnosisContext;
+use super::tried::makes_a_run;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
@@ -94,7 +95,7 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
         }
         _ => return None,
     };
-    let is_new = command.verb() == "retry" || command.operand(0) == Some("NEW");
+    let is_new = command.verb() != "rollback" && makes_a_run(command);
     let is_older = is_new
         && index
             .as_deref()

@@ -53,7 +53,7 @@ pub fn placement_missing(
             ))
             .fix_with(
                 format!("Then create the run in the scope of {}.", there.name),
-                of(there.scope().fleet("run").arg("NEW"), &there.name),
+                of(there.scope().fleet("run"), &there.name),
             );
     }
     if let (true, Some(similar)) = (elsewhere.is_empty(), similar) {
@@ -64,7 +64,7 @@ pub fn placement_missing(
             )
             .fix_with(
                 "Then start a new run that names it: the field is immutable.",
-                of(inventory.scope.fleet("run").arg("NEW"), similar),
+                of(inventory.scope.fleet("run"), similar),
             );
     }
     problem.fix(MAKE_PLACEMENT)

@@ -24,7 +24,7 @@ pub fn new_run(run: &UpdateRun) -> CommandLine {
 
 /// The same with the current content, or with a snapshot that is still to be named.
 pub fn run_from(run: &UpdateRun) -> CommandLine {
-    let command = run.scope().fleet("run").arg("NEW");
+    let command = run.scope().fleet("run");
     command.flag("--from", &run.meta.name)
 }
 

@@ -58,7 +58,7 @@ pub fn strategy_missing(
                 ),
                 match inventory.run.present() {
                     Some(run) => new_run(run).flag("--strategy", similar),
-                    None => of(fleet("run").arg("NEW")),
+                    None => of(fleet("run")),
                 },
             ),
         };

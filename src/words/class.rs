@@ -123,15 +123,9 @@ mod tests {
                 CommandClass::Changes,
             ),
             (fleet("stop").arg("web"), CommandClass::Changes),
+            (fleet("run").flag("--from", "web"), CommandClass::Changes),
             (
-                fleet("run").arg("NEW").flag("--from", "web"),
-                CommandClass::Changes,
-            ),
-            (
-                fleet("run")
-                    .arg("NEW")
-                    .flag("--from", "web")
-                    .switch("--replace"),
+                fleet("run").flag("--from", "web").switch("--replace"),
                 CommandClass::Destroys,
             ),
             (

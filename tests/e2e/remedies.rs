@@ -117,7 +117,7 @@ fn suggested(finding: &Value, strategy: &str) -> Vec<Suggested> {
     let cluster = finding["clusters"][0].as_str().unwrap_or("member1");
     let fill = |word: &Value| -> String {
         match word.as_str().unwrap() {
-            "NEW" | "RUN" => "remedy".to_owned(),
+            "RUN" => "remedy".to_owned(),
             "STRATEGY" => strategy.to_owned(),
             "NAME" => cluster.to_owned(),
             "KEY=VALUE" => "remedy=1".to_owned(),

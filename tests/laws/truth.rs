@@ -66,7 +66,9 @@ impl Told {
             ["fleet-stage", "resume", name] => {
                 run(name)?["spec"]["state"] == "Run" && !before.contains(&"stop")
             }
-            ["fleet-stage", "run", name] => run(name)?["spec"]["state"] == "Run",
+            ["fleet-stage", "run", name] if !command.has_flag("--from") => {
+                run(name)?["spec"]["state"] == "Run"
+            }
             ["fleet-stage", "delete", name] => {
                 run(name)?["metadata"]["deletionTimestamp"].is_string()
             }

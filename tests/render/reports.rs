@@ -194,11 +194,7 @@ pub fn stuck() -> Report {
         ),
         remedy(
             "Mend shop/web on the hub and roll it out with a new run.",
-            Some(
-                CommandLine::fleet("run")
-                    .arg("NEW")
-                    .flag("--from", "example-run"),
-            ),
+            Some(CommandLine::fleet("run").flag("--from", "example-run")),
             Effect::Changes,
         ),
         remedy(

@@ -14,7 +14,7 @@ use crate::kubefleet::Scope;
 use crate::ui::Ui;
 use crate::words::CommandLine;
 pub(in crate::commands) use launches::{
-    MadeOf, RunInputs, made, named_placement, placement, snapshot,
+    MadeOf, member, named_placement, named_strategy, placement, snapshot,
 };
 pub(in crate::commands) use runs::{gates, run, several};
 

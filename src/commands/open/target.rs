@@ -1,6 +1,8 @@
 //! From a word on the command line to the object that is meant.
 
 use crate::commands::open::eligible::{self, RunFilter};
+use std::sync::Arc;
+
 use crate::commands::open::names::{KnownNames, resolve};
 use crate::commands::open::picking;
 use crate::commands::open::reading::{ReadingPlace, SourceReading};
@@ -270,14 +272,19 @@ impl SourceReading {
 
     /// The placement of a run.
     fn placement_of(&mut self, run: &ObjectRef, ui: &mut Ui) -> Result<ObjectRef, Error> {
-        let answer = self.ask(&HubQuery::object(run));
-        let Some(found) = answer.all::<UpdateRun>().next() else {
-            let gap = answer.outcome.gap().unwrap_or_default();
-            return Err(Error::failed(format!("{run} cannot be read: {gap}")));
-        };
-        let placement = found.placement();
+        let placement = self.run(run)?.placement();
         ui.status(&format!("{run} is on {placement}"));
         Ok(placement)
+    }
+
+    /// A run as it stands.
+    pub(in crate::commands) fn run(&mut self, run: &ObjectRef) -> Result<Arc<UpdateRun>, Error> {
+        let answer = self.ask(&HubQuery::object(run));
+        let found = answer.all::<UpdateRun>().next().cloned();
+        found.ok_or_else(|| {
+            let gap = answer.outcome.gap().unwrap_or_default();
+            Error::failed(format!("{run} cannot be read: {gap}"))
+        })
     }
 
     /// The object that the value of a flag means.

@@ -3,19 +3,17 @@
 use clap::Args;
 
 use crate::change::guard::AcceptedRisks;
-use crate::change::preview::Preview;
 use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::names;
-use crate::commands::open::picking::{self, MadeOf, RunInputs};
+use crate::commands::open::eligible;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::launching::{RunLaunch, launch};
+use crate::commands::operate::launching::{
+    NewRunName, RunLaunch, RunSource, launch, unique_suffix,
+};
 use crate::commands::operate::operation::operate;
 use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::tolerant::UnknownFields;
-use crate::kubefleet::{Concept, Scope};
 
 /// Create an update run without starting it
 ///
@@ -28,7 +26,8 @@ use crate::kubefleet::{Concept, Scope};
     kubectl fleet-stage init example-run --placement example-placement --strategy example-strategy\n  \
     kubectl fleet-stage init example-run --placement web-app --strategy rings -n my-app-namespace\n  \
     kubectl fleet-stage init example-run --placement example-placement \
-    --strategy example-strategy --snapshot 3 --dry-run -o yaml\n\n\
+    --strategy example-strategy --snapshot 3 --dry-run -o yaml\n  \
+    kubectl fleet-stage init example-run-2 --from example-run\n\n\
     Exit codes:\n  \
     0  initialized\n  \
     1  refused, or the name belongs to another or a finished run\n  \
@@ -36,19 +35,23 @@ use crate::kubefleet::{Concept, Scope};
     5  not initialized in time\n  \
     7  forbidden, or a check could not read what it needs")]
 pub struct InitArgs {
-    /// Name of the new run
+    /// Name of the new run [default: a generated name]
     #[arg(value_name = "RUN")]
-    run: String,
+    run: Option<String>,
     /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen
     /// from a list]
-    #[arg(long, value_name = "PLACEMENT", required = true)]
+    #[arg(long, value_name = "PLACEMENT", required_unless_present = "from")]
     #[arg(add = ArgumentKind::Placements, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Update strategy, which defines stages, order, and gates [default: at a terminal, chosen from a
     /// list]
-    #[arg(long, value_name = "STRATEGY", required = true)]
+    #[arg(long, value_name = "STRATEGY", required_unless_present = "from")]
     #[arg(add = ArgumentKind::Strategies, add = ChosenAtTerminal)]
     strategy: Option<String>,
+    /// Create the run with the placement and strategy of this run
+    #[arg(long, value_name = "RUN", conflicts_with = "placement")]
+    #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
+    from: Option<String>,
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
     #[arg(add = ArgumentKind::Snapshots)]
@@ -65,30 +68,29 @@ pub struct InitArgs {
 
 /// Makes a run.
 pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let scope = Scope::of_namespace(session.global.namespace.as_deref().unwrap_or_default());
-    let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
-    let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
-    let wanted = |made: &RunInputs| {
-        Ok(RunLaunch {
-            run: run.clone(),
-            placement: made.placement.clone(),
-            strategy: made.strategy.clone(),
-            snapshot: args.snapshot.clone(),
-            start: false,
-            accepted: AcceptedRisks {
+    let (global, suffix) = (session.global, unique_suffix(session));
+    operate("init", &args.writing, session, |op| {
+        let named = NewRunName {
+            word: args.run.as_deref(),
+            base: args.placement.as_deref().or(args.from.as_deref()),
+            suffix: &suffix,
+        };
+        let namespace = global.namespace.as_deref();
+        let given = (args.placement.as_deref(), args.strategy.as_deref());
+        let source = RunSource::new(named, given, args.from.as_deref(), namespace, op)?;
+        let mut wanted = |reading: &mut SourceReading| {
+            let accepted = AcceptedRisks {
                 // Nothing goes back before it is started.
                 older: true,
                 unseen: args.allow_unseen,
-            },
-            preview: Preview::default(),
-            question: None,
-            first: Vec::new(),
-            unknown: UnknownFields::new(),
-            diff: args.diff,
-        })
-    };
-    operate("init", &args.writing, session, |op| {
-        let made = picking::made(&run, given, op.reading, op.ui)?;
-        launch(&mut |_: &mut SourceReading| wanted(&made), op)
+            };
+            Ok(RunLaunch {
+                snapshot: args.snapshot.clone(),
+                start: false,
+                diff: args.diff,
+                ..source.launch(accepted, false, reading)?
+            })
+        };
+        launch(&mut wanted, op)
     })
 }

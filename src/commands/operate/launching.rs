@@ -4,6 +4,7 @@ mod content;
 mod existing;
 mod making;
 mod shown;
+mod source;
 mod start;
 mod wanted;
 
@@ -14,6 +15,7 @@ use crate::commands::operate::operation::Operation;
 use crate::error::Error;
 use crate::exit::Exit;
 use shown::LaunchOffer;
+pub(in crate::commands) use source::{NewRunName, RunSource};
 pub(in crate::commands) use start::start;
 pub(in crate::commands) use wanted::{LaunchPreparation, LaunchRisks, RunLaunch};
 

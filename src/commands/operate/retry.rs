@@ -24,7 +24,7 @@ use crate::words::Hint;
 /// Try a failed or stuck update run again
 ///
 /// Deletes the run and starts a new one with the same placement, strategy, and snapshot. It is the
-/// same as `run NEW --from RUN --replace --snapshot N`, with the name filled in: example-run-2 after
+/// same as `run --from RUN --replace --snapshot N`, with the next name: example-run-2 after
 /// example-run-1. Fix the cause first; `diagnose` says what it is. The preview shows what is deleted
 /// and what the new run does.
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ fn again(
     let inventory = reading.overview(old)?;
     let rollout = rollout_of(&inventory, old)?;
     may_retry(&rollout)?;
-    let mut launch = RunLaunch::again(&rollout, new, true, args.risks);
+    let mut launch = RunLaunch::again(&rollout, new, true, args.risks.into());
     launch.diff = args.diff;
     let asked = &rollout.run.spec.snapshot_index;
     let index = &rollout.run.status.snapshot_index;

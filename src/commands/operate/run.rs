@@ -3,23 +3,18 @@
 use clap::Args;
 
 use crate::change::guard::AcceptedRisks;
-use crate::change::names as generated;
-use crate::change::preview::Preview;
 use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::eligible;
 use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::names;
-use crate::commands::open::picking::{self, MadeOf};
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch, start, unique_suffix};
+use crate::commands::operate::launching::{
+    LaunchRisks, NewRunName, RunLaunch, RunSource, launch, start, unique_suffix,
+};
 use crate::commands::operate::operation::{Operation, ThisRun, operate};
-use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::tolerant::UnknownFields;
-use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::words::{CommandLine, Hint};
 
 /// Start an update run, or create and start a new one
@@ -114,44 +109,25 @@ fn act(
         };
         return start(&this, accepted, None, op);
     };
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let run = if let Some(word) = word {
-        names::of_one(word, Concept::UpdateRun, &scope)?
-    } else {
-        let base = args.placement.as_deref().or(args.from.as_deref());
-        let base = base.unwrap_or("run");
-        let base = base.split_once('/').map_or(base, |(_, name)| name);
-        scope.object(Concept::UpdateRun, &generated::generate(base, &[&suffix]))
+    let named = NewRunName {
+        word,
+        base: args.placement.as_deref().or(args.from.as_deref()),
+        suffix: &suffix,
     };
-    if let Some(from) = &args.from {
-        let old =
-            op.reading
-                .target_of_flag(("--from", from), namespace, Concept::UpdateRun, op.ui)?;
-        if old == run && !args.replace {
-            return Err(Error::usage(format!(
-                "the new run cannot have the name {} while the old run exists",
-                old.name
-            ))
-            .hint("choose another name, or delete the old run first with --replace"));
-        }
-        let mut wanted = |reading: &mut SourceReading| again(&old, &run, args, reading);
-        return launch(&mut wanted, op);
+    let given = (args.placement.as_deref(), args.strategy.as_deref());
+    let source = RunSource::new(named, given, args.from.as_deref(), namespace, op)?;
+    if let Some(old) = source.replaces_itself(args.replace) {
+        return Err(Error::usage(format!(
+            "the new run cannot have the name {} while the old run exists",
+            old.name
+        ))
+        .hint("choose another name, or delete the old run first with --replace"));
     }
-    let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
-    let made = picking::made(&run, given, op.reading, op.ui)?;
-    let mut wanted = |_: &mut SourceReading| {
+    let mut wanted = |reading: &mut SourceReading| {
         Ok(RunLaunch {
-            run: run.clone(),
-            placement: made.placement.clone(),
-            strategy: made.strategy.clone(),
             snapshot: args.snapshot.clone(),
-            start: true,
-            accepted,
-            preview: Preview::default(),
-            question: None,
-            first: Vec::new(),
-            unknown: UnknownFields::new(),
             diff: args.diff,
+            ..source.launch(accepted, args.replace, reading)?
         })
     };
     launch(&mut wanted, op)
@@ -174,22 +150,4 @@ fn nothing_to_start(error: Error, word: Option<&str>, namespace: Option<&str>) -
         .flag("--strategy", "STRATEGY");
     let hint = Hint::new("to create a new run:").command(made_of);
     error.also(hint.command(run.flag("--from", "RUN")))
-}
-
-/// A new run with the placement and strategy of an old one.
-fn again(
-    old: &ObjectRef,
-    run: &ObjectRef,
-    args: &RunArgs,
-    reading: &mut SourceReading,
-) -> Result<RunLaunch, Error> {
-    let inventory = reading.overview(old)?;
-    let rollout = rollout_of(&inventory, old)?;
-    let mut launch = RunLaunch::again(&rollout, run, args.replace, args.risks);
-    launch.snapshot.clone_from(&args.snapshot);
-    launch.diff = args.diff;
-    if let Some(strategy) = &args.strategy {
-        launch.strategy.clone_from(strategy);
-    }
-    Ok(launch)
 }

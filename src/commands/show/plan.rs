@@ -9,15 +9,18 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::eligible;
 use crate::commands::open::manifests::{KEEP, RenderMaterial, WorkQuery};
+use crate::commands::open::picking::MadeOf;
 use crate::commands::open::planning::{self, PlanWithInputs, PlannedRun, StrategyChoice};
-use crate::commands::open::reading::InputArgs;
+use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
 use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::plan::Plan;
 use diff::VersionDiff;
 
@@ -34,6 +37,7 @@ use diff::VersionDiff;
     kubectl fleet-stage plan --placement example-placement --strategy example-strategy\n  \
     kubectl fleet-stage plan --placement example-placement --strategy example-strategy \
     --snapshot 1 --diff\n  \
+    kubectl fleet-stage plan --from example-run\n  \
     kubectl fleet-stage plan --placement example-placement --strategy-file strategy.yaml\n  \
     kubectl fleet-stage plan --placement web-app --strategy team-a-strategy -n my-app-namespace\n\n\
     Exit codes, the same in every format:\n  \
@@ -42,17 +46,21 @@ use diff::VersionDiff;
     7  unknown, because too little could be read")]
 pub struct PlanArgs {
     /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME
-    #[arg(long, value_name = "PLACEMENT")]
-    #[arg(add = ArgumentKind::Placements)]
-    placement: String,
+    #[arg(long, value_name = "PLACEMENT", required_unless_present = "from")]
+    #[arg(add = ArgumentKind::Placements, add = ChosenAtTerminal)]
+    placement: Option<String>,
     /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
     #[arg(
         long,
         value_name = "STRATEGY",
-        required_unless_present = "strategy_file"
+        required_unless_present_any = ["strategy_file", "from"]
     )]
-    #[arg(add = ArgumentKind::Strategies)]
+    #[arg(add = ArgumentKind::Strategies, add = ChosenAtTerminal)]
     strategy: Option<String>,
+    /// Plan a run with the placement and strategy of this run
+    #[arg(long, value_name = "RUN", conflicts_with = "placement")]
+    #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
+    from: Option<String>,
     /// Read the strategy from a file or standard input (-), and check it against the API's rules;
     /// --strategy selects one of several
     #[arg(long, value_name = "PATH")]
@@ -88,15 +96,46 @@ pub struct PlanView {
     diffs: Option<Vec<VersionDiff>>,
 }
 
+/// The placement, and the name of the strategy where one was given.
+fn inputs(
+    args: &PlanArgs,
+    reading: &mut SourceReading,
+    session: &mut Session<'_>,
+) -> Result<(ObjectRef, Option<String>), Error> {
+    let namespace = session.global.namespace.as_deref();
+    let ui = &mut *session.ui;
+    let (placement, own) = match (&args.placement, &args.from) {
+        (Some(word), _) => {
+            let named = planning::placement(reading, word, namespace, ui)?;
+            (Some(named), None)
+        }
+        (None, Some(word)) => {
+            let from = ("--from", word.as_str());
+            let old = reading.target_of_flag(from, namespace, Concept::UpdateRun, ui)?;
+            let run = reading.run(&old)?;
+            (Some(run.placement()), Some(run.spec.strategy.clone()))
+        }
+        (None, None) => (None, None),
+    };
+    let scope = placement.as_ref().map_or_else(
+        || Scope::of_namespace(namespace.unwrap_or_default()),
+        ObjectRef::scope,
+    );
+    let named = args.strategy.as_deref();
+    let named = named.map(|word| planning::strategy(word, &scope));
+    let has_strategy = args.strategy_file.is_some();
+    let given = MadeOf {
+        placement,
+        strategy: named.transpose()?.or(own.filter(|_| !has_strategy)),
+        has_strategy,
+    };
+    given.completed(scope.fleet("plan"), namespace, reading, ui)
+}
+
 pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open_keeping(KEEP, &args.input, "plan --placement")?;
-    let namespace = session.global.namespace.as_deref();
-    let placement = planning::placement(&mut reading, &args.placement, namespace, session.ui)?;
+    let (placement, named) = inputs(args, &mut reading, session)?;
     let scope = placement.scope();
-    let named = match &args.strategy {
-        Some(word) => Some(planning::strategy(word, &scope)?),
-        None => None,
-    };
     let strategy = match (&args.strategy_file, named) {
         (Some(path), named) => {
             let limits = args.input.limits();

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::open::picking;
 use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs::{self, ReadDepth};
 use crate::commands::open::selection::ListReach;
@@ -64,9 +65,9 @@ enum StrategiesAction {
     kubectl fleet-stage strategies show sus/team-a-strategy -n my-app-namespace")]
 struct ShowStrategyArgs {
     /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
-    #[arg(value_name = "STRATEGY")]
-    #[arg(add = ArgumentKind::Strategies)]
-    strategy: String,
+    #[arg(required = true, value_name = "STRATEGY")]
+    #[arg(add = ArgumentKind::Strategies, add = ChosenAtTerminal)]
+    strategy: Option<String>,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -173,12 +174,11 @@ fn show(
     let output = show.output.or(&args.output);
     let mut reading = session.open(&input, "strategies show")?;
     let namespace = session.global.namespace.as_deref();
-    let target = reading.target_of(
-        Some(&show.strategy),
-        namespace,
-        &[Concept::Strategy],
-        session.ui,
-    )?;
+    let ui = &mut *session.ui;
+    let target = match show.strategy.as_deref() {
+        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Strategy], ui)?,
+        None => picking::named_strategy(namespace, &mut reading, ui)?,
+    };
     let found = FoundStrategies::one(&mut reading, &target)?;
     runs::warn(&found.gaps, session.ui);
     let Some(item) = found.items().pop() else {

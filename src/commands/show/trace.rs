@@ -14,9 +14,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around::NeighborQueries;
 use crate::commands::open::members::MemberAccess;
+use crate::commands::open::picking;
 use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
@@ -36,6 +37,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
 use crate::rollout::{GateFacts, rollout_started};
+use crate::words::CommandLine;
 use lost::LostAt;
 use overrides::NamedOverrides;
 use there::{AppliedRecords, InMember};
@@ -69,7 +71,7 @@ pub struct TraceArgs {
         value_name = "CLUSTER",
         required_unless_present = "member_context"
     )]
-    #[arg(add = ArgumentKind::Clusters)]
+    #[arg(add = ArgumentKind::Clusters, add = ChosenAtTerminal)]
     member: Option<String>,
     /// Start from the member cluster that this kubeconfig context leads to [default: its context in
     /// the settings file]
@@ -164,7 +166,18 @@ struct AppliedBy {
 /// Traces.
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
-    let way = (args.member.as_deref(), args.member_context.as_deref());
+    let mut member = args.member.clone();
+    if member.is_none() && args.member_context.is_none() {
+        if !session.ui.offers_choices() {
+            return Err(Error::usage("--member or --member-context is required"));
+        }
+        let mut reading = session.open(&args.input, "trace")?;
+        let command = CommandLine::fleet("trace").arg(&args.object);
+        let command = command.namespace(session.global.namespace.as_deref().unwrap_or_default());
+        member = Some(picking::member(command, &mut reading, session.ui)?);
+    }
+    let member = member.as_deref();
+    let way = (member, args.member_context.as_deref());
     let (mut entrance, context) = if args.input.files.is_empty() {
         MemberAccess::of_one(session, way)?
     } else {
@@ -174,10 +187,9 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     entrance.enter(&mut reading);
     let ui = &mut *session.ui;
     let mut gaps = Vec::new();
-    let member = args.member.as_deref();
     let records =
         context.and_then(|context| AppliedRecords::read(&mut reading, context.as_deref(), member));
-    let records = match (records, &args.member) {
+    let records = match (records, member) {
         (Ok(records), _) => records,
         (Err(closed), None) => return Err(Error::failed(closed.why())),
         (Err(closed), Some(member)) => {
@@ -185,13 +197,13 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
                 what: "objects in the member cluster".to_owned(),
                 why: closed.why().to_owned(),
                 subject: None,
-                clusters: vec![member.clone()],
+                clusters: vec![member.to_owned()],
             });
             None
         }
     };
-    let cluster = match (&args.member, &records) {
-        (Some(member), _) => member.clone(),
+    let cluster = match (member, &records) {
+        (Some(member), _) => member.to_owned(),
         (None, Some(records)) => records.cluster()?,
         (None, None) => return Err(Error::usage("--member or --member-context is required")),
     };

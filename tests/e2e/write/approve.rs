@@ -298,7 +298,7 @@ fn what_a_run_ends_before_opens_nothing() {
             .says(&format!("although KubeFleet aborts {name}?"));
         assert!(condition(&scene.asked(&request), "Approved").is_null());
         let did = scene.does(&["approve", &request, "--yes"]);
-        did.ends(0).says("when it is resumed").says("FS201");
+        did.ends(0).says("as soon as it is resumed").says("FS201");
         assert!(!did.ran.err.contains("takes effect"), "{}", did.ran.err);
     });
 }

@@ -134,6 +134,29 @@ fn a_run_after_another() {
             before["spec"]["placementName"],
             after["spec"]["placementName"]
         );
+        // The same for one that is not started, and for a plan; a name is made where none is given.
+        let third = format!("{name}-3");
+        scene
+            .does(&["plan", "--from", &second])
+            .ends(0)
+            .answers(name);
+        scene
+            .does(&["init", &third, "--from", &second, "--yes"])
+            .ends(0);
+        let made = scene.seen_run(&third).unwrap();
+        assert_eq!(made["spec"]["state"], "Initialize");
+        assert_eq!(
+            made["spec"]["placementName"],
+            after["spec"]["placementName"]
+        );
+        assert_eq!(
+            made["spec"]["stagedRolloutStrategyName"],
+            after["spec"]["stagedRolloutStrategyName"]
+        );
+        scene
+            .does(&["init", "--from", &second, "--dry-run=client", "-o", "name"])
+            .ends(0)
+            .answers(&format!("/{second}-"));
     });
 }
 

@@ -34,7 +34,7 @@ fn what_cannot_be_says_why() {
                 .does(&[verb, name])
                 .ends(1)
                 .says("has succeeded: a finished run cannot be")
-                .says("run NEW --from");
+                .says("run --from");
         }
         for verb in ["run", "stop", "resume", "delete"] {
             scene.does(&[verb, "nothing-of-it"]).ends(6);

@@ -13,11 +13,11 @@ use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
-use crate::inventory::source::ObjectSource;
-use crate::inventory::source::all_of;
+use crate::inventory::source::{HubQuery, ObjectSource, all_of};
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::render::table::{Column, Table};
 use crate::report::Verdict;
 use crate::rollout::rollback;
@@ -120,10 +120,53 @@ fn strategy(scope: &Scope, reading: &mut SourceReading, ui: &mut Ui) -> Result<S
     candidates.one("Choose a strategy", 0, reading, ui)
 }
 
+/// Lets the user choose a strategy, and says it as the command's only name.
+pub(in crate::commands) fn named_strategy(
+    namespace: Option<&str>,
+    reading: &mut SourceReading,
+    ui: &mut Ui,
+) -> Result<ObjectRef, Error> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let chosen = strategy(&scope, reading, ui)?;
+    let object = scope.object(Concept::Strategy, &chosen);
+    say(object.fleet(reading.command()), reading, ui);
+    Ok(object)
+}
+
+/// Lets the user choose a member cluster, by its name.
+pub(in crate::commands) fn member(
+    command: CommandLine,
+    reading: &mut SourceReading,
+    ui: &mut Ui,
+) -> Result<String, Error> {
+    let queries = [HubQuery::all(Kind::MemberCluster, "")];
+    let answers = reading.answer(&queries);
+    reading.listed(&queries, &answers)?;
+    let members: Vec<_> = all_of::<MemberCluster>(&answers).collect();
+    let table = Table::of(&members)
+        .column(Column::name("CLUSTER"), |it| &it.meta.name)
+        .column(Column::new("AGE").spare(0), |it| {
+            age(it.meta.created, reading.now)
+        })
+        .table();
+    let names = members.iter().map(|it| it.meta.name.clone()).collect();
+    let candidates = CandidateRows::new(table, names);
+    if candidates.len() == 0 {
+        let place = reading.place();
+        return Err(Error::failed(format!("{place} has no member clusters")));
+    }
+    let chosen = candidates.one("Choose a member cluster", 0, reading, ui)?;
+    say(command.flag("--member", &chosen), reading, ui);
+    Ok(chosen)
+}
+
 /// What a command line says a new run is made of.
 pub(in crate::commands) struct MadeOf {
-    placement: Option<ObjectRef>,
-    strategy: Option<String>,
+    pub placement: Option<ObjectRef>,
+    /// The strategy's name.
+    pub strategy: Option<String>,
+    /// Whether the strategy is read from somewhere else.
+    pub has_strategy: bool,
 }
 
 impl MadeOf {
@@ -140,60 +183,41 @@ impl MadeOf {
         Ok(Self {
             placement: meant(placement, Concept::Placement)?,
             strategy: meant(strategy, Concept::Strategy)?.map(|strategy| strategy.name),
+            has_strategy: false,
         })
     }
-}
 
-/// What a new run is made of.
-pub(in crate::commands) struct RunInputs {
-    pub placement: ObjectRef,
-    /// The strategy's name.
-    pub strategy: String,
-}
-
-/// The placement and the strategy of a new run; of these the user chooses what was not given.
-pub(in crate::commands) fn made(
-    run: &ObjectRef,
-    given: MadeOf,
-    reading: &mut SourceReading,
-    ui: &mut Ui,
-) -> Result<RunInputs, Error> {
-    let scope = run.scope();
-    let (placement, strategy) = match (given.placement, given.strategy) {
-        (Some(placement), Some(strategy)) => {
-            return Ok(RunInputs {
-                placement,
-                strategy,
-            });
-        }
-        given if !ui.offers_choices() => {
-            let missing = if given.0.is_none() {
-                "--placement"
-            } else {
-                "--strategy"
-            };
-            return Err(Error::usage(format!("{missing} is missing")));
-        }
-        given => given,
-    };
-    let namespace = (!scope.is_cluster()).then(|| scope.namespace());
-    let placement = match placement {
-        Some(placement) => placement,
-        None => self::placement(namespace, reading, ui)?,
-    };
-    let strategy = match strategy {
-        Some(strategy) => strategy,
-        None => self::strategy(&scope, reading, ui)?,
-    };
-    let said = run
-        .fleet(reading.command())
-        .flag("--placement", &placement.name)
-        .flag("--strategy", &strategy);
-    say(said, reading, ui);
-    Ok(RunInputs {
-        placement,
-        strategy,
-    })
+    /// The placement, and the name of the strategy unless it is read from somewhere else; of these the
+    /// user chooses what was not given. `command` is what then names them.
+    pub(in crate::commands) fn completed(
+        self,
+        command: CommandLine,
+        namespace: Option<&str>,
+        reading: &mut SourceReading,
+        ui: &mut Ui,
+    ) -> Result<(ObjectRef, Option<String>), Error> {
+        let needs_strategy = self.strategy.is_none() && !self.has_strategy;
+        let placement = match self.placement {
+            Some(placement) if !needs_strategy => return Ok((placement, self.strategy)),
+            None if !ui.offers_choices() => return Err(Error::usage("--placement is missing")),
+            Some(_) if !ui.offers_choices() => return Err(Error::usage("--strategy is missing")),
+            Some(placement) => placement,
+            None => placement(namespace, reading, ui)?,
+        };
+        let strategy = if needs_strategy {
+            Some(strategy(&placement.scope(), reading, ui)?)
+        } else {
+            self.strategy
+        };
+        let command = command.namespace(&placement.namespace);
+        let said = command.flag("--placement", &placement.name);
+        let said = match &strategy {
+            Some(strategy) => said.flag("--strategy", strategy),
+            None => said,
+        };
+        say(said, reading, ui);
+        Ok((placement, strategy))
+    }
 }
 
 /// Lets the user choose the snapshot that a placement goes back to, by its index.

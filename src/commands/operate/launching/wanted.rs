@@ -80,7 +80,7 @@ impl RunLaunch {
         old: &Rollout<'_>,
         run: &ObjectRef,
         replace: bool,
-        risks: LaunchRisks,
+        accepted: AcceptedRisks,
     ) -> Self {
         let spec = &old.run.spec;
         let mut launch = Self {
@@ -89,7 +89,7 @@ impl RunLaunch {
             strategy: spec.strategy.clone(),
             snapshot: None,
             start: true,
-            accepted: risks.into(),
+            accepted,
             preview: Preview::default(),
             question: None,
             first: Vec::new(),

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::show::texts;
 use super::{SnapshotsArgs, around, find, open, warn};
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
@@ -40,8 +40,9 @@ use crate::words::enumerate;
     kubectl fleet-stage snapshots diff example-placement 1 2 --exit-code > /dev/null")]
 pub(super) struct DiffArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
-    #[arg(add = ArgumentKind::Targets)]
-    placement: String,
+    #[arg(required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
+    placement: Option<String>,
     /// First snapshot: its index, or latest [default: the one before the second]
     #[arg(value_name = "FROM")]
     #[arg(add = ArgumentKind::Snapshots)]
@@ -123,7 +124,7 @@ pub(super) fn run(
 ) -> Result<Exit, Error> {
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
-    let (mut reading, target) = open(Some(&args.placement), &input, "snapshots diff", session)?;
+    let (mut reading, target) = open(args.placement.as_deref(), &input, "snapshots diff", session)?;
     let around = around::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let to = find(&versions, &args.to, &target)?;

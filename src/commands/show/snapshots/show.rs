@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{SnapshotsArgs, around, bytes, find, open, warn};
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around::PlacementObjects;
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
@@ -31,8 +31,9 @@ use crate::words::count;
     kubectl fleet-stage snapshots show example-placement latest -o yaml")]
 pub(super) struct ShowSnapshotArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
-    #[arg(add = ArgumentKind::Targets)]
-    placement: String,
+    #[arg(required = true)]
+    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
+    placement: Option<String>,
     /// Snapshot: its index, or latest
     #[arg(value_name = "SNAPSHOT", default_value = "latest")]
     #[arg(add = ArgumentKind::Snapshots)]
@@ -88,7 +89,7 @@ pub(super) fn run(
 ) -> Result<Exit, Error> {
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
-    let (mut reading, target) = open(Some(&args.placement), &input, "snapshots show", session)?;
+    let (mut reading, target) = open(args.placement.as_deref(), &input, "snapshots show", session)?;
     let around = around::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let version = find(&versions, &args.index, &target)?;

@@ -152,13 +152,9 @@ fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     let (plan, run) = (cx.plan_command(), cx.new_run_command());
     let named = |verb: &'static str| {
-        let command = cx.command(verb);
-        let command = if verb == "run" {
-            command.arg("NEW")
-        } else {
-            command
-        };
-        let command = command.flag("--placement", &inventory.placement_name);
+        let command = cx
+            .command(verb)
+            .flag("--placement", &inventory.placement_name);
         command.flag("--strategy", "STRATEGY")
     };
     Some(

@@ -1,0 +1,127 @@
+//! What a new run is called and made of: a placement and a strategy, or another run.
+
+use super::wanted::RunLaunch;
+use crate::change::guard::AcceptedRisks;
+use crate::change::names as generated;
+use crate::change::preview::Preview;
+use crate::commands::open::names;
+use crate::commands::open::picking::MadeOf;
+use crate::commands::open::reading::SourceReading;
+use crate::commands::operate::operation::Operation;
+use crate::commands::operate::steering::rollout_of;
+use crate::error::Error;
+use crate::kubefleet::tolerant::UnknownFields;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
+
+/// What a new run is called.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct NewRunName<'n> {
+    /// The name that was given.
+    pub word: Option<&'n str>,
+    /// What a generated name begins with.
+    pub base: Option<&'n str>,
+    /// What makes a generated name unique.
+    pub suffix: &'n str,
+}
+
+impl NewRunName<'_> {
+    fn object(&self, scope: &Scope) -> Result<ObjectRef, Error> {
+        if let Some(word) = self.word {
+            return names::of_one(word, Concept::UpdateRun, scope);
+        }
+        let base = self.base.unwrap_or("run");
+        let base = base.split_once('/').map_or(base, |(_, name)| name);
+        let name = generated::generate(base, &[self.suffix]);
+        Ok(scope.object(Concept::UpdateRun, &name))
+    }
+}
+
+/// What a new run is made of.
+pub(in crate::commands) struct RunSource {
+    run: ObjectRef,
+    of: RunOrigin,
+}
+
+enum RunOrigin {
+    Inputs {
+        placement: ObjectRef,
+        strategy: String,
+    },
+    /// The placement and strategy of a run, or another strategy.
+    Run(ObjectRef, Option<String>),
+}
+
+impl RunSource {
+    /// What the words of a command line mean; at a terminal, what is missing is chosen.
+    pub(in crate::commands) fn new(
+        named: NewRunName<'_>,
+        (placement, strategy): (Option<&str>, Option<&str>),
+        from: Option<&str>,
+        namespace: Option<&str>,
+        op: &mut Operation<'_>,
+    ) -> Result<Self, Error> {
+        let scope = Scope::of_namespace(namespace.unwrap_or_default());
+        let run = named.object(&scope)?;
+        let given = MadeOf::new(placement, strategy, &scope)?;
+        let of = if let Some(from) = from {
+            let from = ("--from", from);
+            let old = op
+                .reading
+                .target_of_flag(from, namespace, Concept::UpdateRun, op.ui)?;
+            RunOrigin::Run(old, given.strategy)
+        } else {
+            let command = run.fleet(op.reading.command());
+            let (placement, strategy) = given.completed(command, namespace, op.reading, op.ui)?;
+            let strategy = strategy.ok_or_else(|| Error::usage("--strategy is missing"))?;
+            RunOrigin::Inputs {
+                placement,
+                strategy,
+            }
+        };
+        Ok(Self { run, of })
+    }
+
+    /// The run that it is made of, where it would have to go first.
+    pub(in crate::commands) fn replaces_itself(&self, replace: bool) -> Option<&ObjectRef> {
+        match &self.of {
+            RunOrigin::Run(old, _) if *old == self.run && !replace => Some(old),
+            _ => None,
+        }
+    }
+
+    /// The run that is to be made, and started.
+    pub(in crate::commands) fn launch(
+        &self,
+        accepted: AcceptedRisks,
+        replace: bool,
+        reading: &mut SourceReading,
+    ) -> Result<RunLaunch, Error> {
+        Ok(match &self.of {
+            RunOrigin::Inputs {
+                placement,
+                strategy,
+            } => RunLaunch {
+                run: self.run.clone(),
+                placement: placement.clone(),
+                strategy: strategy.clone(),
+                snapshot: None,
+                start: true,
+                accepted,
+                preview: Preview::default(),
+                question: None,
+                first: Vec::new(),
+                unknown: UnknownFields::new(),
+                diff: false,
+            },
+            RunOrigin::Run(old, strategy) => {
+                let inventory = reading.overview(old)?;
+                let rollout = rollout_of(&inventory, old)?;
+                let mut launch = RunLaunch::again(&rollout, &self.run, replace, accepted);
+                if let Some(strategy) = strategy {
+                    launch.strategy.clone_from(strategy);
+                }
+                launch
+            }
+        })
+    }
+}
