@@ -56,6 +56,17 @@ impl Told {
         })
     }
 
+    /// Whether a request is approved for its generation.
+    fn is_approved(&self, name: &str) -> Option<bool> {
+        let request = self.find("ApprovalRequest", name)?;
+        let conditions = request["status"]["conditions"].as_array()?;
+        Some(conditions.iter().any(|it| {
+            it["type"] == "Approved"
+                && it["status"] == "True"
+                && it["observedGeneration"] == request["metadata"]["generation"]
+        }))
+    }
+
     /// What of a command is so already.
     fn is_done(&self, command: &CommandLine, before: &[&str]) -> Option<String> {
         let words = operands(command);
@@ -72,15 +83,7 @@ impl Told {
             ["fleet-stage", "delete", name] => {
                 run(name)?["metadata"]["deletionTimestamp"].is_string()
             }
-            ["fleet-stage", "approve", name] => {
-                let request = self.find("ApprovalRequest", name)?;
-                let conditions = request["status"]["conditions"].as_array()?;
-                conditions.iter().any(|it| {
-                    it["type"] == "Approved"
-                        && it["status"] == "True"
-                        && it["observedGeneration"] == request["metadata"]["generation"]
-                })
-            }
+            ["fleet-stage", "approve", name] => self.is_approved(name)?,
             ["label", "memberclusters", rest @ ..] => {
                 let (key, value) = rest.last()?.split_once('=')?;
                 let has = |name: &&str| {

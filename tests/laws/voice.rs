@@ -88,9 +88,18 @@ fn other(status: &Status, report: &Report) -> Option<String> {
         .map(|ends| format!("next is {next}, and {} ends the run", ends.code))
 }
 
+/// An approval that a status tells of, and whether it counts.
+fn told_approval(status: &Status, inventory: &Inventory) -> Option<bool> {
+    let (before, _) = status.summary.split_once(" is approved;")?;
+    let name = before.rsplit(' ').next().unwrap_or_default();
+    let request = inventory.approval(name);
+    Some(request.present().is_some_and(|request| request.counts()))
+}
+
 #[test]
 fn status_and_diagnose_say_the_same() {
     let mut wrong = Vec::new();
+    let mut approvals = 0;
     for path in fixtures() {
         let Some((mut bundle, reports)) = read_with_reports(&path) else {
             continue;
@@ -101,10 +110,15 @@ fn status_and_diagnose_say_the_same() {
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);
+            let approval = told_approval(&status, &inventory);
+            approvals += usize::from(approval.is_some());
             let why = other(&status, &report);
+            let claims = (approval == Some(false)).then(|| status.summary.clone());
+            let why = why.into_iter().chain(claims);
             wrong.extend(why.map(|why| format!("{}: {target}: {why}", path.display())));
         }
     }
+    assert!(approvals > 3, "{approvals}");
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

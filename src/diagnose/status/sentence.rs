@@ -4,7 +4,9 @@ use jiff::Timestamp;
 
 use crate::diagnose::context::DiagnosisContext;
 use crate::diagnose::outlook::aborts_when;
+use crate::diagnose::verdict::needs_a_person;
 use crate::diagnose::{back, gate, resting, rules, state};
+use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
@@ -170,10 +172,20 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
         ));
     }
     let stage = rollout.current_stage()?;
-    if let Some(gate) = rollout.open_approvals().next() {
+    let mut approvals = rollout.open_approvals();
+    if let Some(gate) = approvals.find(|gate| !needs_a_person(gate)) {
+        let name = &gate.task.approval_request;
+        let request = gate.own_request();
+        return Some(if request.is_some_and(ApprovalRequest::is_accepted) {
+            format!("{name} is accepted; the run continues at the controller's next check.")
+        } else {
+            format!("{name} is approved; the controller accepts it at its next check.")
+        });
+    }
+    if stage.state == StageState::Stopped {
+        let name = stage.name();
         return Some(format!(
-            "{} is approved; the controller accepts it at its next check.",
-            gate.task.approval_request
+            "stage {name} is resumed at the controller's next check."
         ));
     }
     let here: Vec<_> = in_flight().map(|cluster| cluster.name).collect();
