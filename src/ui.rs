@@ -425,6 +425,11 @@ impl Ui {
         before.is_some_and(|before| before.is_empty() || before.ends_with(": "))
     }
 
+    /// Says no more of what happens, or says it again; returns how it was before.
+    pub const fn hush(&mut self, quiet: bool) -> bool {
+        std::mem::replace(&mut self.quiet, quiet)
+    }
+
     /// Says what happens, unless `--quiet`.
     pub fn status(&mut self, text: &str) {
         if !self.quiet {

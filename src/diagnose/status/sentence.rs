@@ -6,6 +6,7 @@ use crate::diagnose::context::DiagnosisContext;
 use crate::diagnose::outlook::aborts_when;
 use crate::diagnose::verdict::needs_a_person;
 use crate::diagnose::{back, gate, resting, rules, state};
+use crate::inventory::source::Outcome;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
@@ -251,7 +252,11 @@ pub(super) fn next(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
     if cx.outlook.aborts(cx.verdict).is_some() || back::overtaken(cx).is_some() {
         return about("diagnose", &word);
     }
+    let outcome = cx.inventory.outcomes.get(&object.kind);
     match cx.verdict {
+        Verdict::Unknown if matches!(outcome, Some(Outcome::Denied(_))) => {
+            Some(cx.command("doctor").flag("--rbac", "viewer"))
+        }
         Verdict::WaitingForApproval => {
             let mut open = cx.rollout.as_ref()?.open_approvals();
             match (open.next(), open.next()) {

@@ -69,7 +69,8 @@ fn a_run_is_made_again_for_its_content() {
             .does(&init)
             .ends(0)
             .says("got snapshot 0, which lacks a change detected at")
-            .says("The run will be deleted and created again in");
+            .says("s for the new snapshot, then creating the run again")
+            .says("again, with snapshot 1");
         let seen = scene.seen_run(&second).unwrap();
         assert_eq!(seen["status"]["resourceSnapshotIndexUsed"], "1");
         assert_eq!(seen["spec"]["state"], "Initialize");

@@ -93,10 +93,9 @@ pub(super) fn see_to(
         )
         .hint(Hint::new("delete it and try again later:").command(run.fleet("delete"))));
     }
-    op.ui.warning(&format!(
-        "{run} got snapshot {index}, which lacks a change detected at {}, because the hub delays \
-         new snapshots. The run will be deleted and created again in {}s; to use the latest \
-         existing snapshot, pass --snapshot latest",
+    op.ui.status(&format!(
+        "{run} got snapshot {index}, which lacks a change detected at {}: waiting {}s for the new \
+         snapshot, then creating the run again (--snapshot latest uses the existing one)",
         old.detected,
         due.as_secs()
     ));
@@ -107,7 +106,6 @@ pub(super) fn see_to(
         state: Some("Initialize"),
         unknown: launch.unknown.clone(),
     };
-    op.ui.hint(super::making::completes(launch));
     let create = Change::create(run, wish);
     let change = Change::delete_untouched(rollout.run);
     // What could not be made again is not deleted.
@@ -119,7 +117,9 @@ pub(super) fn see_to(
     };
     // From the moment in which it is sent; what is refused deletes nothing.
     let before = op.reading.record.steps().len();
+    let was_quiet = op.ui.hush(true);
     let deleted = delete_for_good(this, &change, &mut op.with(&quiet));
+    op.ui.hush(was_quiet);
     if op.reading.record.steps().len() > before {
         *got = LaunchProgress::Nothing;
     }
@@ -147,7 +147,10 @@ pub(super) fn see_to(
         timeout: op.args.timeout.map(|limit| limit.saturating_sub(due)),
         ..quiet
     };
-    match op.with(&rest).send(&create)? {
+    let was_quiet = op.ui.hush(true);
+    let sent = op.with(&rest).send(&create);
+    op.ui.hush(was_quiet);
+    match sent? {
         ChangeOutcome::Written { uid } => {
             *got = LaunchProgress::Made;
             Ok(ContentSeen::Again(ThisRun {

@@ -177,7 +177,7 @@ pub(super) fn midway(
 
 /// What makes the run where this command is ended after it deleted another: nothing on the hub names
 /// the placement then.
-pub(super) fn completes(launch: &RunLaunch) -> Hint {
+fn completes(launch: &RunLaunch) -> Hint {
     Hint::new("if this command is ended before the new run exists, complete it with:")
         .command(launch.command())
 }
@@ -245,7 +245,11 @@ pub(super) fn finish(
     let mut status = None;
     for attempt in 1..=TRIES {
         let this = again.as_ref().unwrap_or(this);
-        match initialized(this, op)? {
+        // What was said of the first is not said of the next.
+        let was_quiet = op.ui.hush(attempt > 1);
+        let waited = initialized(this, op);
+        op.ui.hush(was_quiet);
+        match waited? {
             Ok(initialized) => status = Some(initialized),
             Err(failed) => {
                 op.conclude(run, &failed)?;
@@ -253,7 +257,15 @@ pub(super) fn finish(
             }
         }
         match content::see_to(launch, this, created, got, op)? {
-            ContentSeen::Right => break,
+            ContentSeen::Right => {
+                let made = status.as_ref().and_then(|status| status.run.as_ref());
+                if let Some(made) = made.filter(|_| attempt > 1) {
+                    let index = made.snapshot.as_deref().unwrap_or("?");
+                    op.ui
+                        .status(&format!("created {run} again, with snapshot {index}"));
+                }
+                break;
+            }
             ContentSeen::Again(_) if attempt == TRIES => {
                 return Err(Error::failed(format!(
                     "{run} got old content {TRIES} times, because the content changes faster than \
