@@ -80,6 +80,8 @@ pub struct UiEnvironment {
     pub out_is_terminal: bool,
     /// Standard error is a terminal.
     pub err_is_terminal: bool,
+    /// Both streams lead to the same place, as with `2>&1`.
+    pub is_one_stream: bool,
     /// Standard input is a terminal.
     pub in_is_terminal: bool,
     /// The name under which the program was called.
@@ -117,6 +119,7 @@ impl UiEnvironment {
         Self {
             out_is_terminal,
             err_is_terminal: io::stderr().is_terminal(),
+            is_one_stream: is_one_stream(),
             in_is_terminal: io::stdin().is_terminal(),
             terminal_width: out_size().map(|(columns, _)| columns),
             err_width: err_size().map(|(columns, _)| columns),
@@ -156,6 +159,27 @@ impl UiEnvironment {
             .unwrap_or(80)
             .clamp(*WIDTHS.start(), *WIDTHS.end())
     }
+}
+
+/// Whether standard output and standard error lead to the same place.
+#[cfg(unix)]
+fn is_one_stream() -> bool {
+    use std::fs::File;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+
+    let place = |stream: io::Result<std::os::fd::OwnedFd>| {
+        let data = File::from(stream.ok()?).metadata().ok()?;
+        Some((data.dev(), data.ino()))
+    };
+    let out = place(io::stdout().as_fd().try_clone_to_owned());
+    let err = place(io::stderr().as_fd().try_clone_to_owned());
+    out.is_some() && out == err
+}
+
+#[cfg(not(unix))]
+const fn is_one_stream() -> bool {
+    false
 }
 
 /// A text without line breaks of its own, folded where it goes to a terminal of so many columns.
@@ -337,10 +361,11 @@ impl Ui {
     }
 
     /// Writes an answer of one line, as people read it: folded on a terminal, and only what was not
-    /// told there already.
+    /// told in the same place already.
     pub fn answer_line(&mut self, line: &str) {
-        let one_screen = self.environment.out_is_terminal && self.environment.err_is_terminal;
-        if one_screen && self.was_told(line) {
+        let environment = &self.environment;
+        let is_one_screen = environment.out_is_terminal && environment.err_is_terminal;
+        if (is_one_screen || environment.is_one_stream) && self.was_told(line) {
             self.answered = true;
             return;
         }

@@ -303,14 +303,17 @@ fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
 
 #[test]
 fn one_screen_shows_a_sentence_once() {
-    for (out_is_terminal, err_is_terminal, quiet, shown) in [
-        (true, true, false, false),
-        (true, false, false, true),
-        (false, true, false, true),
-        (true, true, true, true),
+    for (is_one_stream, out_is_terminal, err_is_terminal, quiet, shown) in [
+        (false, true, true, false, false),
+        (true, false, false, false, false),
+        (false, true, false, false, true),
+        (false, false, true, false, true),
+        (false, true, true, true, true),
+        (true, false, false, true, true),
     ] {
         let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
         let environment = UiEnvironment {
+            is_one_stream,
             out_is_terminal,
             err_is_terminal,
             ..UiEnvironment::default()
