@@ -9,6 +9,7 @@ use crate::commands::about::doctor::DoctorReport;
 use crate::commands::about::explain::{ExplainedFinding, FindingList};
 use crate::commands::about::version::PluginVersion;
 use crate::commands::open::hubs::HubList;
+use crate::commands::operate::operation::WriteResult;
 use crate::commands::output;
 use crate::commands::show::approvals::ApprovalList;
 use crate::commands::show::clusters::ClusterList;
@@ -51,6 +52,9 @@ pub enum DescribedOutput {
     Status,
     /// States in `status -o json` of several names or hubs
     StatusList,
+    /// What came of a write: `result` beside the fields of the object that `run -o json` and the other
+    /// commands that write print
+    WriteResult,
     /// Plan in `plan -o json`
     Plan,
     /// Runs in `list -o json`
@@ -109,6 +113,7 @@ pub fn schema(described: DescribedOutput) -> Schema {
         DescribedOutput::DiagnosisList => of::<DiagnosisList>(),
         DescribedOutput::Status => of::<Status>(),
         DescribedOutput::StatusList => of::<HubList<Status>>(),
+        DescribedOutput::WriteResult => of::<WriteResult<'static>>(),
         DescribedOutput::Plan => of::<PlanView>(),
         DescribedOutput::RunList => of::<RunList>(),
         DescribedOutput::ApprovalList => of::<ApprovalList>(),

@@ -16,7 +16,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{
-    Operation, ThisRun, WriteEffect, WriteProposal, interrupted, operate,
+    Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate,
 };
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::WriteFlags;
@@ -437,7 +437,11 @@ fn accepted(
     match effect {
         WriteEffect::Seen(status) => {
             let line = format!("{first} {verb} approved and accepted");
-            op.result(&object, &line)?;
+            // Of a run that is followed, the result is where it gets.
+            if !op.args.follows() || op.args.output.is_none() {
+                let result = WriteResult::of(&status, status.next.clone(), Exit::Done);
+                op.result_with(&object, &line, &result)?;
+            }
             if !op.args.follows() {
                 if !op.ui.was_told(&status.summary) {
                     op.ui.status(&status.summary);

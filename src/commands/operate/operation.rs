@@ -3,6 +3,7 @@
 
 mod effect;
 mod prompt;
+mod result;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -27,6 +28,7 @@ use crate::ui::Ui;
 use crate::words::{Hint, count};
 pub(in crate::commands) use effect::WriteEffect;
 pub(in crate::commands) use prompt::WriteProposal;
+pub(in crate::commands) use result::WriteResult;
 
 /// A command that writes: where it reads, how it is to write, and whom it tells.
 pub(in crate::commands) struct Operation<'o> {
@@ -362,55 +364,42 @@ impl Operation<'_> {
         object: &ObjectRef,
         line: &str,
     ) -> Result<(), Error> {
-        self.results(&[(object.clone(), line.to_owned())])
+        self.result_with(object, line, &WriteResult::default())
     }
 
-    /// Prints several results: the objects as they are now, of several a list, or a line for each. What
-    /// does not exist any more is left out.
-    pub(in crate::commands) fn results(
+    /// The same, with what is known beside the object.
+    pub(in crate::commands) fn result_with(
         &mut self,
-        results: &[(ObjectRef, String)],
+        object: &ObjectRef,
+        line: &str,
+        result: &WriteResult<'_>,
     ) -> Result<(), Error> {
         let Some(format) = self.args.output else {
-            for (_, line) in results {
-                self.ui.answer_line(line);
-            }
+            self.ui.answer_line(line);
             return Ok(());
         };
         if format == ResultFormat::Name {
-            self.ui
-                .answer(&output::names(results.iter().map(|(object, _)| object)));
+            self.ui.answer(&output::names([object]));
             return Ok(());
         }
         let Some(hub) = self.reading.hub() else {
             return Ok(());
         };
-        let mut documents = Vec::new();
-        for (object, _) in results {
-            let kind = object.kind;
-            let version = hub.served().version(kind);
-            let version = version.ok_or(HubError::NotServed(kind))?;
-            let path = path(kind, version, Some(&object.namespace), Some(&object.name));
-            let wanted = ExpectedAnswer::Object {
-                group: kind.group(),
-                kind: kind.name(),
-                namespace: &object.namespace,
-                name: &object.name,
-            };
-            match hub.read_path(&path, &wanted) {
-                Ok(document) => documents.push((object, document)),
-                Err(HubError::NotFound(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        match documents.as_slice() {
-            [] => Ok(()),
-            [(object, document)] => print(object, document, format, self.ui),
-            [(object, _), ..] => {
-                let items: Vec<_> = documents.iter().map(|(_, document)| document).collect();
-                let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
-                print(object, &list, format, self.ui)
-            }
+        let kind = object.kind;
+        let version = hub.served().version(kind);
+        let version = version.ok_or(HubError::NotServed(kind))?;
+        let path = path(kind, version, Some(&object.namespace), Some(&object.name));
+        let wanted = ExpectedAnswer::Object {
+            group: kind.group(),
+            kind: kind.name(),
+            namespace: &object.namespace,
+            name: &object.name,
+        };
+        match hub.read_path(&path, &wanted) {
+            Ok(document) => print(object, &result.beside(document)?, format, self.ui),
+            // What does not exist any more is left out.
+            Err(HubError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 

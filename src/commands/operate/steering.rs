@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::render::status::verdict;
 use crate::report::Verdict;
 use crate::rollout::content::GoesBack;
 use crate::rollout::{Phase, Rollout};
@@ -286,27 +285,26 @@ pub(in crate::commands) fn finish(
     let mut seen = |status: &Status| is_fulfilled(wish, status, patience);
     match op.effect(&steered.run, wanted, &mut seen)? {
         WriteEffect::Seen(status) => {
-            if op.args.output.is_some() {
-                op.result(run, &verdict(&status))?;
-            } else {
-                op.conclude(run, &status)?;
-            }
+            op.conclude(run, &status, Exit::Done)?;
             Ok(Exit::Done)
         }
         WriteEffect::Never(status) => {
-            op.conclude(run, &status)?;
-            if wish == RequestedState::Stop
-                && let Some(why) = status.why_no_stop()
-            {
+            let stops = wish == RequestedState::Stop;
+            let held = status.why_no_stop().filter(|_| stops);
+            let is_over = stops && status.verdict == Verdict::Succeeded;
+            let exit = match &held {
+                Some(_) => Exit::Stuck,
+                None if is_over => Exit::Error,
+                None => Exit::from(status.verdict),
+            };
+            op.conclude(run, &status, exit)?;
+            if let Some(why) = held {
                 op.ui.hint(Hint::new(why));
-                return Ok(Exit::Stuck);
-            }
-            if wish == RequestedState::Stop && status.verdict == Verdict::Succeeded {
+            } else if is_over {
                 op.ui
                     .warning(&format!("{run} finished before it could stop"));
-                return Ok(Exit::Error);
             }
-            Ok(Exit::from(status.verdict))
+            Ok(exit)
         }
         WriteEffect::Late => Err(op
             .late(&format!(

@@ -276,6 +276,8 @@ fn what_is_shown_and_checked_is_not_done() {
         let document = done.ends(0).ran.json();
         counts(&document);
         assert_eq!(condition(&document, "ApprovalAccepted")["status"], "True");
+        assert_eq!(document["result"]["exitCode"], 0);
+        assert!(document["result"]["verdict"].is_string());
     });
 }
 

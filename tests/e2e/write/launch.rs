@@ -185,5 +185,8 @@ fn what_is_shown_and_checked_is_not_done() {
         let done = scene.does(&["run", name, "--wait", "-o", "json"]);
         let run = done.ends(0).ran.json();
         assert_eq!(condition(&run, "Succeeded")["status"], "True");
+        assert!(run["metadata"]["managedFields"].is_null());
+        assert_eq!(run["result"]["verdict"], "Succeeded");
+        assert_eq!(run["result"]["exitCode"], 0);
     });
 }

@@ -195,6 +195,10 @@ fn what_is_shown_and_checked_is_not_done() {
             condition(&stopped, "Progressing")["reason"],
             "UpdateRunStopped"
         );
+        let result = &stopped["result"];
+        assert_eq!(result["verdict"], "Stopped");
+        assert_eq!(result["exitCode"], 0);
+        assert_eq!(result["nextArgv"][2], "resume");
         scene
             .does(&["resume", name, "-o", "name", "--wait=false"])
             .ends(0)

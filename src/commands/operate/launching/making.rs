@@ -252,8 +252,9 @@ pub(super) fn finish(
         match waited? {
             Ok(initialized) => status = Some(initialized),
             Err(failed) => {
-                op.conclude(run, &failed)?;
-                return Ok(Exit::from(failed.verdict));
+                let exit = Exit::from(failed.verdict);
+                op.conclude(run, &failed, exit)?;
+                return Ok(exit);
             }
         }
         match content::see_to(launch, this, created, got, op)? {
@@ -279,7 +280,7 @@ pub(super) fn finish(
         if let Some(mut status) = status {
             // It was computed just now: nothing has changed since.
             status.next = Some(run.fleet("run"));
-            op.conclude(run, &status)?;
+            op.conclude(run, &status, Exit::Done)?;
         }
         return Ok(Exit::Done);
     }

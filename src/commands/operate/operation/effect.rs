@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::{Operation, ThisRun};
+use super::{Operation, ThisRun, WriteResult};
 use crate::change::record::ToldChange;
 use crate::commands::open::following::FollowedRollouts;
 use crate::commands::show::awaiting::{self, WaitResult};
@@ -76,12 +76,13 @@ impl Operation<'_> {
         let run = &run.object;
         match end {
             WaitResult::Decided((), status) => {
-                self.conclude(run, &status)?;
-                Ok(Exit::from(status.verdict))
+                let exit = Exit::from(status.verdict);
+                self.conclude(run, &status, exit)?;
+                Ok(exit)
             }
             WaitResult::TimedOut(status) => {
                 if let Some(status) = status {
-                    self.conclude(run, &status)?;
+                    self.conclude(run, &status, Exit::TimeLimit)?;
                 }
                 Err(self.late(&format!("{run} is unfinished")))
             }
@@ -100,8 +101,8 @@ impl Operation<'_> {
         &mut self,
         run: &ObjectRef,
         status: &Status,
+        exit: Exit,
     ) -> Result<(), Error> {
-        self.result(run, &verdict(status))?;
         let next = match status.verdict {
             Verdict::Initializing | Verdict::Progressing | Verdict::WaitingForTimer => {
                 Some(("to follow it:", run.fleet("status").switch("-w")))
@@ -110,6 +111,9 @@ impl Operation<'_> {
             Verdict::NotStarted => Some(("to start it:", run.fleet("run"))),
             _ => status.next.clone().map(|next| ("next:", next)),
         };
+        let command = next.as_ref().map(|(_, next)| next.clone());
+        let result = WriteResult::of(status, command, exit);
+        self.result_with(run, &verdict(status), &result)?;
         if let Some((lead, next)) = next {
             self.ui.hint(Hint::new(lead).command(next));
         }
