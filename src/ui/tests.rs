@@ -313,9 +313,9 @@ fn one_screen_shows_a_sentence_once() {
     ] {
         let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
         let environment = UiEnvironment {
-            is_one_stream,
             out_is_terminal,
             err_is_terminal,
+            is_one_stream,
             ..UiEnvironment::default()
         };
         let mut ui = Ui::new(Box::new(out.clone()), Box::new(err), None, environment);

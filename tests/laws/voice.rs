@@ -9,6 +9,7 @@ use jiff::SignedDuration;
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
+use kubectl_fleet_stage::kubefleet::approval::ApprovalRequest;
 use kubectl_fleet_stage::report::{Finding, Report, Verdict};
 use kubectl_fleet_stage::rollout::ClusterState;
 use kubectl_fleet_stage::words::{CommandClass, CommandLine, enumerate};
@@ -93,7 +94,7 @@ fn told_approval(status: &Status, inventory: &Inventory) -> Option<bool> {
     let (before, _) = status.summary.split_once(" is approved;")?;
     let name = before.rsplit(' ').next().unwrap_or_default();
     let request = inventory.approval(name);
-    Some(request.present().is_some_and(|request| request.counts()))
+    Some(request.present().is_some_and(ApprovalRequest::counts))
 }
 
 #[test]
