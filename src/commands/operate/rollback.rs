@@ -32,7 +32,8 @@ use crate::words::{Hint, capital, enumerate};
 /// Creates and starts a new run. It rolls out the newest snapshot that a run on the placement
 /// completed before the current one, or --to. Shows what changes on each cluster. An unfinished run
 /// on the placement is stopped or deleted first (--active), because two active runs overwrite each
-/// other. The hub keeps the newer resources: the next run without --snapshot rolls them out again.
+/// other. Like every run, it waits at the gates of its strategy; --strategy uses another one. The hub
+/// keeps the newer resources: the next run without --snapshot rolls them out again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage rollback example-run\n  \
@@ -180,6 +181,12 @@ fn wanted(
         "the hub still has the newer resources of {placement}: the next run without --snapshot \
          rolls them out again; revert the change on the hub too"
     ));
+    if let Some(gates) = made.or(now).and_then(|run| gates(run, &strategy)) {
+        preview.warning(&format!(
+            "the rollback waits for approvals as any run does ({gates} in strategy {strategy}); to \
+             use another strategy, pass --strategy"
+        ));
+    }
     let doing: Vec<_> = first
         .iter()
         .map(|first| match first {
@@ -213,6 +220,18 @@ fn wanted(
         unknown: UnknownFields::new(),
         diff: args.diff,
     })
+}
+
+/// How many approvals a strategy asks for, as a run that used it has noted; `None` without any.
+fn gates(run: &UpdateRun, strategy: &str) -> Option<usize> {
+    let noted = run.status.strategy.as_deref();
+    let noted = noted.filter(|_| run.spec.strategy == strategy)?;
+    let tasks = noted
+        .stages
+        .iter()
+        .flat_map(|it| it.before.iter().chain(&it.after));
+    let gates = tasks.filter(|task| task.kind == "Approval").count();
+    (gates > 0).then_some(gates)
 }
 
 fn placement_of(target: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef, Error> {
