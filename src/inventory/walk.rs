@@ -37,6 +37,8 @@ enum WalkDepth {
     /// The same, and to what the controller checks before it lets a run continue for which a person
     /// has to decide.
     Decision,
+    /// To everything that the controller's next write depends on.
+    Prediction,
     /// To everything that may explain it.
     Reasons,
 }
@@ -65,6 +67,15 @@ impl Walk {
     pub fn to_decision(target: ObjectRef) -> Self {
         Self {
             depth: WalkDepth::Decision,
+            ..Self::new(target)
+        }
+    }
+
+    /// A walk to what the controller's next write depends on: no Works, which are one question for
+    /// each cluster.
+    pub fn to_prediction(target: ObjectRef) -> Self {
+        Self {
+            depth: WalkDepth::Prediction,
             ..Self::new(target)
         }
     }
@@ -195,7 +206,7 @@ impl Walk {
         needs.push(label(Concept::Binding));
         let placement_query =
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
-        if self.depth != WalkDepth::Reasons {
+        if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
             if self.depth == WalkDepth::Decision && run.is_some_and(rests) {
                 needs.extend([
@@ -241,6 +252,9 @@ impl Walk {
             // Deleted, misspelt, or in the other scope?
             needs.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
             needs.push(HubQuery::all(Kind::ResourcePlacement, ""));
+        }
+        if self.depth == WalkDepth::Prediction {
+            return needs;
         }
         for cluster in run.into_iter().flat_map(removed_clusters) {
             let cluster = names::member_namespace(cluster);

@@ -109,7 +109,7 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         }
         // What comes next hangs on more than the state does.
         let states = seen.iter().zip(&targets).map(|(seen, target)| {
-            let Ok(inventory) = reading.inventory(target) else {
+            let Ok(inventory) = reading.outlook(target) else {
                 return Status {
                     expected: None,
                     ..Status::with_ends(seen)

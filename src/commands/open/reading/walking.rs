@@ -50,6 +50,13 @@ impl SourceReading {
             .collect()
     }
 
+    /// What the controller's next write depends on; what was read before is not read again.
+    pub fn outlook(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::to_prediction(target.clone());
+        walk.drive(self);
+        self.seen(walk, target)
+    }
+
     fn seen(&mut self, walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.checked(walk, target)?;
         let facts = self.hub_facts(walk.run().into_iter());
