@@ -450,9 +450,14 @@ impl Ui {
         before.is_some_and(|before| before.is_empty() || before.ends_with(": "))
     }
 
-    /// Says no more of what happens, or says it again; returns how it was before.
-    pub const fn hush(&mut self, quiet: bool) -> bool {
-        std::mem::replace(&mut self.quiet, quiet)
+    /// Says nothing of what happens from now on, as with `--quiet`; returns whether it did before.
+    pub const fn hush(&mut self) -> bool {
+        std::mem::replace(&mut self.quiet, true)
+    }
+
+    /// Says what happens again, unless it did not before.
+    pub const fn unhush(&mut self, was_quiet: bool) {
+        self.quiet = was_quiet;
     }
 
     /// Says what happens, unless `--quiet`.

@@ -466,7 +466,7 @@ impl Reconciler {
         });
         let (mut passed, mut requeue) = (true, Requeue::After(STAGE_EVERY));
         for (nth, task) in tasks.iter().enumerate() {
-            if task.kind == "Approval" {
+            if task.is_approval() {
                 passed &= self.handle_stage_approval_task(at, TaskTime::After, nth)?;
             } else if task.kind == "TimedWait" {
                 let Some(until) = self.wait_ends(at, &task.wait) else {

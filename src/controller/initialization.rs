@@ -392,7 +392,7 @@ impl Reconciler {
         let run = &self.state.run.meta.name;
         let task = |task: &Task| TaskStatus {
             kind: task.kind.clone(),
-            approval_request: if task.kind == "Approval" {
+            approval_request: if task.is_approval() {
                 names::approval_request(run, when, stage)
             } else {
                 String::new()

@@ -8,6 +8,7 @@ use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::reasons;
+use crate::kubefleet::strategy::Task;
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
 
@@ -115,7 +116,7 @@ fn waiting(rollout: &Rollout<'_>) -> Verdict {
     let has_approval = stage.is_none_or(|stage| {
         stage
             .spec
-            .is_none_or(|spec| spec.after.iter().any(|task| task.kind == "Approval"))
+            .is_none_or(|spec| spec.after.iter().any(Task::is_approval))
     });
     if text.before || has_approval {
         Verdict::WaitingForApproval

@@ -47,6 +47,12 @@ model! {
     }
 }
 
+impl Task {
+    pub fn is_approval(&self) -> bool {
+        self.kind == "Approval"
+    }
+}
+
 impl StrategySpec {
     /// The fields that this version does not know, where they stand below `spec`.
     pub fn unknown_fields(&self) -> Vec<String> {
@@ -69,7 +75,7 @@ impl Stage {
             problems.push((true, TaskProblem::TooMany));
         }
         for (at, task) in self.before.iter().enumerate() {
-            if task.kind != "Approval" {
+            if !task.is_approval() {
                 let problem = TaskProblem::TypeNotAllowed {
                     task: u32::try_from(at).ok(),
                     task_type: task.kind.clone(),

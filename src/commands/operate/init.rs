@@ -8,7 +8,7 @@ use crate::commands::open::eligible;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::launching::{
-    NewRunName, RunLaunch, RunSource, launch, unique_suffix,
+    NewRunWords, RunLaunch, RunSource, launch, unique_suffix,
 };
 use crate::commands::operate::operation::operate;
 use crate::commands::operate::writing::WriteFlags;
@@ -70,14 +70,15 @@ pub struct InitArgs {
 pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let (global, suffix) = (session.global, unique_suffix(session));
     operate("init", &args.writing, session, |op| {
-        let named = NewRunName {
-            word: args.run.as_deref(),
-            base: args.placement.as_deref().or(args.from.as_deref()),
+        let words = NewRunWords {
+            name: args.run.as_deref(),
+            placement: args.placement.as_deref(),
+            strategy: args.strategy.as_deref(),
+            from: args.from.as_deref(),
             suffix: &suffix,
         };
         let namespace = global.namespace.as_deref();
-        let given = (args.placement.as_deref(), args.strategy.as_deref());
-        let source = RunSource::new(named, given, args.from.as_deref(), namespace, op)?;
+        let source = RunSource::new(words, namespace, op)?;
         let mut wanted = |reading: &mut SourceReading| {
             let accepted = AcceptedRisks {
                 // Nothing goes back before it is started.

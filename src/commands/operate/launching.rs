@@ -15,7 +15,7 @@ use crate::commands::operate::operation::Operation;
 use crate::error::Error;
 use crate::exit::Exit;
 use shown::LaunchOffer;
-pub(in crate::commands) use source::{NewRunName, RunSource};
+pub(in crate::commands) use source::{NewRunWords, RunSource};
 pub(in crate::commands) use start::start;
 pub(in crate::commands) use wanted::{LaunchPreparation, LaunchRisks, RunLaunch};
 

@@ -121,6 +121,14 @@ impl Operation<'_> {
         }
     }
 
+    /// Does something of which nothing is said but warnings and errors.
+    pub(in crate::commands) fn hushed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let was_quiet = self.ui.hush();
+        let done = act(self);
+        self.ui.unhush(was_quiet);
+        done
+    }
+
     /// Sends a change once, or shows it.
     pub(in crate::commands) fn send(&mut self, change: &Change) -> Result<ChangeOutcome, Error> {
         let Some(hub) = self.reading.hub() else {

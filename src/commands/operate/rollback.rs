@@ -21,7 +21,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good, not_begun_after};
 use crate::rollout::{ClusterState, Rollout};
@@ -203,22 +202,18 @@ fn wanted(
             placement.name
         )
     };
+    let accepted = AcceptedRisks {
+        // It is what a rollback is for.
+        older: true,
+        unseen: args.allow_unseen,
+    };
     Ok(RunLaunch {
-        run,
-        placement: placement.clone(),
-        strategy,
         snapshot: Some(to),
-        start: true,
-        accepted: AcceptedRisks {
-            // It is what a rollback is for.
-            older: true,
-            unseen: args.allow_unseen,
-        },
         preview,
         question: Some(question),
         first,
-        unknown: UnknownFields::new(),
         diff: args.diff,
+        ..RunLaunch::new(run, placement.clone(), strategy, accepted)
     })
 }
 
@@ -230,7 +225,7 @@ fn gates(run: &UpdateRun, strategy: &str) -> Option<usize> {
         .stages
         .iter()
         .flat_map(|it| it.before.iter().chain(&it.after));
-    let gates = tasks.filter(|task| task.kind == "Approval").count();
+    let gates = tasks.filter(|task| task.is_approval()).count();
     (gates > 0).then_some(gates)
 }
 

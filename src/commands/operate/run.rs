@@ -9,7 +9,7 @@ use crate::commands::open::global::GlobalFlags;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::launching::{
-    LaunchRisks, NewRunName, RunLaunch, RunSource, launch, start, unique_suffix,
+    LaunchRisks, NewRunWords, RunLaunch, RunSource, launch, start, unique_suffix,
 };
 use crate::commands::operate::operation::{Operation, ThisRun, operate};
 use crate::commands::operate::writing::WriteFlags;
@@ -109,13 +109,14 @@ fn act(
         };
         return start(&this, accepted, None, op);
     };
-    let named = NewRunName {
-        word,
-        base: args.placement.as_deref().or(args.from.as_deref()),
+    let words = NewRunWords {
+        name: word,
+        placement: args.placement.as_deref(),
+        strategy: args.strategy.as_deref(),
+        from: args.from.as_deref(),
         suffix: &suffix,
     };
-    let given = (args.placement.as_deref(), args.strategy.as_deref());
-    let source = RunSource::new(named, given, args.from.as_deref(), namespace, op)?;
+    let source = RunSource::new(words, namespace, op)?;
     if let Some(old) = source.replaces_itself(args.replace) {
         return Err(Error::usage(format!(
             "the new run cannot have the name {} while the old run exists",

@@ -117,9 +117,7 @@ pub(super) fn see_to(
     };
     // From the moment in which it is sent; what is refused deletes nothing.
     let before = op.reading.record.steps().len();
-    let was_quiet = op.ui.hush(true);
-    let deleted = delete_for_good(this, &change, &mut op.with(&quiet));
-    op.ui.hush(was_quiet);
+    let deleted = op.hushed(|op| delete_for_good(this, &change, &mut op.with(&quiet)));
     if op.reading.record.steps().len() > before {
         *got = LaunchProgress::Nothing;
     }
@@ -147,10 +145,7 @@ pub(super) fn see_to(
         timeout: op.args.timeout.map(|limit| limit.saturating_sub(due)),
         ..quiet
     };
-    let was_quiet = op.ui.hush(true);
-    let sent = op.with(&rest).send(&create);
-    op.ui.hush(was_quiet);
-    match sent? {
+    match op.hushed(|op| op.with(&rest).send(&create))? {
         ChangeOutcome::Written { uid } => {
             *got = LaunchProgress::Made;
             Ok(ContentSeen::Again(ThisRun {

@@ -246,9 +246,10 @@ pub(super) fn finish(
     for attempt in 1..=TRIES {
         let this = again.as_ref().unwrap_or(this);
         // What was said of the first is not said of the next.
-        let was_quiet = op.ui.hush(attempt > 1);
-        let waited = initialized(this, op);
-        op.ui.hush(was_quiet);
+        let waited = match attempt {
+            1 => initialized(this, op),
+            _ => op.hushed(|op| initialized(this, op)),
+        };
         match waited? {
             Ok(initialized) => status = Some(initialized),
             Err(failed) => {

@@ -3,33 +3,33 @@
 use super::wanted::RunLaunch;
 use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
-use crate::change::preview::Preview;
 use crate::commands::open::names;
 use crate::commands::open::picking::MadeOf;
 use crate::commands::open::reading::SourceReading;
 use crate::commands::operate::operation::Operation;
 use crate::commands::operate::steering::rollout_of;
 use crate::error::Error;
-use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 
-/// What a new run is called.
+/// What a command line says of a new run.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct NewRunName<'n> {
-    /// The name that was given.
-    pub word: Option<&'n str>,
-    /// What a generated name begins with.
-    pub base: Option<&'n str>,
+pub(in crate::commands) struct NewRunWords<'n> {
+    pub name: Option<&'n str>,
+    pub placement: Option<&'n str>,
+    pub strategy: Option<&'n str>,
+    /// The run whose placement and strategy it gets.
+    pub from: Option<&'n str>,
     /// What makes a generated name unique.
     pub suffix: &'n str,
 }
 
-impl NewRunName<'_> {
+impl NewRunWords<'_> {
+    /// The run, with a name that begins like what it is made of where none was given.
     fn object(&self, scope: &Scope) -> Result<ObjectRef, Error> {
-        if let Some(word) = self.word {
-            return names::of_one(word, Concept::UpdateRun, scope);
+        if let Some(name) = self.name {
+            return names::of_one(name, Concept::UpdateRun, scope);
         }
-        let base = self.base.unwrap_or("run");
+        let base = self.placement.or(self.from).unwrap_or("run");
         let base = base.split_once('/').map_or(base, |(_, name)| name);
         let name = generated::generate(base, &[self.suffix]);
         Ok(scope.object(Concept::UpdateRun, &name))
@@ -54,16 +54,14 @@ enum RunOrigin {
 impl RunSource {
     /// What the words of a command line mean; at a terminal, what is missing is chosen.
     pub(in crate::commands) fn new(
-        named: NewRunName<'_>,
-        (placement, strategy): (Option<&str>, Option<&str>),
-        from: Option<&str>,
+        words: NewRunWords<'_>,
         namespace: Option<&str>,
         op: &mut Operation<'_>,
     ) -> Result<Self, Error> {
         let scope = Scope::of_namespace(namespace.unwrap_or_default());
-        let run = named.object(&scope)?;
-        let given = MadeOf::new(placement, strategy, &scope)?;
-        let of = if let Some(from) = from {
+        let run = words.object(&scope)?;
+        let given = MadeOf::new(words.placement, words.strategy, &scope)?;
+        let of = if let Some(from) = words.from {
             let from = ("--from", from);
             let old = op
                 .reading
@@ -100,19 +98,12 @@ impl RunSource {
             RunOrigin::Inputs {
                 placement,
                 strategy,
-            } => RunLaunch {
-                run: self.run.clone(),
-                placement: placement.clone(),
-                strategy: strategy.clone(),
-                snapshot: None,
-                start: true,
+            } => RunLaunch::new(
+                self.run.clone(),
+                placement.clone(),
+                strategy.clone(),
                 accepted,
-                preview: Preview::default(),
-                question: None,
-                first: Vec::new(),
-                unknown: UnknownFields::new(),
-                diff: false,
-            },
+            ),
             RunOrigin::Run(old, strategy) => {
                 let inventory = reading.overview(old)?;
                 let rollout = rollout_of(&inventory, old)?;

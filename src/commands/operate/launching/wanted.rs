@@ -74,6 +74,28 @@ impl LaunchPreparation {
 }
 
 impl RunLaunch {
+    /// A run of the content as it is now, which is started; nothing is done, said or asked before.
+    pub(in crate::commands) fn new(
+        run: ObjectRef,
+        placement: ObjectRef,
+        strategy: String,
+        accepted: AcceptedRisks,
+    ) -> Self {
+        Self {
+            run,
+            placement,
+            strategy,
+            snapshot: None,
+            start: true,
+            accepted,
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+            unknown: UnknownFields::new(),
+            diff: false,
+        }
+    }
+
     /// The placement and strategy of an old run once more, from the current content, in its place
     /// where it is to be replaced.
     pub(in crate::commands) fn again(
@@ -83,18 +105,10 @@ impl RunLaunch {
         accepted: AcceptedRisks,
     ) -> Self {
         let spec = &old.run.spec;
+        let placement = run.scope().object(Concept::Placement, &spec.placement);
         let mut launch = Self {
-            run: run.clone(),
-            placement: run.scope().object(Concept::Placement, &spec.placement),
-            strategy: spec.strategy.clone(),
-            snapshot: None,
-            start: true,
-            accepted,
-            preview: Preview::default(),
-            question: None,
-            first: Vec::new(),
             unknown: spec.unknown.clone(),
-            diff: false,
+            ..Self::new(run.clone(), placement, spec.strategy.clone(), accepted)
         };
         if let Some(fields) = launch.copied() {
             let from = &old.run.meta.name;
@@ -152,8 +166,6 @@ impl RunLaunch {
 pub(super) mod tests {
     use super::RunLaunch;
     use crate::change::guard::AcceptedRisks;
-    use crate::change::preview::Preview;
-    use crate::kubefleet::tolerant::UnknownFields;
     use crate::kubefleet::{Concept, Scope};
 
     pub(in super::super) fn launch(
@@ -163,18 +175,12 @@ pub(super) mod tests {
         accepted: AcceptedRisks,
     ) -> RunLaunch {
         let scope = Scope::of_namespace(namespace);
+        let run = scope.object(Concept::UpdateRun, "new");
+        let placement = scope.object(Concept::Placement, "shop");
         RunLaunch {
-            run: scope.object(Concept::UpdateRun, "new"),
-            placement: scope.object(Concept::Placement, "shop"),
-            strategy: "rings; rm x".to_owned(),
             snapshot: snapshot.map(str::to_owned),
             start,
-            accepted,
-            preview: Preview::default(),
-            question: None,
-            first: Vec::new(),
-            unknown: UnknownFields::new(),
-            diff: false,
+            ..RunLaunch::new(run, placement, "rings; rm x".to_owned(), accepted)
         }
     }
 
