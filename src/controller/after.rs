@@ -9,7 +9,7 @@ use crate::kubefleet::run::{RunSpec, RunState, UpdateRun};
 use crate::kubefleet::{ConditionStatus, reasons};
 
 use super::state::{State, WrittenCondition, known, set_condition};
-use super::version::AgentVersion;
+use crate::rollout::AgentVersion;
 
 /// What somebody does.
 #[derive(Debug, Clone)]

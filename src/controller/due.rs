@@ -8,11 +8,11 @@ use super::expected::changes;
 use super::look::look_at;
 use super::pace::{self, Requeue};
 use super::state::State;
-use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::AgentVersion;
 
 /// How many times may have passed, one after the other, since something changed last.
 const TIMES: usize = 8;

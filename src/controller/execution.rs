@@ -10,7 +10,6 @@ use super::inputs::InputFault;
 use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY};
 use super::reconcile::{Reconciler, RunBindings};
 use super::state::{WrittenCondition, is_false, is_true, set_condition};
-use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::kubefleet::approval::{ApprovalRequest, ApprovalSpec};
@@ -18,6 +17,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus};
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, duration, names, reasons};
+use crate::rollout::AgentVersion;
 use crate::rollout::{TaskTime, stuck_after};
 
 /// The conditions of a binding that are its terminal failures while `False`.

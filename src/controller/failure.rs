@@ -1,6 +1,6 @@
 //! How a look ends early: the errors of the controller, with the finding that explains each.
 
-use super::version::AgentVersion;
+use crate::rollout::AgentVersion;
 
 /// `NewUserError`. Source: utils/controller/controller.go.
 pub const USER: &str = "failed to process the request due to a client error: ";

@@ -8,7 +8,6 @@ use super::failure::{LookHalt, UNEXPECTED, USER};
 use super::inputs::InputFault;
 use super::reconcile::{Reconciler, RunBindings};
 use super::state::known;
-use super::version::AgentVersion;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Listing, Sight};
 use crate::kubefleet::binding::Binding;
@@ -21,6 +20,7 @@ use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::snapshot::{ManifestIdentity, PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
 use crate::kubefleet::{Concept, ConditionStatus, names, reasons};
+use crate::rollout::AgentVersion;
 use crate::rollout::overrides::{applies, matches};
 use crate::rollout::placing::{ClusterStages, StagePlacing, sorting_number};
 

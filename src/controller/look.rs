@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use super::pace;
 use super::reconcile::{LookResult, Reconciler};
 use super::state::State;
-use super::version::AgentVersion;
 use crate::kubefleet::run::RunState;
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::AgentVersion;
 
 /// One look at a moment.
 pub(super) fn look_at(state: &State, now: Timestamp) -> Result<(LookResult, Reconciler), String> {

@@ -21,7 +21,6 @@ mod reconcile;
 mod state;
 mod stop;
 mod validation;
-mod version;
 mod wait;
 
 use jiff::{SignedDuration, Timestamp};
@@ -37,7 +36,6 @@ pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
 pub use state::State;
-pub use version::AgentVersion;
 pub use wait::AwaitedEvent;
 
 use crate::inventory::{Inventory, Sight};

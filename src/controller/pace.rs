@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::version::AgentVersion;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::AgentVersion;
 pub use crate::rollout::LOOK_EVERY;
 
 /// How often it looks at a stage that waits for its tasks.

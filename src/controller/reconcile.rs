@@ -7,10 +7,10 @@ use super::failure::{LookHalt, RunFailure, refused};
 use super::inputs::{InputFault, InputFinding, MissingInput};
 use super::pace::Requeue;
 use super::state::{State, WrittenCondition, is_false, is_true, set_condition};
-use super::version::AgentVersion;
 use super::wait::AwaitedEvent;
 use crate::kubefleet::run::{RunState, RunStatus, StageStatus, UpdateRun};
 use crate::kubefleet::{Concept, Condition, ConditionStatus, reasons};
+use crate::rollout::AgentVersion;
 use crate::words::worded;
 
 /// The controller during one look: the objects, which it changes, and what it found missing.

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::version::AgentVersion;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Listing, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
@@ -14,6 +13,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Condition, ConditionStatus, Conditions, Scope};
+use crate::rollout::AgentVersion;
 
 /// The objects around one run. A look of the controller changes them; what it does not change is
 /// shared with the inventory.

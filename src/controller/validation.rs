@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::failure::{LookHalt, UNEXPECTED, USER, aborted};
 use super::reconcile::{Reconciler, RunBindings};
 use super::state::{is_false, is_true, known};
-use super::version::AgentVersion;
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::AgentVersion;
 
 /// What the check of the stages found so far, by their places.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use super::{back, verdict};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::report::{ComposeText, Finding, Verdict};
-use crate::rollout::{ClusterState, Gate, Rollout, TaskState, TaskTime, rollback};
+use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, opening, rollback};
 use crate::words::enumerate;
 
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
@@ -14,65 +14,58 @@ pub(super) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> String {
     let Some(rollout) = &cx.rollout else {
         return "the run continue".to_owned();
     };
-    let mut stages = rollout
-        .stages
-        .iter()
-        .skip_while(|stage| stage.status.name != gate.stage);
-    let own = stages.next();
-    let next = match gate.time {
-        TaskTime::Before => own,
-        TaskTime::After => stages.find(|stage| !stage.clusters.is_empty()),
+    let opening = opening(rollout, gate);
+    let mut what = match (opening.stages.first(), opening.next) {
+        (Some(stage), _) => lets(stage, gate),
+        (None, Some(next)) => asks(rollout, next),
+        (None, None) => "the run finish".to_owned(),
     };
-    let after = matches!(gate.time, TaskTime::After);
+    if let Some(removal) = opening.later_removal() {
+        what = format!("{what}, and then the run {}", removes(removal));
+    }
     // The tasks after a stage run side by side, and all of them have to end.
-    let waits = after
-        && own.is_some_and(|stage| {
-            stage.gates.iter().any(|other| {
-                other.state == TaskState::Open
-                    && other.task.is_timed_wait()
-                    && other.until().is_none_or(|until| until > cx.now())
-            })
-        });
-    let what = match next {
-        Some(stage)
-            if after && stage.deletes && stage.gates.iter().any(|it| it.task.is_approval()) =>
-        {
-            "the run request an approval of the removal".to_owned()
-        }
-        Some(stage) if stage.deletes => format!(
-            "the run remove the placement from {}",
-            enumerate(stage.clusters.iter().map(|cluster| cluster.name))
-        ),
-        Some(stage) if stage.clusters.is_empty() => {
-            format!("stage {}, which has no clusters, pass", stage.name())
-        }
-        Some(stage)
-            if after
-                && stage
-                    .gates
-                    .iter()
-                    .any(|gate| matches!(gate.time, TaskTime::Before)) =>
-        {
-            format!("stage {} request its own approval", stage.name())
-        }
-        Some(stage) => {
-            let verb = if after { "start with" } else { "update" };
-            let clusters = enumerate(stage.clusters.iter().map(|cluster| cluster.name));
-            let pace = match stage.clusters.len() {
-                1 => String::new(),
-                _ => format!(" ({} at a time)", stage.concurrency),
-            };
-            format!("stage {} {verb} {clusters}{pace}", stage.name())
-        }
-        None => "the run finish".to_owned(),
-    };
-    if waits {
-        format!(
+    if opening.held_by.iter().any(|it| it.task.is_timed_wait()) {
+        what = format!(
             "{what}, once the timed wait of stage {} is also over",
             gate.stage
-        )
+        );
+    }
+    what
+}
+
+/// What happens in the stage that is opened.
+fn lets(stage: &StageView<'_>, gate: &Gate<'_>) -> String {
+    if stage.deletes {
+        return format!("the run {}", removes(stage));
+    }
+    let verb = match gate.time {
+        TaskTime::Before => "update",
+        TaskTime::After => "start with",
+    };
+    let clusters = enumerate(stage.clusters.iter().map(|cluster| cluster.name));
+    let pace = match stage.clusters.len() {
+        1 => String::new(),
+        _ => format!(" ({} at a time)", stage.concurrency),
+    };
+    format!("stage {} {verb} {clusters}{pace}", stage.name())
+}
+
+fn removes(stage: &StageView<'_>) -> String {
+    let clusters = stage.clusters.iter().map(|cluster| cluster.name);
+    format!("remove the placement from {}", enumerate(clusters))
+}
+
+/// What the run waits for instead of a stage.
+fn asks(rollout: &Rollout<'_>, next: &Gate<'_>) -> String {
+    let mut stages = rollout.stages.iter();
+    let stage = stages.find(|stage| stage.status.name == next.stage);
+    let name = stage.map_or_else(|| next.stage.to_owned(), |stage| stage.name().to_owned());
+    if next.of_removal && next.task.is_approval() {
+        "the run request an approval of the removal".to_owned()
+    } else if next.task.is_approval() {
+        format!("stage {name} request its own approval")
     } else {
-        what
+        format!("the timed wait of stage {name} start")
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::escape;
 use super::look::RenderLook;
 use super::style::TextPaint;
-use super::text::{TextPage, not_checked};
+use super::text::{TextPage, not_checked, page_end};
 use super::wrap::{hanging, list};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
@@ -53,13 +53,8 @@ pub fn plan(plan: &Plan, look: &RenderLook) -> String {
         );
     }
     page.cut |= not_checked(&mut page.out, &plan.not_checked, look);
-    let more = if page.cut {
-        "use -v to show everything; "
-    } else {
-        ""
-    };
-    let foot = format!("{more}as of {}", plan.as_of);
-    let _ = writeln!(page.out, "\n{}", paint.dim(&foot));
+    page.out.push('\n');
+    page_end(&mut page.out, page.cut, plan.as_of, look);
     page.out
 }
 

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::look::RenderLook;
-use super::text::not_checked;
+use super::text::{not_checked, page_end};
 use super::tree::{self, LiveTree, TreePart};
-use super::wrap::{hanging, list};
+use super::wrap::{hanging, list, titled};
 use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
 use crate::kubefleet::duration;
 use crate::report::RunFacts;
@@ -40,12 +40,9 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
     let mut out = String::new();
     let paint = look.paint;
     let target = escape::line(&status.about());
-    let _ = writeln!(
-        out,
-        "{}  {}",
-        paint.verdict(status.verdict),
-        paint.bold(&target)
-    );
+    let (verdict, about) = (paint.verdict(status.verdict), paint.bold(&target));
+    titled(&mut out, &verdict, &about, look.width);
+    out.push('\n');
     let most = if look.verbose { usize::MAX } else { SENTENCE };
     let summary = brief(&status.summary, most);
     hanging(&mut out, "", "", &summary, look.width);
@@ -83,16 +80,7 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
         let command = look.invocation.command(next);
         let _ = writeln!(out, "{} {}", paint.bold("next:"), paint.command(&command));
     }
-    let more = if cut {
-        "use -v to show everything; "
-    } else {
-        ""
-    };
-    let _ = writeln!(
-        out,
-        "{}",
-        paint.dim(&format!("{more}as of {}", status.as_of))
-    );
+    page_end(&mut out, cut, status.as_of, look);
     out
 }
 

@@ -3,17 +3,27 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use textwrap::core::display_width;
+use jiff::Timestamp;
 
 use super::escape;
 use super::look::RenderLook;
 use super::tree::{self, TreePart};
-use super::wrap::{hanging, list};
+use super::wrap::{hanging, joined, list, titled};
 use crate::report::{
     EvidenceValue, EvidenceValues, NotChecked, OutlinedFinding, Remedy, Report, ReportDetail,
     ReportOutline, RunFacts, Verdict,
 };
 use crate::words::CommandLine;
+
+/// That something was left out.
+const MORE: &str = "use -v to show everything";
+
+/// Ends a page: whether something was left out, and the moment for which it is true.
+pub(super) fn page_end(out: &mut String, is_cut: bool, as_of: Timestamp, look: &RenderLook) {
+    let more = is_cut.then(|| MORE.to_owned());
+    let parts = more.into_iter().chain([format!("as of {as_of}")]);
+    joined(out, parts.map(|part| look.paint.dim(&part)), look.width);
+}
 
 /// Writes a report: its state, what explains it with what to do, where the rollout is, and notes.
 pub fn report(report: &Report, look: &RenderLook) -> String {
@@ -59,15 +69,15 @@ impl TextPage<'_> {
         let verdict = self.look.paint.verdict(report.verdict);
         let target = escape::line(&report.about());
         let target = self.look.paint.bold(&target);
-        let mut head = format!("{verdict}  {target}");
+        let used = titled(&mut self.out, &verdict, &target, self.look.width);
         let as_of = report.as_of.map(|as_of| format!("as of {as_of}"));
         match as_of {
-            Some(as_of) if display_width(&head) + 2 + as_of.len() <= self.look.width => {
-                head = format!("{head}  {}", self.look.paint.dim(&as_of));
+            Some(as_of) if used + 2 + as_of.len() <= self.look.width => {
+                let _ = write!(self.out, "  {}", self.look.paint.dim(&as_of));
             }
             as_of => self.as_of = as_of,
         }
-        let _ = writeln!(self.out, "{head}");
+        self.out.push('\n');
         let target = format!("{} ", report.target);
         self.cut |= self.detail().is_cut(&report.summary);
         let shown = match summary.strip_prefix(&target).map(without_state) {
@@ -204,7 +214,7 @@ impl TextPage<'_> {
     fn foot(&mut self, outline: &ReportOutline<'_>) {
         let paint = self.look.paint;
         let mut notes: Vec<_> = outline.left_out.iter().cloned().collect();
-        notes.extend(self.cut.then(|| "use -v to show everything".to_owned()));
+        notes.extend(self.cut.then(|| MORE.to_owned()));
         let notes = notes.join("; ");
         let as_of = self.as_of.take().map(|it| paint.dim(&it));
         // Once shows the way.
@@ -215,19 +225,8 @@ impl TextPage<'_> {
             format!("{} {see}", paint.bold("see:"))
         });
         let notes = Some(paint.dim(&notes)).filter(|_| !notes.is_empty());
-        let parts: Vec<_> = as_of.into_iter().chain(notes).chain(see).collect();
-        let mut lines: Vec<String> = Vec::new();
-        for part in parts {
-            match lines.last_mut() {
-                Some(line) if display_width(line) + 2 + display_width(&part) <= self.look.width => {
-                    *line = format!("{line}; {part}");
-                }
-                _ => lines.push(part),
-            }
-        }
-        for line in lines {
-            let _ = writeln!(self.out, "{line}");
-        }
+        let parts = as_of.into_iter().chain(notes).chain(see);
+        joined(&mut self.out, parts, self.look.width);
     }
 
     /// How much is shown.

@@ -21,10 +21,49 @@ pub fn hanging(out: &mut String, first: &str, rest: &str, text: &str, width: usi
         out.push('\n');
         return;
     }
+    let begins = words(&text).next().map_or("", |word| word.word);
+    if begins_a_line(first, rest, begins, width) {
+        out.push_str(first.trim_end());
+        out.push('\n');
+        return hanging(out, rest, rest, &text, width);
+    }
     for line in textwrap::wrap(&text, options) {
         out.push_str(line.trim_end());
         out.push('\n');
     }
+}
+
+/// Whether the first word fits only on a line of its own.
+fn begins_a_line(first: &str, rest: &str, word: &str, width: usize) -> bool {
+    let ends = |lead: &str| display_width(lead).saturating_add(display_width(word));
+    ends(first) > width && ends(rest) <= width && !first.trim().is_empty()
+}
+
+/// Appends parts that are joined by semicolons, as many on a line as fit.
+pub fn joined(out: &mut String, parts: impl IntoIterator<Item = String>, width: usize) {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if display_width(line) + 2 + display_width(&part) <= width => {
+                *line = format!("{line}; {part}");
+            }
+            _ => lines.push(part),
+        }
+    }
+    for line in lines {
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+/// Appends a verdict and what it is about, on one line if they fit. Returns the columns that are used
+/// on the last line.
+pub fn titled(out: &mut String, verdict: &str, about: &str, width: usize) -> usize {
+    let apart = display_width(verdict) + 2 + display_width(about) > width;
+    let gap = if apart { "\n  " } else { "  " };
+    let head = format!("{verdict}{gap}{about}");
+    out.push_str(&head);
+    head.lines().last().map_or(0, display_width)
 }
 
 /// What no text may begin a line with: whoever reads the line, a person or a pipeline, would take it

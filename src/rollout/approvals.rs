@@ -1,7 +1,9 @@
 //! Approvals: what has become of each request, and who gave them as far as the objects tell.
 
 use super::content::{overtaken, would_go_back};
-use super::{Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, TaskState, TaskTime};
+use super::{
+    Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, TaskState, TaskTime, opening,
+};
 use crate::inventory::Sight;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{duration, names};
@@ -54,7 +56,10 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
             },
             phase: Some(rollout.phase),
             step: step_at(rollout, gate),
-            removes: removed(rollout, gate).map(str::to_owned).collect(),
+            removes: removed(rollout, gate)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
         })
         .collect()
 }
@@ -84,13 +89,10 @@ pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
 }
 
 /// The clusters from which a gate lets the placement be removed.
-pub fn removed<'i>(rollout: &Rollout<'i>, gate: &Gate<'_>) -> impl Iterator<Item = &'i str> {
-    let removes = gate.removes;
-    let stages = rollout.stages.iter().filter(move |_| removes);
-    stages
-        .filter(|stage| stage.deletes)
-        .flat_map(|stage| &stage.clusters)
-        .map(|cluster| cluster.name)
+pub fn removed<'i>(rollout: &Rollout<'i>, gate: &Gate<'_>) -> Vec<&'i str> {
+    let removal = opening(rollout, gate).removal();
+    let clusters = removal.into_iter().flat_map(|stage| &stage.clusters);
+    clusters.map(|cluster| cluster.name).collect()
 }
 
 /// A request that no gate of a known run names. `rollout` is its run, where that exists; `None`
@@ -150,7 +152,8 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
 
 /// What a person does about an open gate.
 pub fn step_at(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalStep {
-    step(rollout, state(rollout, gate), gate.removes)
+    let removes = opening(rollout, gate).removal().is_some();
+    step(rollout, state(rollout, gate), removes)
 }
 
 fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateState {

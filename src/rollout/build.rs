@@ -44,7 +44,6 @@ impl<'i> Rollout<'i> {
             .collect();
         if let Some(deletion) = run.status.deletion_stage.as_deref() {
             stages.push(stage(inventory, run, (deletion, None), true, false));
-            mark_removal(run, &mut stages);
         }
         let mut rollout = Self {
             inventory,
@@ -112,29 +111,6 @@ fn is_taken_up(run: &UpdateRun) -> bool {
         })
 }
 
-/// Marks the gates that nothing but the removal follows: it asks for no approval of its own.
-fn mark_removal(run: &UpdateRun, stages: &mut [StageView<'_>]) {
-    let Some((removal, updates)) = stages.split_last_mut() else {
-        return;
-    };
-    let strategy = run.status.strategy.as_deref();
-    let asks = strategy.is_some_and(|strategy| !strategy.before_deletion.is_empty());
-    let is_left = |cluster: &ClusterView<'_>| cluster.state != ClusterState::Done;
-    if asks || !removal.clusters.iter().any(is_left) {
-        return;
-    }
-    for stage in updates.iter_mut().rev() {
-        let after = stage.gates.iter_mut();
-        after
-            .filter(|gate| gate.time == TaskTime::After)
-            .for_each(|gate| gate.removes = true);
-        // A stage without clusters and tasks is passed at once.
-        if !stage.clusters.is_empty() || !stage.gates.is_empty() {
-            return;
-        }
-    }
-}
-
 fn stage<'i>(
     inventory: &'i Inventory,
     run: &'i UpdateRun,
@@ -160,7 +136,6 @@ fn stage<'i>(
             let gate = gate(inventory, (run, status), time, task, spec);
             gates.push(Gate {
                 of_removal: deletes,
-                removes: deletes,
                 ..gate
             });
         }
@@ -355,7 +330,6 @@ fn gate<'i>(
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
         stopped_since,
         of_removal: false,
-        removes: false,
     }
 }
 

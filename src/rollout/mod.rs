@@ -2,6 +2,7 @@
 //!
 //! Every command that speaks of a run reads it here, so that all say the same.
 
+mod agent_version;
 pub mod approvals;
 mod build;
 mod cluster;
@@ -11,6 +12,7 @@ pub mod history;
 pub mod life;
 pub mod limits;
 pub mod near;
+mod opening;
 pub mod overrides;
 pub mod placing;
 pub mod rollback;
@@ -28,11 +30,13 @@ use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
 
+pub use agent_version::AgentVersion;
 pub use cluster::{ClusterView, Health, rollout_started};
 pub use facts::{
     ClusterProgress, ClusterState, GateFacts, GateState, PersonAnswer, StageDefinition,
     StageProgress, StageState, TaskState, TaskTime,
 };
+pub use opening::{GateOpening, opening};
 pub use stage_end::StageEnd;
 pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};
 
@@ -127,8 +131,6 @@ pub struct Gate<'i> {
     pub stopped_since: Option<Timestamp>,
     /// Whether it is a task of the deletion stage.
     pub of_removal: bool,
-    /// Whether what follows is that the placement is removed from clusters.
-    pub removes: bool,
 }
 
 impl Gate<'_> {
@@ -283,6 +285,12 @@ impl<'i> Rollout<'i> {
     /// at its next look.
     pub fn has_recovered(&self, cluster: &ClusterView<'_>) -> bool {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
+    }
+
+    /// Whether a cluster is stuck: a run that is stopped waits for it, without a limit.
+    pub fn is_stuck(&self) -> bool {
+        self.clusters()
+            .any(|cluster| cluster.state == ClusterState::Stuck)
     }
 
     /// The removals that nothing of KubeFleet can finish: the binding has been going for too long, and

@@ -22,6 +22,7 @@ use kubectl_fleet_stage::kubefleet::object::{Object, ObjectBody};
 use kubectl_fleet_stage::kubefleet::run::UpdateRun;
 use kubectl_fleet_stage::query::QuerySelection;
 use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Report, Severity};
+use kubectl_fleet_stage::rollout::{ClusterState, GateOpening, Rollout, StageView, opening};
 use kubectl_fleet_stage::words::CommandLine;
 
 use super::{fixtures, read, reports};
@@ -391,4 +392,79 @@ fn a_gate_opens_what_is_said() {
         count > 50,
         "only {count} sentences were held against a play"
     );
+}
+
+/// How what an approval opens differs from what the model plays. A cluster that does not finish ends
+/// the play earlier, and a timed wait that passes lets it go further.
+fn unlike(
+    rollout: &Rollout<'_>,
+    opening: &GateOpening<'_, '_>,
+    played: &PlayedRun,
+) -> Option<String> {
+    let name = |stage: &StageView<'_>| match stage.deletes {
+        true => "deletion".to_owned(),
+        false => stage.status.name.clone(),
+    };
+    let is_left = |stage: &&StageView<'_>| {
+        let mut clusters = stage.clusters.iter();
+        clusters.any(|it| it.state == ClusterState::NotReached)
+    };
+    let left: Vec<_> = rollout.stages.iter().filter(is_left).map(name).collect();
+    let opened = opening.stages.iter().copied().filter(is_left);
+    let said: Vec<_> = opened.map(name).collect();
+    // A resume has what was started before noted again.
+    let starts = starts(played)
+        .into_iter()
+        .map(|(stage, _)| stage.to_owned());
+    let starts: Vec<_> = starts.filter(|stage| left.contains(stage)).collect();
+    let alike = said
+        .iter()
+        .zip(&starts)
+        .all(|(said, starts)| said == starts);
+    let asked = match &played.end {
+        PlayEnd::Succeeded => Some(None),
+        PlayEnd::Waits(waits) => waits.iter().find_map(|it| match it {
+            AwaitedEvent::Approval { request, .. } => Some(Some(request.as_str())),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let next = opening.next.map(|gate| gate.task);
+    let is_whole = match (asked, next) {
+        (None, _) => true,
+        (Some(asked), Some(next)) if next.is_approval() => {
+            asked == Some(next.approval_request.as_str()) && said == starts
+        }
+        (Some(_), Some(_)) => said.len() <= starts.len(),
+        (Some(asked), None) => (asked.is_none() || !opening.held_by.is_empty()) && said == starts,
+    };
+    (!alike || !is_whole)
+        .then(|| format!("opens {said:?} up to {next:?}, but {starts:?} start, then {asked:?}"))
+}
+
+#[test]
+fn a_gate_opens_what_is_played() {
+    let (mut broken, mut count) = (Vec::new(), 0);
+    each_report(|place, _, inventory, _| {
+        let Some(rollout) = Rollout::new(inventory) else {
+            return;
+        };
+        for gate in rollout.open_approvals().filter(|gate| !gate.foreign) {
+            let approve = CommandLine::fleet("approve").arg(&gate.task.approval_request);
+            let Some(Ok(played)) = tried(inventory, &approve) else {
+                continue;
+            };
+            if matches!(played.end, PlayEnd::Failed(_)) {
+                continue;
+            }
+            count += 1;
+            let opening = opening(&rollout, gate);
+            if let Some(why) = unlike(&rollout, &opening, &played) {
+                let request = &gate.task.approval_request;
+                broken.push(format!("{place}: {request} {why}"));
+            }
+        }
+    });
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(count > 100, "only {count} gates were held against a play");
 }

@@ -12,7 +12,7 @@ use crate::setting::{BINARY, ROOT, Setting};
 
 /// Every command that can do without a hub, with something to show; one that fails, one that is
 /// wrong, and help.
-const LINES: [&str; 20] = [
+const LINES: [&str; 25] = [
     "diagnose checkout-1 -f tests/real/C04-before-approval.yaml",
     "diagnose storefront-1 -f tests/real/C21-stuck-workload.yaml -v",
     "status checkout-1 -f tests/real/C04-before-approval.yaml",
@@ -26,6 +26,11 @@ const LINES: [&str; 20] = [
     "snapshots checkout -f tests/real/C04-before-approval.yaml",
     "snapshots show checkout latest -f tests/real/C04-before-approval.yaml",
     "history checkout -f tests/real/C04-before-approval.yaml",
+    "clusters checkout -f tests/real/C04-before-approval.yaml",
+    "render crp/checkout -f tests/real/C04-before-approval.yaml",
+    "trace deployment/app -n checkout --member member-1 -f tests/real/C04-before-approval.yaml",
+    "wait checkout-1 --for=approval -f tests/real/C04-before-approval.yaml",
+    "diagnose --all -A -f tests/real/C-rerun-same-content.yaml",
     "explain FS401",
     "explain --list",
     "version",
@@ -91,7 +96,11 @@ fn piped(line: &str, variables: &[(&str, &str)], flag: &str) -> String {
 }
 
 fn on_terminal(line: &str, variables: &[(&str, &str)], flag: &str) -> String {
-    let terminal = Terminal::start(&command(line, variables, flag), 80);
+    on_terminal_of(line, variables, flag, 80)
+}
+
+fn on_terminal_of(line: &str, variables: &[(&str, &str)], flag: &str, columns: u16) -> String {
+    let terminal = Terminal::start(&command(line, variables, flag), columns);
     let (_, shown) = terminal.end();
     shown.replace("\r\n", "\n")
 }
@@ -154,21 +163,27 @@ fn colour_carries_no_meaning() {
     assert!(coloured > 12, "{coloured}");
 }
 
+/// The widths of terminals.
+const WIDTHS: [u16; 5] = [50, 60, 80, 100, 160];
+
 #[test]
-fn lines_fit_80_columns() {
-    for line in LINES {
-        // A terminal gets tables that are cut, also where it is only said to be there.
-        let shown = piped(line, &[("COLUMNS", "80")], "");
-        assert_fits(line, &shown);
-        if has_terminals() {
-            assert_fits(line, &uncoloured(&on_terminal(line, &[], "")));
+fn lines_fit_the_terminal() {
+    for width in WIDTHS {
+        for line in LINES {
+            // A terminal gets tables that are cut, also where it is only said to be there.
+            let shown = piped(line, &[("COLUMNS", &width.to_string())], "");
+            assert_fits(line, &shown, width);
+            if has_terminals() {
+                let shown = on_terminal_of(line, &[], "", width);
+                assert_fits(line, &uncoloured(&shown), width);
+            }
         }
     }
 }
 
 /// What is written beside an answer fits too: previews, warnings, hints.
 #[test]
-fn lines_about_a_hub_fit_80_columns() {
+fn lines_about_a_hub_fit_the_terminal() {
     let Some(setting) = Setting::get() else {
         return;
     };
@@ -191,22 +206,27 @@ fn lines_about_a_hub_fit_80_columns() {
         "resume gateway-1 --dry-run=client",
         "delete gateway-1 --dry-run=client",
     ] {
-        let mut command = setting.line(&format!("kubectl fleet-stage {line}"));
-        let ran = Ran::of(command.env("COLUMNS", "80"));
-        assert_ne!(ran.code, 2, "{line}: {ran:?}");
-        assert_fits(line, &format!("{}{}", ran.out, ran.err));
+        for width in WIDTHS {
+            let mut command = setting.line(&format!("kubectl fleet-stage {line}"));
+            let ran = Ran::of(command.env("COLUMNS", width.to_string()));
+            assert_ne!(ran.code, 2, "{line}: {ran:?}");
+            assert_fits(line, &format!("{}{}", ran.out, ran.err), width);
+        }
     }
 }
 
-fn assert_fits(what: &str, shown: &str) {
+fn assert_fits(what: &str, shown: &str, width: u16) {
+    let width = usize::from(width);
     for line in shown.lines() {
         // A command can be copied only as a whole, and a name that stands alone has its length.
         let command = line.trim_start().starts_with("kubectl") || line.starts_with("next: ");
         let word = line.split_whitespace().count() < 2;
         // What would be sent is shown as it is.
         let request = line.contains(" /apis/") || line.trim_start().starts_with('"');
-        let fits = line.width() <= 80 || (command && !line.starts_with("Usage")) || word || request;
-        assert!(fits, "{what}: {} columns: {line}", line.width());
+        // The parser does not break its usage.
+        let usage = line.starts_with("Usage") && width < 80;
+        let fits = line.width() <= width || command || usage || word || request;
+        assert!(fits, "{what}: {} of {width} columns: {line}", line.width());
     }
 }
 
@@ -239,7 +259,7 @@ fn plain_text_has_the_same_words_and_no_lines() {
             );
         }
         assert_eq!(words(&plain), words(&usual), "{line}");
-        assert_fits(line, &plain);
+        assert_fits(line, &plain, 80);
     }
     assert!(drawn >= 5, "{drawn}");
     // A pipe is no poor terminal.

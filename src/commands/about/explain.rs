@@ -126,17 +126,19 @@ fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
         ExplainFormat::Text | ExplainFormat::Markdown => {
             let names = list.items.iter().map(|item| item.name.len());
             let widest = names.max().unwrap_or(0);
+            let room = ui.row_width().unwrap_or(usize::MAX);
             let mut text = String::new();
             for item in list.items {
                 let _ = match format {
                     ExplainFormat::Markdown => {
                         writeln!(text, "- {} {}: {}", item.code, item.name, item.summary)
                     }
-                    _ => writeln!(
-                        text,
-                        "{}  {:widest$}  {}",
-                        item.code, item.name, item.severity
-                    ),
+                    _ => {
+                        let named = format!("{}  {:widest$}", item.code, item.name);
+                        let whole = format!("{named}  {}", item.severity);
+                        let row = if whole.len() <= room { whole } else { named };
+                        writeln!(text, "{}", row.trim_end())
+                    }
                 };
             }
             text

@@ -186,13 +186,23 @@ impl MemberAccess {
             if known.contains(cluster.as_str()) {
                 continue;
             }
-            let near = closest(&cluster, known.iter().copied());
+            let (unknown, near) = no_member(&cluster, known.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            ui.warning(&format!(
-                "--member-context: {cluster} is not a member cluster of this fleet{near}"
-            ));
+            ui.warning(&format!("--member-context: {unknown}{near}"));
         }
     }
+}
+
+/// That the fleet has no cluster of a name, and which one may be meant.
+pub fn no_member<'k>(
+    cluster: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> (String, Option<&'k str>) {
+    let near = closest(cluster, known);
+    (
+        format!("{cluster} is not a member cluster of this fleet"),
+        near,
+    )
 }
 
 /// The contexts that led into the clusters of which something was seen.

@@ -22,8 +22,8 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::Rollout;
 use crate::rollout::rollback::{self, current, last_good, not_begun_after};
-use crate::rollout::{ClusterState, Rollout};
 use crate::words::{Hint, capital, enumerate};
 
 /// Roll a placement back to an older snapshot
@@ -66,7 +66,7 @@ pub struct RollbackArgs {
     /// Name of the new run [default: a generated name]
     #[arg(long, value_name = "RUN")]
     name: Option<String>,
-    /// What to do with unfinished runs on the placement; required with --yes if one is in progress
+    /// What to do with unfinished runs on the placement; --yes alone never stops or deletes one
     /// [default: stop those in progress, or delete them if they cannot stop]
     #[arg(long, value_enum, value_name = "WHAT")]
     active: Option<ActiveRunPolicy>,
@@ -390,9 +390,7 @@ fn first(
     let mut first = Vec::new();
     for rollout in &active {
         let run = rollout.run;
-        let stuck = rollout
-            .clusters()
-            .any(|cluster| cluster.state == ClusterState::Stuck);
+        let stuck = rollout.is_stuck();
         let mut delete = || {
             let doomed = RunDeletion::of(rollout);
             preview.append(doomed.shown.clone());

@@ -16,7 +16,7 @@ use serde_with::skip_serializing_none;
 
 use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::open::around::NeighborQueries;
-use crate::commands::open::members::MemberAccess;
+use crate::commands::open::members::{MemberAccess, no_member};
 use crate::commands::open::picking;
 use crate::commands::open::reading::{InputArgs, SourceReading};
 use crate::commands::open::runs;
@@ -26,8 +26,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::ListProgress;
 use crate::inventory::Inventory;
-use crate::inventory::source::HubQuery;
+use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{KeptObjects, ObjectBody};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
@@ -37,7 +38,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
 use crate::rollout::{GateFacts, rollout_started};
-use crate::words::CommandLine;
+use crate::words::{CommandLine, enumerate};
 use lost::LostAt;
 use overrides::NamedOverrides;
 use there::{AppliedRecords, InMember};
@@ -233,6 +234,9 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             found.push(one(&mut reading, work, (at, manifest), &mut gaps)?);
         }
     }
+    if found.is_empty() && in_member.is_none() {
+        check_member(&mut reading, &cluster)?;
+    }
     let lost = if found.is_empty() {
         lost::find(&mut reading, &wanted, &cluster, &mut gaps)
     } else {
@@ -263,6 +267,23 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             (true, false) => Exit::Incomplete,
         },
     )
+}
+
+/// That the fleet has the cluster, as far as its member clusters can be listed.
+fn check_member(reading: &mut SourceReading, cluster: &str) -> Result<(), Error> {
+    let members = reading.ask(&HubQuery::all(Kind::MemberCluster, ""));
+    let known = members.all::<MemberCluster>();
+    let known: Vec<_> = known.map(|member| member.meta.name.as_str()).collect();
+    let is_whole = matches!(members.outcome, Outcome::Listed) && !known.is_empty();
+    if !is_whole || known.contains(&cluster) {
+        return Ok(());
+    }
+    let (unknown, near) = no_member(cluster, known.iter().copied());
+    let error = Error::not_found(unknown);
+    Err(match near {
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None => error.hint(format!("its member clusters: {}", enumerate(&known))),
+    })
 }
 
 /// One Work that has the object.

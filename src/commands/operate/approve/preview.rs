@@ -12,7 +12,8 @@ use crate::kubefleet::{Concept, duration};
 use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, GateState, Health, Phase, Rollout, StageView, TaskState, TaskTime,
+    ClusterState, ClusterView, Gate, GateOpening, GateState, Health, Phase, Rollout, StageView,
+    TaskTime, opening,
 };
 use crate::words::{count, enumerate, together};
 
@@ -86,22 +87,45 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> V
         );
         return lines;
     }
-    let others = still_closed(rollout, approval);
-    if !others.is_empty() {
+    if let Some(opening) = opening_of(rollout, approval) {
+        lines.extend(opening_lines(rollout, &opening));
+    }
+    lines
+}
+
+/// What an approval opens, and what holds the run then.
+fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !opening.held_by.is_empty() {
+        let others = opening.held_by.iter().map(|gate| task(gate));
         lines.push(format!(
             "  the run then still waits for {}",
             enumerate(others)
         ));
-        return lines;
     }
-    let opened = opened(rollout, approval);
-    if opened.is_empty() {
-        lines.push("  opens no further stage: the run then ends".to_owned());
-    }
-    for stage in opened {
+    for stage in &opening.stages {
         lines.extend(stage_lines(rollout, stage));
     }
+    if opening.stages.is_empty() {
+        lines.push(match opening.next {
+            Some(next) => format!(
+                "  opens no further stage: the run then waits for {}",
+                task(next)
+            ),
+            None => "  opens no further stage: the run then ends".to_owned(),
+        });
+    }
     lines
+}
+
+/// A task that a run waits for.
+fn task(gate: &Gate<'_>) -> String {
+    match gate.wait {
+        Some(wait) if gate.task.is_timed_wait() => {
+            format!("a wait of {}", duration::describe(wait))
+        }
+        _ => gate.task.approval_request.clone(),
+    }
 }
 
 /// What happens in a stage that an approval opens.
@@ -190,59 +214,19 @@ fn own_stage<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Option<&'
     stages.find(|stage| stage.status.name == approval.gate.stage)
 }
 
-/// The other tasks that have to be passed at the same place.
-fn still_closed(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
-    let Some(stage) = own_stage(rollout, approval) else {
-        return Vec::new();
-    };
-    stage
-        .gates
-        .iter()
-        .filter(|gate| Some(gate.time) == approval.gate.when && gate.state != TaskState::Done)
-        .filter(|gate| {
-            gate.task.approval_request != approval.request() || gate.task.is_timed_wait()
-        })
-        .map(|gate| match gate.wait {
-            Some(wait) if gate.task.is_timed_wait() => {
-                format!("a wait of {}", duration::describe(wait))
-            }
-            _ => gate.task.approval_request.clone(),
-        })
-        .collect()
+/// The gate of an approval, in the run as it stands.
+fn gate_of<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Option<&'r Gate<'i>> {
+    let stage = own_stage(rollout, approval)?;
+    let mut gates = stage.gates.iter();
+    gates.find(|gate| gate.task.is_approval() && gate.task.approval_request == approval.request())
 }
 
-/// The stages that are updated without another gate once this one is open.
-fn opened<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Vec<&'r StageView<'i>> {
-    let Some(at) = rollout
-        .stages
-        .iter()
-        .position(|stage| stage.status.name == approval.gate.stage)
-    else {
-        return Vec::new();
-    };
-    let own = approval.gate.when == Some(TaskTime::Before);
-    let mut opened = Vec::new();
-    for (place, stage) in rollout.stages.iter().enumerate().skip(at) {
-        if place == at && !own {
-            continue;
-        }
-        let closed = |time| {
-            let mut gates = stage.gates.iter();
-            gates.any(|gate| gate.time == time && gate.state != TaskState::Done)
-        };
-        if place != at && closed(TaskTime::Before) {
-            break;
-        }
-        // An empty stage is passed with all its tasks.
-        if stage.clusters.is_empty() {
-            continue;
-        }
-        opened.push(stage);
-        if closed(TaskTime::After) {
-            break;
-        }
-    }
-    opened
+/// What an approval lets happen.
+fn opening_of<'r, 'i>(
+    rollout: &'r Rollout<'i>,
+    approval: &Approval,
+) -> Option<GateOpening<'r, 'i>> {
+    gate_of(rollout, approval).map(|gate| opening(rollout, gate))
 }
 
 /// Says what a person should know before approving, and what no one could see.
@@ -314,7 +298,8 @@ pub(super) fn guard(
     let opened: Vec<&str> = selection
         .write
         .iter()
-        .flat_map(|approval| opened(rollout, approval))
+        .filter_map(|approval| opening_of(rollout, approval))
+        .flat_map(|opening| opening.stages)
         .flat_map(|stage| &stage.clusters)
         .map(|cluster| cluster.name)
         .collect();

@@ -6,7 +6,7 @@ use crate::diagnose::preemption;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};
-use crate::rollout::Phase;
+use crate::rollout::{Phase, Rollout};
 
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
 /// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
@@ -83,11 +83,20 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let all = active.iter().copied().chain([rollout.run]);
     let older = all.min_by_key(|run| choose::age_key(run));
-    let older = older.map_or(object.name.as_str(), |run| run.meta.name.as_str());
-    vec![if rollout.state_ignored {
+    let older = older.unwrap_or(rollout.run);
+    let is_stuck = Rollout::of(cx.inventory, older).is_stuck();
+    let older = &older.meta.name;
+    vec![if rollout.state_ignored || is_stuck {
+        let why = if rollout.state_ignored {
+            "this hub cannot stop one".to_owned()
+        } else {
+            format!("{older} cannot stop while a cluster is stuck")
+        };
         finding.disrupt_with(
-            "Let one of them continue and delete the other, usually the older one: deleting a run \
-             changes nothing on the clusters, and this hub cannot stop one.",
+            format!(
+                "Let one of them continue and delete the other, usually the older one: deleting a \
+                 run changes nothing on the clusters, and {why}."
+            ),
             cx.command("delete").arg(older),
         )
     } else {

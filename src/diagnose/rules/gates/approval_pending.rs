@@ -50,6 +50,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let waiting = since.map(|since| cx.now().duration_since(since));
         let lasting = duration::lasting(waiting);
         let what = opens(cx, gate);
+        let removed = removed(rollout, gate);
+        let removes = !removed.is_empty();
         let aborts = cx.outlook.aborts(cx.verdict);
         let message = if aborts.is_some() {
             format!(
@@ -71,13 +73,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(&object, message)
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .clusters(removed(rollout, gate))
+            .clusters(removed.iter().copied())
             .evidence(&run, format!("{}.approvalRequestName", gate.path()), name);
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
-        let broken = cx.troubles.iter().filter(|it| it.was_done && !gate.removes);
+        let broken = cx.troubles.iter().filter(|it| it.was_done && !removes);
         let broken: BTreeSet<_> = broken.map(|it| it.cluster).collect();
         if !broken.is_empty() {
             finding = finding.look(format!(
@@ -88,7 +90,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
             finding
-        } else if gate.removes {
+        } else if removes {
             let name = cx.run_object().name;
             finding
                 .look_with(

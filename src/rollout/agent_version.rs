@@ -1,9 +1,9 @@
 //! Which version of the controller a run has, as far as its objects tell.
 
+use super::ignores_state;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::{Conditions, names, reasons};
-use crate::rollout::ignores_state;
 
 /// The versions that do different things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

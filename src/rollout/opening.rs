@@ -1,0 +1,97 @@
+//! What passing a gate lets happen, up to the next task that holds the run. The model of the
+//! controller comes to the same where it is played, which a test checks.
+//! Source: updaterun/execution.go:execute.
+
+use super::{AgentVersion, ClusterState, Gate, Rollout, StageView, TaskState, TaskTime};
+
+/// What passing a gate lets happen.
+#[derive(Debug)]
+pub struct GateOpening<'r, 'i> {
+    /// The other tasks at the same place: the run waits for them too.
+    pub held_by: Vec<&'r Gate<'i>>,
+    /// The stages whose clusters are updated, or removed, without another gate.
+    pub stages: Vec<&'r StageView<'i>>,
+    /// The task that holds the run after them; `None` where it then ends.
+    pub next: Option<&'r Gate<'i>>,
+}
+
+impl<'r, 'i> GateOpening<'r, 'i> {
+    /// The deletion stage, where it has clusters left and no update comes before it.
+    pub fn removal(&self) -> Option<&'r StageView<'i>> {
+        self.stages
+            .first()
+            .copied()
+            .filter(|stage| is_removal(stage))
+    }
+
+    /// The deletion stage, where it has clusters left and follows updates without another gate.
+    pub fn later_removal(&self) -> Option<&'r StageView<'i>> {
+        let mut later = self.stages.iter().copied().skip(1);
+        later.find(|stage| is_removal(stage))
+    }
+}
+
+fn is_removal(stage: &StageView<'_>) -> bool {
+    let is_left = |state| state != ClusterState::Done;
+    stage.deletes && stage.clusters.iter().any(|it| is_left(it.state))
+}
+
+/// What passing a gate of a run lets happen.
+pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening<'r, 'i> {
+    let mut opening = GateOpening {
+        held_by: Vec::new(),
+        stages: Vec::new(),
+        next: None,
+    };
+    let of = |stage: &StageView<'_>| stage.status.name == gate.stage;
+    let Some(at) = rollout.stages.iter().position(of) else {
+        return opening;
+    };
+    for (place, stage) in rollout.stages.iter().enumerate().skip(at) {
+        let is_own = place == at;
+        if is_own {
+            let others = closed(rollout, stage, gate.time);
+            let others = others.filter(|it| !std::ptr::eq(it.task, gate.task));
+            opening.held_by.extend(others);
+        } else if stage.clusters.is_empty() && (stage.deletes || skips_empty(rollout)) {
+            continue;
+        }
+        if !is_own {
+            opening.next = closed(rollout, stage, TaskTime::Before).next();
+        }
+        if opening.next.is_some() {
+            break;
+        }
+        if is_own && gate.time == TaskTime::After {
+            continue;
+        }
+        if !stage.clusters.is_empty() {
+            opening.stages.push(stage);
+        }
+        opening.next = closed(rollout, stage, TaskTime::After).next();
+        if opening.next.is_some() {
+            break;
+        }
+    }
+    opening
+}
+
+/// Whether stages without clusters are passed with all their tasks.
+fn skips_empty(rollout: &Rollout<'_>) -> bool {
+    AgentVersion::of(rollout.inventory, rollout.run) >= AgentVersion::Next
+}
+
+/// The tasks of a stage at one side of its clusters that are not over.
+fn closed<'r, 'i>(
+    rollout: &'r Rollout<'i>,
+    stage: &'r StageView<'i>,
+    time: TaskTime,
+) -> impl Iterator<Item = &'r Gate<'i>> {
+    let is_over = |gate: &Gate<'_>| {
+        gate.state == TaskState::Done || gate.until().is_some_and(|until| until <= rollout.now)
+    };
+    stage
+        .gates
+        .iter()
+        .filter(move |gate| gate.time == time && !is_over(gate))
+}
