@@ -26,12 +26,47 @@ pub fn of(error: &clap::Error, args: &[OsString], command: &Command) -> Error {
     let message = paragraphs.next().unwrap_or_default();
     let refused = Error::usage(message.trim_start_matches("error: "));
     let tips = paragraphs.map(|it| it.trim_start_matches("tip: ").to_owned());
-    let see = Hint::new("see its flags:").command(help_of(&verbs(&words, command)));
-    let hint = tips.map(Hint::new).reduce(Hint::and);
-    refused.hint(match hint {
-        Some(tips) => tips.and(see),
-        None => see,
-    })
+    let tips = tips.map(Hint::new);
+    let verbs = verbs(&words, command);
+    let see = Hint::new("see its flags:").command(help_of(&verbs));
+    let hints = tips
+        .chain(missing(error, &verbs, &words))
+        .collect::<Vec<_>>();
+    match hints.into_iter().reduce(Hint::and) {
+        Some(hint) => refused.hint(hint.and(see)),
+        None => refused.hint(see),
+    }
+}
+
+/// What lists that which has to be named.
+const LISTED_BY: [(&str, &str, &str); 3] = [
+    ("REQUEST", "list the approval gates:", "approvals"),
+    ("RUN", "list the update runs:", "list"),
+    ("STRATEGY", "list the update strategies:", "strategies"),
+];
+
+/// Where to find what was not named; of a run, how to create one.
+fn missing(error: &clap::Error, verbs: &[&str], words: &[&str]) -> Vec<Hint> {
+    let (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return Vec::new();
+    };
+    let mut typed = words
+        .iter()
+        .skip_while(|it| !["-n", "--namespace"].contains(*it));
+    let namespace = typed.nth(1).copied().unwrap_or_default();
+    let has = |name: &str| missing.iter().any(|it| it.contains(name));
+    let listed = LISTED_BY.iter().find(|(name, ..)| has(name));
+    let listed = listed.map(|(_, lead, verb)| {
+        Hint::new(*lead).command(CommandLine::fleet(verb).namespace(namespace))
+    });
+    let new = CommandLine::fleet("run").namespace(namespace);
+    let new = new.flag("--placement", "PLACEMENT");
+    let new =
+        Hint::new("or create and start a new one:").command(new.flag("--strategy", "STRATEGY"));
+    let new = (verbs == ["run"] && has("RUN")).then_some(new);
+    listed.into_iter().chain(new).collect()
 }
 
 /// The lines of a paragraph as one, with a list behind its colon.

@@ -17,9 +17,6 @@ pub type TerminalSize = (usize, usize);
 /// What Ctrl-C echoes stays on the row of what is drawn.
 const ECHO: usize = 3;
 
-/// Clears from the beginning of the row to the end of the terminal.
-const CLEAR: &str = "\r\u{1b}[J";
-
 /// Below this many columns nothing is drawn.
 const NARROWEST: usize = 12;
 
@@ -47,6 +44,8 @@ impl ProgressBars {
                 text: String::new(),
                 fills: false,
                 ended: false,
+                above: 0,
+                cleared: false,
                 widths: Vec::new(),
                 columns: 0,
             }),
@@ -151,6 +150,10 @@ struct BarState {
     fills: bool,
     /// Whether a line stands there, and the next one begins a row.
     ended: bool,
+    /// The rows above that were drawn last.
+    above: usize,
+    /// Whether they are cleared.
+    cleared: bool,
     /// The widths of the lines that were drawn last, and the terminal's.
     widths: Vec<usize>,
     columns: usize,
@@ -191,6 +194,7 @@ impl TermLike for BarSheet {
         };
         if !widths.is_empty() && up > 0 {
             let _ = write!(state.text, "\u{1b}[{up}A");
+            state.above = up;
         }
         Ok(())
     }
@@ -233,18 +237,29 @@ impl TermLike for BarSheet {
         Ok(())
     }
 
-    /// Clears all rows at once, from the first.
+    /// Clears all rows at once, from the first, and comes back to it. Each is cleared by itself: a
+    /// terminal that is cleared from its first row on takes what was there into its history.
     fn clear_line(&self) -> io::Result<()> {
         let mut state = self.state();
-        if !state.text.ends_with(CLEAR) {
-            state.text.push_str(CLEAR);
+        if std::mem::replace(&mut state.cleared, true) {
+            return Ok(());
+        }
+        state.text.push('\r');
+        let above = std::mem::take(&mut state.above);
+        for _ in 0..above {
+            state.text.push_str("\u{1b}[K\u{1b}[B");
+        }
+        if above > 0 {
+            let _ = write!(state.text, "\u{1b}[J\u{1b}[{above}A");
+        } else {
+            state.text.push_str("\u{1b}[K");
         }
         Ok(())
     }
 
     fn flush(&self) -> io::Result<()> {
         let mut state = self.state();
-        (state.fills, state.ended) = (false, false);
+        (state.fills, state.ended, state.cleared) = (false, false, false);
         let text = std::mem::take(&mut state.text);
         if text.is_empty() {
             return Ok(());

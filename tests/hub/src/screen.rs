@@ -79,6 +79,8 @@ impl Screen {
                 assert!(self.row < self.rows.len());
             }
             ('J', None) => {
+                // A terminal takes what is cleared from its first row on into its history.
+                assert!(self.row > 0 || self.column > 0 || self.rows.len() == 1);
                 self.rows[self.row][self.column..].fill(' ');
                 self.rows.truncate(self.row + 1);
             }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::RenderDocument;
 use super::changes::GroupChanges;
 use super::document::describe;
@@ -46,7 +48,11 @@ pub(super) fn summary(
         count(clusters, "cluster"),
         count(rendering.groups.len(), "group"),
     );
-    let _ = writeln!(out, "{}", style.paint.bold(&escape::line(&head)));
+    if head.width() > style.width {
+        hanging(&mut out, "", "  ", &head, style.width);
+    } else {
+        let _ = writeln!(out, "{}", style.paint.bold(&escape::line(&head)));
+    }
     for fault in &rendering.faults {
         let text = format!(
             "{} ({}): {}",
