@@ -1,19 +1,23 @@
 //! Color and lines, for those who see them: they never carry meaning that the words do not.
 
 use owo_colors::Style;
+use owo_colors::colors::xterm::{
+    BlueRibbon, GuardsmanRed, JapaneseLaurel, RoseofSharonOrange, Teal,
+};
 
 use crate::report::{Severity, Verdict};
 
-/// The palette: what is painted alike means the same.
+/// The palette: what is painted alike means the same. Of the 256 colors, which no theme changes, those
+/// that can be read on white and on black.
 pub const STRONG: Style = Style::new().bold();
 const MINOR: Style = Style::new().dimmed();
-const ERROR: Style = Style::new().red().bold();
-const WARNING: Style = Style::new().yellow().bold();
-const HINT: Style = Style::new().cyan().bold();
-const ONGOING: Style = Style::new().blue().bold();
-const GOOD: Style = Style::new().green();
-const BAD: Style = Style::new().red();
-const COMMAND: Style = Style::new().cyan();
+const ERROR: Style = RED.bold();
+const WARNING: Style = Style::new().fg::<RoseofSharonOrange>().bold();
+const HINT: Style = COMMAND.bold();
+const ONGOING: Style = Style::new().fg::<BlueRibbon>().bold();
+const GOOD: Style = Style::new().fg::<JapaneseLaurel>();
+const RED: Style = Style::new().fg::<GuardsmanRed>();
+const COMMAND: Style = Style::new().fg::<Teal>();
 
 /// Paints text, or leaves it alone; draws lines, or only indents.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +95,7 @@ impl TextPaint {
 
     /// What is gone.
     pub fn bad(self, text: &str) -> String {
-        self.text(BAD, text)
+        self.text(RED, text)
     }
 
     pub fn command(self, text: &str) -> String {
@@ -128,5 +132,35 @@ pub const fn verdict_style(verdict: Verdict) -> Style {
             WARNING
         }
         _ => ONGOING,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How bright one of the 256 colors is, of its cube. Source: WCAG 2.2, relative luminance.
+    fn luminance(color: u32) -> f64 {
+        let cube = color - 16;
+        let light = |level: u32| {
+            let value = [0.0, 95.0, 135.0, 175.0, 215.0, 255.0][level as usize] / 255.0;
+            f64::powf((value + 0.055) / 1.055, 2.4)
+        };
+        let light = |level: u32| if level == 0 { 0.0 } else { light(level) };
+        0.2126 * light(cube / 36) + 0.7152 * light(cube / 6 % 6) + 0.0722 * light(cube % 6)
+    }
+
+    /// At least what is asked for bold text and signs is 3; for small text 4.5, which no color has on
+    /// both.
+    #[test]
+    fn colors_can_be_read_on_white_and_on_black() {
+        for style in [ERROR, WARNING, HINT, ONGOING, GOOD, RED, COMMAND] {
+            let painted = TextPaint::new(true).text(style, "x");
+            let color = painted.split("38;5;").nth(1).unwrap();
+            let color = color.split([';', 'm']).next().unwrap();
+            let light = luminance(color.parse().unwrap());
+            let (white, black) = (1.05 / (light + 0.05), (light + 0.05) / 0.05);
+            assert!(white > 3.9 && black > 3.8, "{color}: {white:.2} {black:.2}");
+        }
     }
 }
