@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::look::RenderLook;
-use super::text::{not_checked, page_end};
+use super::text::{below_title, not_checked, page_end};
 use super::tree::{self, LiveTree, TreePart};
 use super::wrap::{hanging, list, titled};
 use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
@@ -45,7 +45,7 @@ fn draw(status: &Status, meter: usize, look: &RenderLook) -> String {
     out.push('\n');
     let most = if look.verbose { usize::MAX } else { SENTENCE };
     let summary = brief(&status.summary, most);
-    hanging(&mut out, "", "", &summary, look.width);
+    below_title(&mut out, &status.target, &summary, look.width);
     let mut cut = summary != status.summary;
     match (&status.clusters, &status.run) {
         (Some(clusters), _) => {

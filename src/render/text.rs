@@ -11,7 +11,7 @@ use super::tree::{self, TreePart};
 use super::wrap::{hanging, joined, list, titled};
 use crate::report::{
     EvidenceValue, EvidenceValues, NotChecked, OutlinedFinding, Remedy, Report, ReportDetail,
-    ReportOutline, RunFacts, Verdict,
+    ReportOutline, RunFacts, Subject, Verdict,
 };
 use crate::words::CommandLine;
 
@@ -78,14 +78,8 @@ impl TextPage<'_> {
             as_of => self.as_of = as_of,
         }
         self.out.push('\n');
-        let target = format!("{} ", report.target);
         self.cut |= self.detail().is_cut(&report.summary);
-        let shown = match summary.strip_prefix(&target).map(without_state) {
-            Some(rest) if rest.is_empty() => return,
-            Some(rest) => first_upper(&rest),
-            None => summary.to_owned(),
-        };
-        hanging(&mut self.out, "", "", &shown, self.look.width);
+        below_title(&mut self.out, &report.target, summary, self.look.width);
     }
 
     /// What is told by its sentence follows what it belongs to.
@@ -281,13 +275,40 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &RenderLo
     cut
 }
 
+/// Writes what a summary says beyond the verdict and what it is about, which stand above it.
+pub(super) fn below_title(out: &mut String, target: &Subject, summary: &str, width: usize) {
+    let target = format!("{target} ");
+    let shown = match summary.strip_prefix(&target).map(without_state) {
+        Some(rest) if rest.is_empty() => return,
+        Some(rest) => first_upper(&rest),
+        None => summary.to_owned(),
+    };
+    hanging(out, "", "", &shown, width);
+}
+
+/// The words for states that say no more than the verdict.
+const SAID: [&str; 4] = [
+    "could not be initialized",
+    "has failed",
+    "has succeeded",
+    "is stopped",
+];
+
 /// A state without the words for it, which the verdict says: how far it has come, and why.
 fn without_state(rest: &str) -> Cow<'_, str> {
+    if let Some((run, rest)) = rest.strip_prefix('(').and_then(|it| it.split_once(") ")) {
+        return match without_state(rest) {
+            rest if rest.is_empty() => rest,
+            rest => Cow::Owned(format!("{run}: {rest}")),
+        };
+    }
     let end = rest.find([':', ';', '.']).unwrap_or(rest.len());
     let (state, why) = rest.split_at(end);
     match state.split_once(" (") {
-        _ if state.starts_with('(') => Cow::Borrowed(rest),
         Some((_, far)) => Cow::Owned(format!("{}{why}", far.trim_end_matches(')'))),
+        None if let (true, Some(why)) = (SAID.contains(&state), why.strip_prefix(": ")) => {
+            Cow::Borrowed(why)
+        }
         // There is no more to it.
         None if why == "." && state.split(' ').count() < 5 => Cow::Borrowed(""),
         None => Cow::Borrowed(rest.strip_prefix("is ").unwrap_or(rest)),
