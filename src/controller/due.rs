@@ -53,11 +53,31 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
     }
     let by = later(since, pace);
     let grace = pace::grace(pace, !watched && !waits(run));
+    let late = is_dated.then(|| later(by, grace));
+    // A binding that is gone does not tell since when.
+    let gone = !watched && is_removed(state);
     DueLook {
         since,
-        by,
-        late: is_dated.then(|| later(by, grace)),
+        by: if gone {
+            by.max(later(state.now, pace))
+        } else {
+            by
+        },
+        late,
     }
+}
+
+/// Whether the binding of a cluster is gone that the run takes the placement from and has not noted.
+fn is_removed(state: &State) -> bool {
+    let stage = state.run.status.deletion_stage.as_deref();
+    let is_under_way = stage.is_some_and(|stage| stage.started.is_some() && !stage.is_done());
+    let left = stage.into_iter().flat_map(|stage| &stage.clusters);
+    let mut left = left.filter(|cluster| !cluster.is_done());
+    is_under_way
+        && left.any(|cluster| {
+            let mut bindings = state.bindings.iter();
+            !bindings.any(|it| it.spec.cluster == cluster.name && it.is_unscheduled())
+        })
 }
 
 /// Whether the run says that it waits for the tasks of a stage.
@@ -88,7 +108,8 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let own = state
         .approvals
         .iter()
-        .filter(|it| it.spec.run == run.meta.name && it.counts());
+        .filter(|it| it.spec.run == run.meta.name && it.counts())
+        .filter(|it| !pace::is_noted(run, &it.meta.name));
     let approved = own
         .filter_map(|it| {
             let accepted = it.status.conditions.condition(reasons::APPROVAL_ACCEPTED);

@@ -1,12 +1,12 @@
 //! A look at a run at some moment, and whether there is one.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::pace;
 use super::reconcile::{LookResult, Reconciler};
 use super::state::State;
-use crate::kubefleet::run::RunState;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
+use crate::kubefleet::{Conditions, duration, reasons};
 use crate::rollout::AgentVersion;
 
 /// One look at a moment.
@@ -35,13 +35,61 @@ pub(super) fn rests(state: &State) -> bool {
     waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
 }
 
-/// Whether an approval was given that the controller has not looked at: it looks then, even at a run
-/// that rests, and checks it.
+/// By when a look comes at a stopped run that was arranged before the stop: nothing takes it back, and
+/// it checks the run. `None` where it has come: it notes the stop anew.
+/// Source: updaterun/controller.go:handleIncompleteUpdateRun.
+pub(super) fn pending_look(state: &State) -> Option<Timestamp> {
+    let run = &state.run;
+    if !pace::is_at_rest(run, state.version) {
+        return None;
+    }
+    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    let stopped = progressing?.since?;
+    let edited = run.meta.spec_edited();
+    if edited.is_some_and(|edited| stopped.duration_since(edited) > pace::PROMPT) {
+        return None;
+    }
+    let wait = stopped_wait(run).map_or(pace::STAGE_EVERY, |wait| wait.max(pace::STAGE_EVERY));
+    let by = stopped
+        .checked_add(wait.saturating_add(pace::PROMPT))
+        .ok()?;
+    (by >= state.now).then_some(by)
+}
+
+/// How long the timed wait is after the clusters of the stage in which a run was stopped.
+fn stopped_wait(run: &UpdateRun) -> Option<SignedDuration> {
+    let mut stages = run.status.stages.iter();
+    let at = stages.position(|stage| !stage.is_done())?;
+    if !run
+        .status
+        .stages
+        .get(at)?
+        .clusters
+        .iter()
+        .all(ClusterStatus::is_done)
+    {
+        return None;
+    }
+    let tasks = &run.status.strategy.as_deref()?.stages.get(at)?.after;
+    let waits = tasks.iter().filter(|task| task.kind == "TimedWait");
+    waits.filter_map(|task| duration::parse(&task.wait)).max()
+}
+
+/// Whether an approval was given just now: the controller looks then, even at a run that rests, and
+/// checks it. One that is given again wakes nobody, and whether it was is not known: a look of which
+/// nothing came is taken as over.
+/// Source: updaterun/controller.go:handleApprovalRequestUpdate.
 pub(super) fn is_woken(state: &State) -> bool {
     let run = &state.run;
     let wrote = pace::last_write(run);
     state.approvals.iter().any(|it| {
         let given = it.approved().and_then(|approved| approved.since);
-        it.spec.run == run.meta.name && it.counts() && !it.is_accepted() && given > wrote
+        let is_new = given > wrote
+            && given.is_some_and(|given| state.now.duration_since(given) <= pace::PROMPT);
+        it.spec.run == run.meta.name
+            && it.counts()
+            && !it.is_accepted()
+            && !pace::is_noted(run, &it.meta.name)
+            && is_new
     })
 }

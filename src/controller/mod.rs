@@ -30,7 +30,7 @@ pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
 pub use forecast::{ClusterTimes, forecast};
 pub use inputs::{InputFault, InputFinding, MissingInput};
-use look::{is_woken, look_at, rests};
+use look::{is_woken, look_at, pending_look, rests};
 pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
@@ -98,6 +98,31 @@ pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
     }
 }
 
+/// By when the controller looks once more at a run that is stopped: it had arranged that before the
+/// stop. What it notes then starts the timed wait of the stage again.
+pub fn look_after_stop(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
+    pending_look(&State::new(inventory, run))
+}
+
+/// The bindings that are being deleted and without which the run of an inventory does not fail: they
+/// count until they are gone, which may be before the controller looks.
+pub fn fails_until_gone(inventory: &Inventory) -> Vec<String> {
+    let Sight::Present(run) = &inventory.run else {
+        return Vec::new();
+    };
+    let mut state = State::new(inventory, run);
+    let bindings = state
+        .bindings
+        .items
+        .extract_if(.., |it| it.meta.is_deleting());
+    let leaving: Vec<_> = bindings.map(|it| it.meta.name.clone()).collect();
+    let passes = || predict(state).is_ok_and(|next| next.failure.is_none());
+    if leaving.is_empty() || !passes() {
+        return Vec::new();
+    }
+    leaving
+}
+
 /// What the controller does next about one of the runs on the inventory's placement, whatever its
 /// checks of the other objects find: whether and by when it writes does not depend on them.
 pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
@@ -119,7 +144,10 @@ pub fn initialize(state: State) -> (State, Vec<InputFinding>) {
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
     if rests(&state) && !is_woken(&state) {
-        return resting(state);
+        return match pending_look(&state) {
+            Some(by) => last_look(state, by),
+            None => resting(state),
+        };
     }
     let now = state.now;
     let (look, after) = look_at(&state, now)?;
@@ -182,6 +210,16 @@ fn prediction(
         failure: look.failure,
         after: after.state,
     }
+}
+
+/// A run that rests is looked at once more by then, which ends it where a check fails.
+fn last_look(state: State, by: Timestamp) -> Result<Prediction, String> {
+    let (look, after) = look_at(&state, state.now)?;
+    if look.failure.is_none() {
+        return resting(state);
+    }
+    let conditions = changes(&state.run.status, &after.state.run.status);
+    Ok(prediction(look, conditions, after, Some(by)))
 }
 
 /// A run that rests waits for somebody; what comes of a start is known already.

@@ -68,6 +68,16 @@ pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
     told.max(writes.filter_map(|write| write.time).max())
 }
 
+/// Whether the run has noted that a request is approved: what is written of it then changes nothing.
+/// Source: updaterun/execution.go:handleStageApprovalTask.
+pub fn is_noted(run: &UpdateRun, request: &str) -> bool {
+    let mut tasks = run.all_stages().flat_map(|stage| stage.tasks());
+    tasks.any(|task| {
+        task.approval_request == request
+            && task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
+    })
+}
+
 /// Whether the controller is done with a run until something that it watches changes: it stopped the
 /// run as the spec is now.
 pub fn is_at_rest(run: &UpdateRun, version: AgentVersion) -> bool {

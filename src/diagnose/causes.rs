@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::DiagnosisContext;
-use super::outlook::fails_when;
-use super::{member_findings, rules};
+use super::{member_findings, outlook, rules};
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::words::{CommandLine, distinct, enumerate};
 
@@ -289,13 +288,18 @@ pub(super) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         return;
     }
     let when = match cx.verdict {
-        Verdict::WaitingForApproval => "at the controller's next check",
-        verdict => fails_when(verdict),
+        Verdict::WaitingForApproval => "at the controller's next check".to_owned(),
+        verdict => cx.outlook.fails_when(verdict),
     };
-    let action = format!(
-        "Resolve {} first: otherwise the run fails {when}.",
-        enumerate(&first)
-    );
+    let action = if cx.outlook.until_gone().is_empty() {
+        format!(
+            "Resolve {} first: otherwise the run fails {when}.",
+            enumerate(&first)
+        )
+    } else {
+        let (what, are) = outlook::leaving(cx.outlook.until_gone());
+        format!("Wait until {what} {are} gone: the run fails if the controller checks it before.")
+    };
     let is_explained = findings.iter().any(|it| first.contains(&it.code));
     for finding in findings {
         if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {

@@ -3,6 +3,8 @@
 use super::context::DiagnosisContext;
 use super::rule::Rule;
 use super::{back, verdict};
+use crate::controller;
+use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::report::{ComposeText, Finding, Verdict};
@@ -144,6 +146,13 @@ pub(super) fn wait_of<'r>(run: &'r UpdateRun, stage: &str) -> Option<&'r str> {
 
 /// What becomes of the timed waits of a run that is stopped, and of the gates that they are.
 pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
+    let look = controller::look_after_stop(rollout.inventory, rollout.run);
+    let again = look.map_or_else(String::new, |by| {
+        format!(
+            "; a check that may still come, by {}, restarts it",
+            whole_seconds(by)
+        )
+    });
     rollout
         .stages
         .iter()
@@ -154,16 +163,16 @@ pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
             Some(match until {
                 None => format!(
                     "the timed wait of stage {stage} started at the stop ({since}) and continues \
-                     while the run is stopped"
+                     while the run is stopped{again}"
                 ),
                 Some(until) if until > rollout.now => format!(
                     "the timed wait of stage {stage} started at the stop and ends in {}, at \
-                     {until}, even while the run is stopped",
+                     {until}, even while the run is stopped{again}",
                     duration::describe(until.duration_since(rollout.now))
                 ),
                 Some(until) => format!(
                     "the timed wait of stage {stage} ended at {until}, during the stop: resuming \
-                     opens it at once"
+                     opens it at once{again}"
                 ),
             })
         })

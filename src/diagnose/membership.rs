@@ -49,7 +49,7 @@ pub(super) fn stage_now<'i>(inventory: &'i Inventory, stage: &Stage) -> Option<V
     for binding in inventory
         .bindings
         .iter()
-        .filter(|binding| !binding.is_unscheduled() && !binding.meta.is_deleting())
+        .filter(|binding| !binding.is_unscheduled())
     {
         let Some(member) = inventory.member(&binding.spec.cluster) else {
             continue;

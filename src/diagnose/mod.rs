@@ -101,7 +101,7 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
     Some(format!(
         "the controller aborts {} {}: {}",
         cx.run_object(),
-        outlook::aborts_when(cx.verdict),
+        cx.outlook.aborts_when(cx.verdict),
         rules::named(code)
     ))
 }

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::controller::{self, ExpectedCondition, ExpectedWrite, Prediction, RunFailure};
 use crate::kubefleet::ConditionStatus;
+use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::reasons;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
@@ -19,6 +20,8 @@ pub struct RunOutlook {
     fails: Option<String>,
     /// Whether a finding says why.
     is_explained: bool,
+    /// The bindings without which it does not fail, and which are being deleted.
+    until_gone: Vec<String>,
     /// A write that is overdue.
     pub silence: Option<ControllerSilence>,
 }
@@ -44,6 +47,9 @@ impl RunOutlook {
         let fails = failure
             .filter(|_| rollout.is_live())
             .map(|it| it.code.to_owned());
+        let until_gone = fails.as_ref().map_or_else(Vec::new, |_| {
+            controller::fails_until_gone(rollout.inventory)
+        });
         let overdue = next.as_ref().filter(|next| next.is_overdue());
         let silence = match overdue {
             Some(overdue) => ControllerSilence::of(overdue, rollout),
@@ -53,6 +59,7 @@ impl RunOutlook {
             next,
             fails,
             is_explained: false,
+            until_gone,
             silence,
         }
     }
@@ -89,6 +96,55 @@ impl RunOutlook {
         self.fails().filter(|_| rests || self.is_explained)
     }
 
+    /// When a run fails that cannot pass its next check, as the end of a sentence. The controller checks
+    /// a run that waits each minute, and checks it before it checks approvals.
+    /// Source: updaterun/controller.go:Reconcile.
+    pub(super) fn fails_when(&self, verdict: Verdict) -> String {
+        let when = match verdict {
+            Verdict::WaitingForApproval => "at the controller's next check, approved or not",
+            Verdict::Stopped => "when it is resumed",
+            Verdict::NotStarted => "when it is started",
+            _ => "at the controller's next check",
+        };
+        let check = self.last_check(verdict);
+        let check = check.map(|by| format!(", or at a check that may still come, by {by}"));
+        format!("{when}{}{}", check.unwrap_or_default(), self.unless())
+    }
+
+    /// The same as the words of a summary, which no finding repeats.
+    pub(super) fn aborts_when(&self, verdict: Verdict) -> String {
+        let when = match verdict {
+            Verdict::WaitingForApproval => "at its next check, with or without an approval",
+            Verdict::Stopped => "as soon as it is resumed",
+            Verdict::NotStarted => "as soon as it is started",
+            _ => "at its next check",
+        };
+        let check = self.last_check(verdict);
+        let check =
+            check.map(|by| format!(", or by {by}, at a check that was due before the stop"));
+        format!("{when}{}{}", check.unwrap_or_default(), self.unless())
+    }
+
+    /// By when a check may come at a run that is stopped.
+    fn last_check(&self, verdict: Verdict) -> Option<Timestamp> {
+        let next = self.next.as_ref().filter(|_| verdict == Verdict::Stopped);
+        next?.by.map(whole_seconds)
+    }
+
+    /// What may come before a run fails, as the end of a sentence.
+    fn unless(&self) -> String {
+        if self.until_gone.is_empty() {
+            return String::new();
+        }
+        let (what, are) = leaving(&self.until_gone);
+        format!(", unless {what} {are} gone by then")
+    }
+
+    /// The bindings that are being deleted and without which it does not fail.
+    pub(super) fn until_gone(&self) -> &[String] {
+        &self.until_gone
+    }
+
     /// As documents have it.
     pub(super) fn expected(&self) -> Option<ExpectedWrite> {
         let mut expected = self.next.as_ref()?.expected();
@@ -99,25 +155,14 @@ impl RunOutlook {
     }
 }
 
-/// When a run fails that cannot pass its next check, as the end of a sentence. The controller checks
-/// a run that waits each minute, and checks it before it checks approvals.
-/// Source: updaterun/controller.go:Reconcile.
-pub(super) const fn fails_when(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::WaitingForApproval => "at the controller's next check, approved or not",
-        Verdict::Stopped => "when it is resumed",
-        Verdict::NotStarted => "when it is started",
-        _ => "at the controller's next check",
-    }
-}
-
-/// The same as the words of a summary, which no finding repeats.
-pub(super) const fn aborts_when(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::WaitingForApproval => "at its next check, with or without an approval",
-        Verdict::Stopped => "as soon as it is resumed",
-        Verdict::NotStarted => "as soon as it is started",
-        _ => "at its next check",
+/// Bindings by name, and the verb after them.
+pub(super) fn leaving<N: AsRef<str> + Ord>(names: &[N]) -> (String, &'static str) {
+    match names {
+        [one] => (format!("binding {}", one.as_ref()), "is"),
+        several => (
+            format!("bindings {}", enumerate(several.iter().map(AsRef::as_ref))),
+            "are",
+        ),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::DiagnosisContext;
+use super::outlook;
 use super::tried;
 use crate::kubefleet::messages::essence;
 use crate::report::{Effect, Finding, Remedy};
@@ -60,7 +61,22 @@ fn look(
             effect: Effect::ReadOnly,
         });
     }
-    let failure = tried::failure(cx.inventory, command)?;
+    let plan = || {
+        let plan = cx.plan_command()?;
+        Some(tried::plan_of(cx.inventory, command, plan))
+    };
+    let Some(failure) = tried::failure(cx.inventory, command) else {
+        let (failure, leaving) = tried::failure_until_gone(cx.inventory, command)?;
+        let (what, are) = outlook::leaving(&leaving);
+        return Some(Remedy {
+            action: format!(
+                "Wait until {what} {are} gone: until then, a new run fails ({}).",
+                failure.code
+            ),
+            command: plan(),
+            effect: Effect::ReadOnly,
+        });
+    };
     // Of a placement that exists again, this is told with it.
     let is_told =
         codes.contains(failure.code) || failure.code == "FS102" && codes.contains("FS101");
@@ -70,7 +86,7 @@ fn look(
             essence(&failure.message),
             failure.code
         ),
-        command: cx.plan_command(),
+        command: plan(),
         effect: Effect::ReadOnly,
     })
 }

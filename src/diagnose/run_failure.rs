@@ -2,7 +2,6 @@
 //! them for all rules.
 
 use super::context::DiagnosisContext;
-use super::outlook::fails_when;
 use super::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
@@ -92,7 +91,7 @@ pub(super) fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i UpdateRun> {
 
 /// The end of a sentence about a live run that cannot pass its next check.
 pub(super) fn will_fail(cx: &DiagnosisContext<'_>) -> String {
-    format!("so the run will fail {}", fails_when(cx.verdict))
+    format!("so the run will fail {}", cx.outlook.fails_when(cx.verdict))
 }
 
 /// The end of a sentence about what ends a run: nothing, once it has failed.

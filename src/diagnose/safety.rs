@@ -1,6 +1,7 @@
 //! Looking comes before what cannot be undone.
 
 use super::context::DiagnosisContext;
+use super::tried;
 use crate::inventory::choose;
 use crate::report::{Effect, Finding, Remedy};
 use crate::words::{CommandLine, capital, enumerate};
@@ -110,7 +111,7 @@ fn look_before(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<Remed
     let (action, command) = match command.verb() {
         _ if !command.is_ours() => return None,
         "run" | "retry" => {
-            let plan = cx.plan_command()?;
+            let plan = tried::plan_of(cx.inventory, command, cx.plan_command()?);
             ("Check what a new run would do now.".to_owned(), plan)
         }
         "delete" => {

@@ -113,19 +113,17 @@ pub fn tried(
     inventory: &Inventory,
     command: &CommandLine,
 ) -> Option<Result<PlayedRun, PlayObstacle>> {
-    played(inventory, command, LOOKS)
+    played(inventory, command, (LOOKS, has_left))
 }
 
 fn played(
     inventory: &Inventory,
     command: &CommandLine,
-    looks: usize,
+    (looks, left): (usize, fn(&Binding) -> bool),
 ) -> Option<Result<PlayedRun, PlayObstacle>> {
     let (run, acts) = interventions(inventory, command)?;
     let mut state = State::new(inventory, run);
-    // Who is about to leave has left before anybody can type the command.
-    let bindings = &mut state.bindings.items;
-    bindings.retain(|it| !it.meta.is_deleting() || it.is_unscheduled());
+    state.bindings.items.retain(|it| !left(it));
     let troubled: BTreeSet<String> = state
         .bindings
         .iter()
@@ -158,9 +156,50 @@ pub(super) fn makes_a_run(command: &CommandLine) -> bool {
             || (verb == "run" && from.iter().any(|flag| command.has_flag(flag))))
 }
 
+/// What shows beforehand what comes of a command that makes a run: a plan with its content.
+pub(super) fn plan_of(
+    inventory: &Inventory,
+    command: &CommandLine,
+    plan: CommandLine,
+) -> CommandLine {
+    let acts = interventions(inventory, command).map(|(_, acts)| acts);
+    let snapshot = acts.into_iter().flatten().find_map(|act| match act {
+        Intervention::NewRun { snapshot, .. } => snapshot,
+        _ => None,
+    });
+    match snapshot {
+        Some(index) => plan.flag("--snapshot", index),
+        None => plan,
+    }
+}
+
+/// Who is about to leave has left before anybody can type the command.
+fn has_left(binding: &Binding) -> bool {
+    binding.meta.is_deleting() && !binding.is_unscheduled()
+}
+
 /// Why the run that a command makes fails as things are: when it is initialized, or soon after.
 pub(super) fn failure(inventory: &Inventory, command: &CommandLine) -> Option<RunFailure> {
-    match played(inventory, command, FIRST_LOOKS)?.ok()?.end {
+    failure_of(inventory, command, has_left)
+}
+
+/// The same while the bindings that are being deleted are still there, and their names.
+pub(super) fn failure_until_gone<'i>(
+    inventory: &'i Inventory,
+    command: &CommandLine,
+) -> Option<(RunFailure, Vec<&'i str>)> {
+    let leaving = inventory.bindings.iter().filter(|it| has_left(it));
+    let leaving: Vec<_> = leaving.map(|it| it.meta.name.as_str()).collect();
+    let failure = (!leaving.is_empty()).then(|| failure_of(inventory, command, |_| false));
+    Some((failure??, leaving))
+}
+
+fn failure_of(
+    inventory: &Inventory,
+    command: &CommandLine,
+    left: fn(&Binding) -> bool,
+) -> Option<RunFailure> {
+    match played(inventory, command, (FIRST_LOOKS, left))?.ok()?.end {
         PlayEnd::Failed(failure) => failure,
         _ => None,
     }

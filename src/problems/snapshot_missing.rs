@@ -72,7 +72,12 @@ pub fn snapshot_missing(
             tense.has()
         ),
     );
-    existing_snapshots(inventory, object, problem).look_with(
+    let problem = existing_snapshots(inventory, object, problem);
+    // A list of none, or of a placement that is gone, tells nothing.
+    if inventory.placement.is_absent() || inventory.snapshots.is_known_empty() {
+        return problem;
+    }
+    problem.look_with(
         "List the existing snapshots.",
         object.scope().fleet("snapshots").arg(&object.name),
     )

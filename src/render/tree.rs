@@ -376,7 +376,7 @@ fn gate_words(task: &GateFacts, stage: &StageProgress, waits: Option<&str>) -> S
         _ if task.is_passed() => "done".to_owned(),
         _ if over && task.is_approved() => "approved, but the run ended first".to_owned(),
         _ if over => "not passed".to_owned(),
-        _ if stopped && task.is_approved() => "approved, takes effect after resume".to_owned(),
+        _ if stopped && task.is_approved() => "approved, checked when resumed".to_owned(),
         _ if task.is_approved() => "approved, not yet reconciled".to_owned(),
         _ if let Some(waits) = waits => waits.to_owned(),
         Some(until) => format!("until {until}"),

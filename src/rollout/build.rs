@@ -259,10 +259,13 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
             let before = gates
                 .iter()
                 .any(|gate| gate.time == TaskTime::Before && gate.state == TaskState::Open);
+            // A gate that was passed leaves the condition as it was until a cluster is started.
             if before {
                 StageState::WaitingBefore
-            } else {
+            } else if is_past_clusters(status) {
                 StageState::WaitingAfter
+            } else {
+                StageState::Updating
             }
         }
         "StageUpdatingStopping" => StageState::Stopping,

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use crate::diagnose::context::DiagnosisContext;
-use crate::diagnose::outlook::aborts_when;
 use crate::diagnose::verdict::needs_a_person;
 use crate::diagnose::{back, gate, resting, rules, state};
 use crate::inventory::source::Outcome;
@@ -47,7 +46,7 @@ fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
     let stuck = stuck.map_or_else(String::new, |stuck| {
         format!("{}; ", stuck.trim_end_matches('.'))
     });
-    let when = aborts_when(cx.verdict);
+    let when = cx.outlook.aborts_when(cx.verdict);
     Some(format!("{stuck}the controller aborts it {when}."))
 }
 

@@ -86,6 +86,8 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
                 .flag("-o", "yaml")
                 .switch("--show-managed-fields"),
         ),
+        // There is none to read.
+        None if cx.inventory.bindings.is_complete() => finding,
         None => finding.look_with(
             format!(
                 "Check which run has the cluster now: the RolloutStarted message on the binding for \

@@ -44,7 +44,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                             .to_owned()
                     }
                 };
-                Some(finding(cx, rule, run, *stage_index, (&text, None)))
+                let counts = existing.zip(*new);
+                Some(finding(cx, rule, run, *stage_index, (&text, None), counts))
             }
             Cause::StageClusterChanged {
                 stage_index,
@@ -62,6 +63,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     run,
                     *stage_index,
                     (&text, Some((new, existing))),
+                    None,
                 ))
             }
             _ => None,
@@ -207,10 +209,22 @@ fn finding(
     run: &UpdateRun,
     index: Option<u64>,
     (text, pair): (&str, Option<(&String, &String)>),
+    counts: Option<(u64, u64)>,
 ) -> Finding {
     let at = index.and_then(|index| membership::stage_at(run, index));
     let stage = at.map(|(status, _)| status.name.as_str());
+    // With the placement the bindings go, and labels may have changed again: what stands there now
+    // then is not what the controller found.
+    let is_same = |difference: &StageDifference<'_>| {
+        let size = |clusters: &[&str]| u64::try_from(clusters.len()).unwrap_or(u64::MAX);
+        difference.is_empty()
+            || counts.is_none_or(|(existing, new)| {
+                existing.saturating_add(size(&difference.came))
+                    == new.saturating_add(size(&difference.left))
+            })
+    };
     let difference = at.and_then(|(status, spec)| compare(cx.inventory, status, spec?));
+    let difference = difference.filter(is_same);
     let mut clusters = difference
         .as_ref()
         .map(StageDifference::clusters)
@@ -248,7 +262,7 @@ fn finding(
         finding = recorded(finding, run, index, status, spec);
     }
     finding = members(cx, finding, &clusters);
-    if known.is_none() {
+    if known.is_none() && !cx.inventory.placement.is_absent() {
         finding = finding
             .look_with(
                 "Compare the labels of the member clusters with the stage's selector.",

@@ -23,6 +23,10 @@ pub const RULE: Rule = Rule::error(
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
+        // A binding that was given up before a run reached it names none.
+        if failing.binding.spec.snapshot.is_empty() {
+            return None;
+        }
         (ownership::of_binding(problem) == rule.code).then(|| {
             let name = match problem {
                 BindingProblem::SnapshotGroupIncomplete {

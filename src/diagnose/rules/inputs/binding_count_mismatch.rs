@@ -4,7 +4,6 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::problems::binding_count;
-use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -18,7 +17,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     };
 
     let inventory = cx.inventory;
-    let now = i64::try_from(placing::selected_clusters(inventory).len()).ok();
+    // Each binding counts, also a second one for a cluster while the first is being deleted.
+    let selected_now = inventory.bindings.iter().filter(|it| !it.is_unscheduled());
+    let now = i64::try_from(selected_now.count()).ok();
     let policy = inventory.latest_policies().next();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let agrees = inventory.bindings.is_complete() && wanted.is_some() && wanted == now;

@@ -35,7 +35,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let since = match &recorded {
         _ if fixed => "; now every cluster is in one stage".to_owned(),
         Some(map) if same => map.near_misses(),
-        Some(map) if map.complete => {
+        // Without the placement there are no clusters to place.
+        Some(map) if map.complete && !cx.inventory.placement.is_absent() => {
             format!("; with the current labels: {}", enumerate(&computed))
         }
         _ => String::new(),
@@ -43,7 +44,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let clusters: Vec<_> = if same { computed } else { shown }.into_iter().collect();
     let strategy = cx.strategy_object();
     let past = cx.past(&since);
-    let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past)
-        .look_with("Check the stage of every cluster then.", cx.plan_command());
+    let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past);
+    let problem = if cx.inventory.placement.is_absent() {
+        problem
+    } else {
+        problem.look_with("Check the stage of every cluster then.", cx.plan_command())
+    };
     Some(run_failure::refused(cx, rule, problem, fixed))
 }
