@@ -137,7 +137,7 @@ fn refuse(error: &clap::Error, args: &[OsString], ui: &mut Ui) -> Exit {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => false,
         _ => {
             let command = cli::command(ui.invocation());
-            ui.error(&cli::refusal::of(error, args, &command));
+            ui.error(&cli::refusal::explain_refusal(error, args, &command));
             return Exit::Usage;
         }
     };

@@ -50,7 +50,7 @@ pub(super) fn read(
             ));
             continue;
         }
-        let look = one(&place, &fields, warnings);
+        let look = parse_member(&place, &fields, warnings);
         match looks.get_mut(&cluster) {
             None => {
                 looks.insert(cluster, look);
@@ -78,7 +78,11 @@ fn merge(known: &mut MemberObservation, other: MemberObservation) {
     }
 }
 
-fn one(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> MemberObservation {
+fn parse_member(
+    place: &FilePlace,
+    fields: &Value,
+    warnings: &mut Vec<String>,
+) -> MemberObservation {
     let why = || mask::prose(&text(fields, "why")).into_owned();
     match text(fields, "outcome").as_str() {
         "looked" | "" => {}

@@ -10,7 +10,7 @@ use crate::kubefleet::Kind;
 use crate::words::{CommandLine, FleetVerb, Hint};
 
 /// The error as every other; `command` is what the words were read by.
-pub fn of(error: &clap::Error, args: &[OsString], command: &Command) -> Error {
+pub fn explain_refusal(error: &clap::Error, args: &[OsString], command: &Command) -> Error {
     let words: Vec<_> = args.iter().skip(1).map(|it| it.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =

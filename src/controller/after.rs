@@ -50,7 +50,7 @@ pub fn after(state: &State, act: &Intervention) -> Result<State, PlayObstacle> {
             let now = state.now;
             let meta = &mut state.run.meta;
             meta.deleted.get_or_insert(now);
-            meta.generation = Some(next(meta.generation));
+            meta.generation = Some(next_generation(meta.generation));
         }
         Intervention::NewRun {
             name,
@@ -66,7 +66,7 @@ pub fn after(state: &State, act: &Intervention) -> Result<State, PlayObstacle> {
     Ok(state)
 }
 
-fn next(generation: Option<i64>) -> i64 {
+fn next_generation(generation: Option<i64>) -> i64 {
     generation.unwrap_or(0).saturating_add(1)
 }
 
@@ -114,7 +114,7 @@ fn set_state(state: &mut State, wanted: RunState) -> Result<(), PlayObstacle> {
     }
     if old != wanted {
         state.run.spec.state = Some(word(wanted).to_owned());
-        state.run.meta.generation = Some(next(state.run.meta.generation));
+        state.run.meta.generation = Some(next_generation(state.run.meta.generation));
     }
     Ok(())
 }

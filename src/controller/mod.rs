@@ -90,7 +90,7 @@ impl Prediction {
 }
 
 /// What the controller does next about the run of an inventory, or what would have to be known.
-pub fn next(inventory: &Inventory) -> Result<Prediction, String> {
+pub fn predict_next(inventory: &Inventory) -> Result<Prediction, String> {
     match &inventory.run {
         Sight::Present(run) => predict(State::new(inventory, run)),
         Sight::Absent => Err("there is no run".to_owned()),
@@ -125,7 +125,7 @@ pub fn fails_until_gone(inventory: &Inventory) -> Vec<String> {
 
 /// What the controller does next about one of the runs on the inventory's placement, whatever its
 /// checks of the other objects find: whether and by when it writes does not depend on them.
-pub fn next_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
+pub fn predict_unchecked(inventory: &Inventory, run: &UpdateRun) -> Result<Prediction, String> {
     predict(State {
         trusts: true,
         ..State::new(inventory, run)

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::run::{RunState, StageStatus, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::AgentVersion;
 pub use crate::rollout::LOOK_EVERY;
@@ -71,7 +71,7 @@ pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
 /// Whether the run has noted that a request is approved: what is written of it then changes nothing.
 /// Source: updaterun/execution.go:handleStageApprovalTask.
 pub fn is_noted(run: &UpdateRun, request: &str) -> bool {
-    let mut tasks = run.all_stages().flat_map(|stage| stage.tasks());
+    let mut tasks = run.all_stages().flat_map(StageStatus::tasks);
     tasks.any(|task| {
         task.approval_request == request
             && task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)

@@ -56,7 +56,7 @@ impl<'i> DiagnosisContext<'i> {
         } else {
             Vec::new()
         };
-        let troubles = failing_cluster::all(inventory, rollout.as_ref());
+        let troubles = failing_cluster::failing_clusters(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
             None => verdict::of_placement(inventory, &troubles),

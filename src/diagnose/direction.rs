@@ -78,10 +78,10 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
             (None, Some(placement)) if elsewhere || placement != inventory.placement_name => {
                 return Some((CURRENT.to_owned(), false));
             }
-            (None, None) if !command.has_flag("--from") => own(inventory, named()?, ""),
+            (None, None) if !command.has_flag("--from") => run_content(inventory, named()?, ""),
             (None, _) => current(inventory),
         },
-        "retry" => own(inventory, named()?, " as before"),
+        "retry" => run_content(inventory, named()?, " as before"),
         "rollback" if command.has_flag("--to") => {
             let index = command.value_of("--to")?;
             (format!("snapshot {index}"), Some(index))
@@ -146,7 +146,7 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
 }
 
 /// The content of a run that exists.
-fn own(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, Option<String>) {
+fn run_content(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, Option<String>) {
     let used = Some(run.status.snapshot_index.as_str()).filter(|index| !index.is_empty());
     match used.or_else(|| run.spec.pinned()) {
         Some(index) => (format!("snapshot {index}{again}"), Some(index.to_owned())),

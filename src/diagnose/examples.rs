@@ -11,7 +11,7 @@ static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/examples.gz"));
 
 /// The bundle in which the finding is seen. Its header names the target, so that `diagnose -f -` needs
 /// no argument.
-pub fn of(code: &str) -> Option<String> {
+pub fn example_bundle(code: &str) -> Option<String> {
     let fixture = fixture(code).ok().flatten()?;
     Some(bundle(&fixture))
 }
@@ -77,7 +77,7 @@ fn target(args: &str) -> ObjectRef {
 
 #[cfg(test)]
 mod tests {
-    use super::{bundle, of};
+    use super::{bundle, example_bundle};
 
     #[test]
     fn a_bundle_names_its_target_and_not_what_a_test_expects() {
@@ -101,10 +101,10 @@ mod tests {
     fn an_example_is_found_by_its_code() {
         for code in ["FS101", "FS501", "FS922"] {
             assert!(
-                of(code).is_some_and(|text| text.contains("\ntarget: {")),
+                example_bundle(code).is_some_and(|text| text.contains("\ntarget: {")),
                 "{code}"
             );
         }
-        assert_eq!(of("FS100"), None);
+        assert_eq!(example_bundle("FS100"), None);
     }
 }

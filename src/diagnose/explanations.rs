@@ -127,7 +127,7 @@ pub static ALL: &[(&str, &str)] = &[
 ];
 
 /// The explanation of a code, in markdown.
-pub fn of(code: &str) -> Option<&'static str> {
+pub fn explanation_of(code: &str) -> Option<&'static str> {
     ALL.iter()
         .find(|(known, _)| *known == code)
         .map(|(_, text)| *text)

@@ -50,7 +50,7 @@ impl FailingCluster<'_> {
 }
 
 /// The clusters whose binding has a failing condition.
-pub(super) fn all<'i>(
+pub(super) fn failing_clusters<'i>(
     inventory: &'i Inventory,
     rollout: Option<&Rollout<'i>>,
 ) -> Vec<FailingCluster<'i>> {

@@ -14,7 +14,7 @@ pub(super) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
     let inventory = cx.inventory;
     let mut gaps = Vec::new();
     for (kind, why) in &inventory.gaps {
-        let seen = seen(cx, *kind);
+        let seen = has_seen(cx, *kind);
         // Objects that a person put into a file are taken as the ones that matter; what is missing
         // among them is said cluster by cluster below.
         if seen && why == NOT_COLLECTED {
@@ -80,7 +80,7 @@ fn overrides_matter(cx: &DiagnosisContext<'_>) -> bool {
 }
 
 /// Whether at least one object of the kind was seen that belongs to the case.
-fn seen(cx: &DiagnosisContext<'_>, kind: Kind) -> bool {
+fn has_seen(cx: &DiagnosisContext<'_>, kind: Kind) -> bool {
     let inventory = cx.inventory;
     match kind.concept() {
         Concept::UpdateRun => inventory.runs.items.len() > 1,

@@ -72,7 +72,7 @@ fn asks(rollout: &Rollout<'_>, next: &Gate<'_>) -> String {
 }
 
 /// The gate of which the summary tells what it opens.
-pub(super) fn told<'r, 'i>(
+pub(super) fn summarized_gate<'r, 'i>(
     cx: &DiagnosisContext<'_>,
     rollout: &'r Rollout<'i>,
 ) -> Option<&'r Gate<'i>> {

@@ -162,7 +162,9 @@ impl<'i> MemberSighting<'_, 'i> {
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-pub(super) fn seen<'a, 'i>(cx: &'a DiagnosisContext<'i>) -> Vec<MemberSighting<'a, 'i>> {
+pub(super) fn member_sightings<'a, 'i>(
+    cx: &'a DiagnosisContext<'i>,
+) -> Vec<MemberSighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;
@@ -218,7 +220,7 @@ pub(super) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item = T>>(
     find: impl Fn(&MemberSighting<'a, 'i>) -> ReadResult,
     describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
-    let found = seen(cx).into_iter().filter_map(|seen| {
+    let found = member_sightings(cx).into_iter().filter_map(|seen| {
         let found: Vec<T> = find(&seen).into_iter().collect();
         let subject = seen.manifest.into();
         (!found.is_empty()).then_some((subject, seen.failing, (seen, found)))
@@ -272,7 +274,7 @@ pub(super) fn statuses(
         names == (&subject.kind, &subject.namespace, &subject.name)
             && clusters.contains(&seen.failing.cluster)
     };
-    for seen in seen(cx).iter().filter(same).take(SHOWN) {
+    for seen in member_sightings(cx).iter().filter(same).take(SHOWN) {
         if let Some(view) = seen.view(cx) {
             finding = status(&view, seen.failing.cluster, finding);
         }

@@ -42,7 +42,7 @@ pub struct ControllerSilence {
 impl RunOutlook {
     /// What comes next for the run that an inventory is about.
     pub(super) fn new(rollout: &Rollout<'_>) -> Self {
-        let next = controller::next(rollout.inventory).ok();
+        let next = controller::predict_next(rollout.inventory).ok();
         let failure = next.as_ref().and_then(|next| next.failure.as_ref());
         let fails = failure
             .filter(|_| rollout.is_live())
@@ -177,7 +177,7 @@ impl ControllerSilence {
         if !rollout.is_live() {
             return None;
         }
-        let next = controller::next_unchecked(rollout.inventory, rollout.run).ok()?;
+        let next = controller::predict_unchecked(rollout.inventory, rollout.run).ok()?;
         Self::of(&next, rollout)
     }
 

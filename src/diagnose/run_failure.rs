@@ -48,7 +48,7 @@ pub(super) fn refused(
     problem: Problem,
     fixed: bool,
 ) -> Finding {
-    let mut finding = told(cx, rule, problem);
+    let mut finding = finding_without_run(cx, rule, problem);
     if fixed {
         finding.remedies.clear();
         return just_new_run(cx, finding);
@@ -66,11 +66,15 @@ pub(super) fn asked(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem) ->
     }
     .evidence(cx.run_object(), "spec.resourceSnapshotIndex", asked);
     problem.evidence.extend(evidence);
-    told(cx, rule, problem)
+    finding_without_run(cx, rule, problem)
 }
 
 /// The same without a new run.
-pub(super) fn told(cx: &DiagnosisContext<'_>, rule: &Rule, problem: Problem) -> Finding {
+pub(super) fn finding_without_run(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    problem: Problem,
+) -> Finding {
     let mut finding = finding(cx, rule, problem.subject, problem.message);
     finding.stage = problem.stage;
     finding.clusters = problem.clusters;

@@ -166,7 +166,7 @@ impl Status {
             target: Subject::from(&inventory.target),
             verdict: cx.verdict,
             summary: sentence::with_cause(cx),
-            next: sentence::next(cx),
+            next: sentence::next_command(cx),
             run: cx.run_facts(),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),

@@ -202,7 +202,7 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a DiagnosisContext<'i>) -> Vec<UnsentNe
     }
     let all = versions(cx.inventory);
     let mut lost = LostObjects::new(&all);
-    let seen = member_findings::seen(cx);
+    let seen = member_findings::member_sightings(cx);
     let clusters = cx.troubles.iter().filter_map(|failing| {
         waiting(failing).next()?;
         let works = cx.inventory.works_of(failing.binding);

@@ -196,17 +196,17 @@ fn page(body: &[u8]) -> String {
     let title = text.split_once("<title>").map(|(_, rest)| rest);
     let title = title.and_then(|rest| Some(rest.split_once("</title>")?.0.trim()));
     match title.filter(|title| !title.is_empty()) {
-        Some(title) => format!("a web page ({:?})", short(title)),
+        Some(title) => format!("a web page ({:?})", first_words(title)),
         None => "a web page".to_owned(),
     }
 }
 
 fn first_line(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    short(text.lines().next().unwrap_or_default())
+    first_words(text.lines().next().unwrap_or_default())
 }
 
-fn short(text: &str) -> String {
+fn first_words(text: &str) -> String {
     text.chars().take(200).collect()
 }
 

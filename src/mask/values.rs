@@ -53,19 +53,19 @@ static NO_WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static UUID: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$").ok());
 
-fn is(form: &LazyLock<Option<Regex>>, value: &str) -> bool {
+fn matches_form(form: &LazyLock<Option<Regex>>, value: &str) -> bool {
     form.as_ref().is_some_and(|form| form.is_match(value))
 }
 
 /// Whether a value under the name of a credential is none.
 pub(super) fn is_harmless(value: &str) -> bool {
     let value = value.trim();
-    value.len() <= LONG && (is_masked(value) || is(&HARMLESS, value))
+    value.len() <= LONG && (is_masked(value) || matches_form(&HARMLESS, value))
 }
 
 /// Whether it could be the name of an object.
 pub(super) fn is_object_name(value: &str) -> bool {
-    value.len() <= 253 && is(&OBJECT_NAME, value)
+    value.len() <= 253 && matches_form(&OBJECT_NAME, value)
 }
 
 /// Whether a word is more than a word of a language. A sentence has no words with dashes as long as
@@ -73,7 +73,7 @@ pub(super) fn is_object_name(value: &str) -> bool {
 pub(super) fn is_no_word(value: &str) -> bool {
     value.len() > 64
         || value.len() >= 16 && value.matches('-').count() >= 2
-        || value.len() >= 4 && is(&NO_WORD, value)
+        || value.len() >= 4 && matches_form(&NO_WORD, value)
 }
 
 /// Whether a value looks like one that a machine has made up: long, of one piece, with letters and
@@ -86,7 +86,7 @@ pub(super) fn looks_random(value: &str) -> bool {
         && many(char::is_ascii_digit)
         && many(char::is_ascii_alphabetic)
         && value.chars().collect::<BTreeSet<_>>().len() >= 8
-        && !is(&UUID, value)
+        && !matches_form(&UUID, value)
         && !is_harmless(value)
         && !is_object_name(value)
         && !(value.contains('-')

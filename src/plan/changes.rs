@@ -160,7 +160,7 @@ pub(super) fn compute(
     let blocked = faults(draft, &after.rendering);
     let steps = updated.into_iter().chain(&computed.removed);
     let steps = steps.filter(|cluster| !blocked.contains(&cluster.name));
-    let mut found = between(
+    let mut found = compare_sides(
         (inventory, &all),
         steps.map(ClusterStep::from),
         &after,
@@ -168,7 +168,7 @@ pub(super) fn compute(
     );
     draft.not_checked.append(&mut found.not_checked);
     refused(draft, &found.groups);
-    told(found.groups, to)
+    sort_changes(found.groups, to)
 }
 
 /// What an initialized run changes, with the overrides that it recorded, and what could not be
@@ -202,7 +202,7 @@ pub fn of_run(
     let of = |to| move |cluster| ClusterStep::recorded(inventory, cluster, to);
     let steps = stages.map(of(Some(to))).chain(removed.map(of(None)));
     let steps = steps.filter(|step| !blocked.contains(step.name));
-    let mut found = between((inventory, &all), steps, &after, contents);
+    let mut found = compare_sides((inventory, &all), steps, &after, contents);
     let unread = unread.into_iter().filter_map(|it| {
         let gone = it.gone.first()?;
         let why = format!("{gone}, which the run recorded, was not read");
@@ -211,7 +211,7 @@ pub fn of_run(
     let broken = faults.iter().map(|it| (it.describe(), it.clusters.clone()));
     let broken: Vec<_> = unread.chain(broken).collect();
     found.not_checked.extend(broken.into_iter().map(unknown));
-    (told(found.groups, to), found.not_checked)
+    (sort_changes(found.groups, to), found.not_checked)
 }
 
 fn content_of(all: &[Version<'_>], index: &str, texts: &ObjectTexts) -> Option<SnapshotContent> {
@@ -229,7 +229,7 @@ fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
 }
 
 /// What changes in clusters that get what is on one side, against what they have.
-fn between<'s>(
+fn compare_sides<'s>(
     (inventory, all): (&Inventory, &[Version<'_>]),
     steps: impl Iterator<Item = ClusterStep<'s>>,
     after: &ComparedSide<'_>,
@@ -257,7 +257,7 @@ fn between<'s>(
 }
 
 /// What changes, the most clusters first.
-fn told(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
+fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
     let mut changes: Vec<_> = groups
         .into_iter()
         .map(|(change, clusters)| ObjectChanges {

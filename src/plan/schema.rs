@@ -37,7 +37,7 @@ impl SchemaCheck {
     fn broken(&mut self, path: &str, value: Option<&Value>, rule: impl Into<String>) {
         self.found.push(SchemaViolation {
             path: path.to_owned(),
-            value: value.map(shown).unwrap_or_default(),
+            value: value.map(print_value).unwrap_or_default(),
             rule: rule.into(),
         });
     }
@@ -330,7 +330,7 @@ fn present(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null())
 }
 
-fn shown(value: &Value) -> String {
+fn print_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -35,7 +35,7 @@ pub fn not_picked<'p>(
             .or_else(|| by_property(policy, member?, decision))
             .or_else(|| by_labels(policy, member?, decision));
         let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
-        let why = why(&decision.reason) + &detail;
+        let why = describe_reason(&decision.reason) + &detail;
         groups.entry(why).or_default().push(&decision.cluster);
     }
     groups
@@ -334,7 +334,7 @@ pub fn not_by_waiting(for_good: &BTreeMap<String, Vec<&str>>) -> Option<String> 
     ))
 }
 
-fn why(text: &str) -> String {
+fn describe_reason(text: &str) -> String {
     match parse_decision(text) {
         ScheduleProblem::Picked { .. } => "picked".to_owned(),
         ScheduleProblem::NotEligible { reason, .. } => words(&reason),
@@ -412,7 +412,7 @@ mod tests {
         }
     }
 
-    fn why(policy: &Value, member: &Value) -> Option<String> {
+    fn describe_reason(policy: &Value, member: &Value) -> Option<String> {
         let (policy, member) = objects(policy, member);
         by_policy(&policy, &member)
     }
@@ -484,7 +484,7 @@ mod tests {
                 None,
             ),
         ] {
-            let found = why(&policy(term.clone()), &member);
+            let found = describe_reason(&policy(term.clone()), &member);
             assert_eq!(found.as_deref(), expected, "{member}");
         }
     }

@@ -155,7 +155,7 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
 
 /// The run of a name that an earlier try of a rollback made: it is not over, and goes back to what
 /// another run completed.
-pub fn made<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i UpdateRun> {
+pub fn earlier_try<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i UpdateRun> {
     let mut runs = inventory.runs.iter();
     let made = runs.find(|run| run.meta.name == name && !choose::is_finished(run))?;
     let index = made.spec.snapshot_index.trim();

@@ -333,7 +333,7 @@ fn look_begins(history: &History, event: &Event, since: u64) -> Option<u64> {
 }
 
 fn foretell(history: &History, event: &Event, cut: u64) -> Result<Prediction, String> {
-    controller::next(&inventory(history, event, cut))
+    controller::predict_next(&inventory(history, event, cut))
 }
 
 /// What is around the run of an event, as it stood at a version.

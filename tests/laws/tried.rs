@@ -401,9 +401,12 @@ fn unlike(
     opening: &GateOpening<'_, '_>,
     played: &PlayedRun,
 ) -> Option<String> {
-    let name = |stage: &StageView<'_>| match stage.deletes {
-        true => "deletion".to_owned(),
-        false => stage.status.name.clone(),
+    let name = |stage: &StageView<'_>| {
+        if stage.deletes {
+            "deletion".to_owned()
+        } else {
+            stage.status.name.clone()
+        }
     };
     let is_left = |stage: &&StageView<'_>| {
         let mut clusters = stage.clusters.iter();

@@ -265,7 +265,7 @@ impl<'t> CompletionHub<'t> {
     fn targets(&mut self, current: &str) -> CompletionValues {
         let placement = self.scope.kind(Concept::Placement);
         let run = self.scope.kind(Concept::UpdateRun);
-        let short = short(placement);
+        let short = short_word(placement);
         let as_run = prefix(current, run);
         let mut found = CompletionValues::new();
         if prefix(current, placement).is_empty() {
@@ -495,6 +495,6 @@ fn named(found: CompletionValues, before: &str) -> CompletionValues {
         .collect()
 }
 
-fn short(kind: Kind) -> &'static str {
+fn short_word(kind: Kind) -> &'static str {
     kind.short_names().first().copied().unwrap_or_default()
 }

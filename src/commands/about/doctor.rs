@@ -166,7 +166,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         .contexts
         .refuse_if(args.rbac.is_some(), "--rbac", why)?;
     if let Some(role) = args.rbac {
-        session.ui.answer(&permissions::manifest::of(
+        session.ui.answer(&permissions::manifest::role_manifest(
             role,
             session.global.namespace.as_deref(),
         ));
@@ -177,7 +177,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let answers = session.ask(&args.hubs, None, "doctor", |reading, _| {
         let permissions = allowed(reading, &scope)?;
         let mut checks = vec![settings.clone()];
-        checks.extend(checks::all(reading, &scope, clock));
+        checks.extend(checks::all_checks(reading, &scope, clock));
         Ok(DoctorReport {
             meta: TypeMeta::new("Doctor"),
             hub: None,

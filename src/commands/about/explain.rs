@@ -85,12 +85,12 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
     };
     let rule = rules::search(word).ok_or_else(|| unknown(word))?;
     if args.example {
-        let example = examples::of(rule.code);
+        let example = examples::example_bundle(rule.code);
         let missing = || Error::failed(format!("{} has no example", rule.code));
         ui.answer(&example.ok_or_else(missing)?);
         return Ok(Exit::Done);
     }
-    let source = match explanations::of(rule.code) {
+    let source = match explanations::explanation_of(rule.code) {
         Some(source) => source.to_owned(),
         None => format!("# {}: {}\n", rule.code, rule.name),
     };
@@ -129,17 +129,14 @@ fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
             let room = ui.row_width().unwrap_or(usize::MAX);
             let mut text = String::new();
             for item in list.items {
-                let _ = match format {
-                    ExplainFormat::Markdown => {
-                        writeln!(text, "- {} {}: {}", item.code, item.name, item.summary)
-                    }
-                    _ => {
-                        let named = format!("{}  {:widest$}", item.code, item.name);
-                        let whole = format!("{named}  {}", item.severity);
-                        let row = if whole.len() <= room { whole } else { named };
-                        writeln!(text, "{}", row.trim_end())
-                    }
-                };
+                if format == ExplainFormat::Markdown {
+                    let _ = writeln!(text, "- {} {}: {}", item.code, item.name, item.summary);
+                    continue;
+                }
+                let named = format!("{}  {:widest$}", item.code, item.name);
+                let whole = format!("{named}  {}", item.severity);
+                let row = if whole.len() <= room { whole } else { named };
+                let _ = writeln!(text, "{}", row.trim_end());
             }
             text
         }
@@ -149,7 +146,7 @@ fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
 }
 
 fn entry(rule: &rules::Rule, whole: bool) -> ExplainedFinding {
-    let source = explanations::of(rule.code);
+    let source = explanations::explanation_of(rule.code);
     ExplainedFinding {
         code: rule.code,
         name: rule.name,

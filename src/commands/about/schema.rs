@@ -109,35 +109,35 @@ impl DescribedOutput {
 /// The schema of an output.
 pub fn schema(described: DescribedOutput) -> Schema {
     match described {
-        DescribedOutput::Diagnosis => of::<Report>(),
-        DescribedOutput::DiagnosisList => of::<DiagnosisList>(),
-        DescribedOutput::Status => of::<Status>(),
-        DescribedOutput::StatusList => of::<HubList<Status>>(),
-        DescribedOutput::WriteResult => of::<WriteResult<'static>>(),
-        DescribedOutput::Plan => of::<PlanView>(),
-        DescribedOutput::RunList => of::<RunList>(),
-        DescribedOutput::ApprovalList => of::<ApprovalList>(),
-        DescribedOutput::StrategyList => of::<StrategyList>(),
-        DescribedOutput::Strategy => of::<StrategyView>(),
-        DescribedOutput::History => of::<HistoryView>(),
-        DescribedOutput::SnapshotList => of::<SnapshotList>(),
-        DescribedOutput::Snapshot => of::<SnapshotView>(),
-        DescribedOutput::SnapshotDiff => of::<SnapshotDiff>(),
-        DescribedOutput::ClusterList => of::<ClusterList>(),
-        DescribedOutput::Rendering => of::<RenderView>(),
-        DescribedOutput::Trace => of::<ObjectTrace>(),
-        DescribedOutput::Doctor => of::<DoctorReport>(),
-        DescribedOutput::DoctorList => of::<HubList<DoctorReport>>(),
-        DescribedOutput::FindingList => of::<FindingList>(),
-        DescribedOutput::Finding => of::<ExplainedFinding>(),
-        DescribedOutput::Version => of::<PluginVersion>(),
+        DescribedOutput::Diagnosis => schema_of::<Report>(),
+        DescribedOutput::DiagnosisList => schema_of::<DiagnosisList>(),
+        DescribedOutput::Status => schema_of::<Status>(),
+        DescribedOutput::StatusList => schema_of::<HubList<Status>>(),
+        DescribedOutput::WriteResult => schema_of::<WriteResult<'static>>(),
+        DescribedOutput::Plan => schema_of::<PlanView>(),
+        DescribedOutput::RunList => schema_of::<RunList>(),
+        DescribedOutput::ApprovalList => schema_of::<ApprovalList>(),
+        DescribedOutput::StrategyList => schema_of::<StrategyList>(),
+        DescribedOutput::Strategy => schema_of::<StrategyView>(),
+        DescribedOutput::History => schema_of::<HistoryView>(),
+        DescribedOutput::SnapshotList => schema_of::<SnapshotList>(),
+        DescribedOutput::Snapshot => schema_of::<SnapshotView>(),
+        DescribedOutput::SnapshotDiff => schema_of::<SnapshotDiff>(),
+        DescribedOutput::ClusterList => schema_of::<ClusterList>(),
+        DescribedOutput::Rendering => schema_of::<RenderView>(),
+        DescribedOutput::Trace => schema_of::<ObjectTrace>(),
+        DescribedOutput::Doctor => schema_of::<DoctorReport>(),
+        DescribedOutput::DoctorList => schema_of::<HubList<DoctorReport>>(),
+        DescribedOutput::FindingList => schema_of::<FindingList>(),
+        DescribedOutput::Finding => schema_of::<ExplainedFinding>(),
+        DescribedOutput::Version => schema_of::<PluginVersion>(),
         DescribedOutput::Bundle => bundle::write::schema(generator()),
-        DescribedOutput::MemberObjects => of::<bundle::members::MemberDocument>(),
-        DescribedOutput::ControllerLog => of::<ControllerLog>(),
+        DescribedOutput::MemberObjects => schema_of::<bundle::members::MemberDocument>(),
+        DescribedOutput::ControllerLog => schema_of::<ControllerLog>(),
     }
 }
 
-fn of<T: JsonSchema>() -> Schema {
+fn schema_of<T: JsonSchema>() -> Schema {
     generator().into_root_schema_for::<T>()
 }
 

@@ -25,7 +25,7 @@ impl KnownNames<'_> {
             let forms: Vec<_> = self
                 .concepts
                 .iter()
-                .map(|concept| format!("{}/NAME", short(scope.kind(*concept))))
+                .map(|concept| format!("{}/NAME", short_word(scope.kind(*concept))))
                 .collect();
             forms.join(" or ")
         };
@@ -77,7 +77,7 @@ pub(in crate::commands) fn of_one(
     if typed == Some(object.kind) && !name.is_empty() {
         return Ok(scope.object(concept, name));
     }
-    let own = short(object.kind);
+    let own = short_word(object.kind);
     Err(Error::usage(match typed {
         Some(other) if other.concept() == concept => format!(
             "{word:?} is a {other}, which is in a different scope than the run; use {own}/NAME{}",
@@ -146,7 +146,7 @@ fn typed(
             ))
             .hint(format!(
                 "leave out -n, or use {}/{name}",
-                short(in_other_scope(kind))
+                short_word(in_other_scope(kind))
             )));
         }
         (false, None) => ObjectRef {
@@ -292,11 +292,16 @@ pub(in crate::commands) fn again(command: CommandLine, files: &[String]) -> Comm
 
 /// How a user names an object so that nothing else is meant.
 pub(in crate::commands) fn form(object: &ObjectRef) -> String {
-    format!("{}/{}{}", short(object.kind), object.name, object.flag())
+    format!(
+        "{}/{}{}",
+        short_word(object.kind),
+        object.name,
+        object.flag()
+    )
 }
 
 /// The word for a kind that is quickest to type.
-fn short(kind: Kind) -> &'static str {
+fn short_word(kind: Kind) -> &'static str {
     kind.short_names().first().copied().unwrap_or(kind.plural())
 }
 

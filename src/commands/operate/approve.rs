@@ -184,7 +184,7 @@ fn of_target(
     };
     let mut who = None;
     let (inventory, selection) =
-        op.agree(&mut |reading| shown(args, target, &run, &mut who, reading))?;
+        op.agree(&mut |reading| preview_approval(args, target, &run, &mut who, reading))?;
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(target, &run, &inventory));
     };
@@ -214,7 +214,7 @@ struct ApproverIdentity {
 }
 
 /// What is shown before anything is approved, and what is asked.
-fn shown(
+fn preview_approval(
     args: &ApproveArgs,
     target: &ObjectRef,
     run: &ObjectRef,
@@ -234,7 +234,7 @@ fn shown(
     };
     let selection = select::select(&rollout, &choice)?;
     let aborts = diagnose::aborts(&inventory);
-    let mut preview = preview::of(&rollout, &inventory, &selection, aborts.as_deref());
+    let mut preview = preview::preview_of(&rollout, &inventory, &selection, aborts.as_deref());
     let mut question = Ok(None);
     if !selection.write.is_empty() {
         let who = who.get_or_insert_with(|| whoami(reading));

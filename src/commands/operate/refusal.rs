@@ -164,13 +164,13 @@ fn missing(read: &UnseenRead) -> String {
     format!(
         "{} cannot be read ({}): {} is unknown",
         read.kind,
-        why(&read.outcome),
+        describe_outcome(&read.outcome),
         unknown.join(", and ")
     )
 }
 
 /// Why a read is missing.
-fn why(outcome: &Outcome) -> String {
+fn describe_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Failed(why) => why.clone(),
         Outcome::NotServed => NOT_SERVED.to_owned(),

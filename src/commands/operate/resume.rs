@@ -67,22 +67,22 @@ pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         let runs = op
             .reading
             .runs_or_chosen(&args.runs, &eligible::RESUMABLE, namespace, op.ui)?;
-        op.each(&runs, |run, op| one(run, args, op))
+        op.each(&runs, |run, op| resume_run(run, args, op))
     })
 }
 
-fn one(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
+fn resume_run(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let accepted = AcceptedRisks {
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
-    let inventory = op.agree(&mut |reading| shown(run, accepted, reading))?;
+    let inventory = op.agree(&mut |reading| preview_resume(run, accepted, reading))?;
     let steered = steering::steer(&inventory, run, RequestedState::Resume, op)?;
     finish(&steered, RequestedState::Resume, op)
 }
 
 /// What is shown before a run is resumed, and what is asked.
-fn shown(
+fn preview_resume(
     run: &ObjectRef,
     accepted: AcceptedRisks,
     reading: &mut SourceReading,

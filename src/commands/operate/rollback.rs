@@ -148,7 +148,7 @@ fn wanted(
     let inventory = &around.inventory;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
-    let made = made(args, inventory);
+    let made = earlier_try(args, inventory);
     let to = match made {
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
         _ => {
@@ -280,9 +280,9 @@ fn sure(
 }
 
 /// The run of the wanted name that an earlier try made.
-fn made<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
+fn earlier_try<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
     let word = args.name.as_deref()?;
-    rollback::made(inventory, word.rsplit('/').next()?)
+    rollback::earlier_try(inventory, word.rsplit('/').next()?)
 }
 
 /// The snapshot to go back to.

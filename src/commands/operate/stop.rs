@@ -68,11 +68,11 @@ pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             op.reading
                 .runs_or_chosen(&args.runs, &eligible::STOPPABLE, namespace, op.ui)?
         };
-        op.each(&runs, |run, op| one(run, op))
+        op.each(&runs, |run, op| stop_run(run, op))
     })
 }
 
-fn one(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
+fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let inventory = op.agree(&mut |reading| {
         let inventory = reading.overview(run)?;
         let mut preview = Preview::default();

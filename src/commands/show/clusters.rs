@@ -215,7 +215,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
         .map(|name| {
             let member = inventory.member(name);
             let binding = inventory.binding(name);
-            let (is_in, why) = why(inventory, name, &selected, reasons.get(name));
+            let (is_in, why) = describe_selection(inventory, name, &selected, reasons.get(name));
             let stages = strategies.iter().filter_map(|strategy| {
                 let stages = stages_of(&strategy.spec, member?)?;
                 let stages: Vec<_> = stages.iter().map(|stage| stage.name.clone()).collect();
@@ -238,7 +238,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
 }
 
 /// Whether the placement is for a cluster, and why.
-fn why(
+fn describe_selection(
     inventory: &Inventory,
     name: &str,
     selected: &BTreeSet<&str>,

@@ -123,7 +123,7 @@ fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-fn between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDuration> {
+fn time_between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDuration> {
     Some(end?.duration_since(start?))
 }
 
@@ -189,7 +189,7 @@ fn episodes(history: &History<'_>, wide: bool) -> Table {
 
 /// How long it took, or has taken so far.
 fn took(started: Option<Timestamp>, ended: Option<Timestamp>, now: Timestamp) -> Option<String> {
-    match between(started, ended) {
+    match time_between(started, ended) {
         Some(took) => Some(duration::describe(took)),
         None => {
             started.map(|started| format!("{} …", duration::describe(now.duration_since(started))))
@@ -232,7 +232,7 @@ fn stage_rows(
             continue;
         }
         let time = approval.gate.side();
-        let text = format!("{time}: {}", said(approval, rollout.now));
+        let text = format!("{time}: {}", describe_approval(approval, rollout.now));
         table.line(Cell::from(text).indented(4));
     }
     for gate in stage.gates.iter().filter(|gate| gate.task.is_timed_wait()) {
@@ -243,7 +243,7 @@ fn stage_rows(
 }
 
 /// What became of an approval, in a few words.
-fn said(approval: &Approval, now: Timestamp) -> String {
+fn describe_approval(approval: &Approval, now: Timestamp) -> String {
     let answer = approval.gate.answer.as_ref();
     let by = match answer.map(|answer| (&answer.by, &answer.with)) {
         Some((Some(by), _)) => format!(" by {by}"),
@@ -256,7 +256,7 @@ fn said(approval: &Approval, now: Timestamp) -> String {
             None => Some(answer.message.as_str()).filter(|text| !text.is_empty()),
         })
         .map_or_else(String::new, |text| format!(" ({text:?})"));
-    let after = between(approval.gate.since, answer.and_then(|answer| answer.at))
+    let after = time_between(approval.gate.since, answer.and_then(|answer| answer.at))
         .filter(|waited| !waited.is_negative())
         .map_or_else(String::new, |waited| {
             format!(" after {}", duration::describe(waited))

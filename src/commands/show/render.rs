@@ -25,7 +25,7 @@ use crate::manifests::{INSIDE_ENVELOPES, RenderFault, RenderedClusters, WorkGene
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, count, enumerate};
-use changes::{GroupChanges, between};
+use changes::{GroupChanges, compare_clusters};
 pub use document::RenderView;
 use source::ContentSource;
 
@@ -261,7 +261,7 @@ fn masked<'c>(changes: impl Iterator<Item = &'c GroupChanges>, ui: &mut Ui) {
 }
 
 fn compare_two(rendered: &RenderDocument<'_>, args: &RenderArgs, ui: &mut Ui) -> Result<(), Error> {
-    let changes = between(&rendered.rendering, args.secrets());
+    let changes = compare_clusters(&rendered.rendering, args.secrets());
     let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
     let names = (rendered.name(0), rendered.name(1));
     let text = args.form.output.print(&view, || {
@@ -274,12 +274,12 @@ fn compare_two(rendered: &RenderDocument<'_>, args: &RenderArgs, ui: &mut Ui) ->
             names.0, names.1
         ));
     }
-    said(&rendered.rendering.faults, ui);
+    warn_of_faults(&rendered.rendering.faults, ui);
     masked(std::iter::once(&changes), ui);
     Ok(())
 }
 
-fn said(faults: &[RenderFault], ui: &mut Ui) {
+fn warn_of_faults(faults: &[RenderFault], ui: &mut Ui) {
     for fault in faults {
         let clusters = enumerate(&fault.clusters);
         ui.warning(&format!("{clusters}: {}", fault.describe()));
@@ -306,7 +306,7 @@ fn print(
         ));
     }
     if !rendering.faults.is_empty() {
-        said(&rendering.faults, ui);
+        warn_of_faults(&rendering.faults, ui);
         ui.warning("KubeFleet sends nothing to the cluster until the overrides are fixed");
     }
     let mut manifests = changes::manifests(rendering, 0);

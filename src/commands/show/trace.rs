@@ -231,7 +231,12 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     for work in &works {
         let manifests = work.spec.workload.manifests.iter().enumerate();
         for (at, manifest) in manifests.filter(|(_, it)| wanted.is(it)) {
-            found.push(one(&mut reading, work, (at, manifest), &mut gaps)?);
+            found.push(trace_in_work(
+                &mut reading,
+                work,
+                (at, manifest),
+                &mut gaps,
+            )?);
         }
     }
     if found.is_empty() && in_member.is_none() {
@@ -287,7 +292,7 @@ fn check_member(reading: &mut SourceReading, cluster: &str) -> Result<(), Error>
 }
 
 /// One Work that has the object.
-fn one(
+fn trace_in_work(
     reading: &mut SourceReading,
     work: &Work,
     (at, manifest): (usize, &ManifestIdentity),

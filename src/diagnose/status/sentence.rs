@@ -72,7 +72,7 @@ fn of_run(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
 }
 
 fn approvals(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    let gate = gate::told(cx, rollout)?;
+    let gate = gate::summarized_gate(cx, rollout)?;
     if gate.foreign {
         return Some(format!(
             "stage {} waits for {}, but the request of that name belongs to another run or stage.",
@@ -240,7 +240,7 @@ fn of_placement(cx: &DiagnosisContext<'_>) -> Option<String> {
 }
 
 /// The command that comes next: what a person has to do, or how to see why.
-pub(super) fn next(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
+pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
     let object = cx.run_object();
     let name = &object.name;
     let word = match object.kind.concept() {

@@ -95,7 +95,7 @@ pub(super) fn settings(
         let login = match header {
             Some(header) => CredentialSource::Header(header),
             None => self::login(user, shown, variable, running, || {
-                told(cluster, &address, proxy.as_ref())
+                plugin_server_info(cluster, &address, proxy.as_ref())
             })?,
         };
         (Some(tls(cluster, &address, identity)?), login)
@@ -313,7 +313,7 @@ fn login(
 }
 
 /// What a plugin is told of the server.
-fn told(
+fn plugin_server_info(
     cluster: &KubeconfigCluster,
     address: &ServerAddress,
     proxy: Option<&ServerAddress>,

@@ -78,7 +78,7 @@ impl Plugin {
         running: RunningPlugin,
         variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
     ) -> Result<Self, String> {
-        let name = shown(&exec.command);
+        let name = printable_name(&exec.command);
         if exec.command.is_empty() {
             return Err("the user's exec entry has no command".to_owned());
         }
@@ -287,7 +287,7 @@ impl Plugin {
 }
 
 /// A command's name as an error may show it.
-fn shown(command: &str) -> String {
+fn printable_name(command: &str) -> String {
     let name = Path::new(command).file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }

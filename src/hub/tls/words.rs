@@ -103,8 +103,8 @@ impl CertificateDistrust {
                 if now > leaf.until {
                     format!(
                         "{named} expired {} ago, at {}",
-                        between(leaf.until, now),
-                        at(leaf.until)
+                        describe_validity(leaf.until, now),
+                        describe_second(leaf.until)
                     )
                 } else {
                     format!(
@@ -117,8 +117,8 @@ impl CertificateDistrust {
                 if now < leaf.from {
                     format!(
                         "{named} becomes valid in {}, at {}, according to this machine's clock",
-                        between(now, leaf.from),
-                        at(leaf.from)
+                        describe_validity(now, leaf.from),
+                        describe_second(leaf.from)
                     )
                 } else {
                     format!(
@@ -175,12 +175,12 @@ fn some(hosts: &[String]) -> String {
     }
 }
 
-fn at(second: i64) -> String {
+fn describe_second(second: i64) -> String {
     Timestamp::from_second(second)
         .map_or_else(|_| "an unknown time".to_owned(), |time| time.to_string())
 }
 
-fn between(from: i64, to: i64) -> String {
+fn describe_validity(from: i64, to: i64) -> String {
     duration::describe(jiff::SignedDuration::from_secs(to.saturating_sub(from)))
 }
 

@@ -53,7 +53,8 @@ impl RenderedClusters<'_> {
                     effects.extend(patches.map(|(at, patch)| {
                         let removes = patch.operator == "remove";
                         let value = over.value(*rule, at).filter(|_| !removes);
-                        let value = value.map(|value| shown(item, &patch.path, value.written()));
+                        let value =
+                            value.map(|value| masked_value(item, &patch.path, value.written()));
                         effect(Some(PatchOperation {
                             verb: patch.operator.clone(),
                             path: patch.path.clone(),
@@ -68,7 +69,7 @@ impl RenderedClusters<'_> {
 }
 
 /// A value of an override as it may be shown.
-fn shown(item: &Item, path: &str, value: &Value) -> Value {
+fn masked_value(item: &Item, path: &str, value: &Value) -> Value {
     let mut patch = json!({
         "identifier": {"kind": item.manifest.identity.kind}, "op": "add", "path": path, "value": value,
     });

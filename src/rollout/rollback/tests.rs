@@ -196,29 +196,49 @@ fn it_never_crosses_a_life_of_the_placement() {
 fn an_earlier_try_is_known_again() {
     let first = || done("first", "0", DAY + 10);
     let back = || under_way("back", "0", DAY + 500);
-    let is_made = |objects: &[Value]| made(&inventory(objects), "back").is_some();
-    assert!(is_made(&[placement(), own("0", DAY), first(), back()]));
+    let is_earlier_try = |objects: &[Value]| earlier_try(&inventory(objects), "back").is_some();
+    assert!(is_earlier_try(&[
+        placement(),
+        own("0", DAY),
+        first(),
+        back()
+    ]));
     // Nobody else completed it; it is over; it was given no index; its snapshot is gone.
-    assert!(!is_made(&[placement(), own("0", DAY), back()]));
+    assert!(!is_earlier_try(&[placement(), own("0", DAY), back()]));
     let over = done("back", "0", DAY + 500);
-    assert!(!is_made(&[placement(), own("0", DAY), first(), over]));
+    assert!(!is_earlier_try(&[
+        placement(),
+        own("0", DAY),
+        first(),
+        over
+    ]));
     let mut current = back();
     current["spec"]["resourceSnapshotIndex"] = "".into();
-    assert!(!is_made(&[placement(), own("0", DAY), first(), current]));
-    assert!(!is_made(&[placement(), first(), back()]));
+    assert!(!is_earlier_try(&[
+        placement(),
+        own("0", DAY),
+        first(),
+        current
+    ]));
+    assert!(!is_earlier_try(&[placement(), first(), back()]));
     let others = under_way("first", "0", DAY + 10);
-    assert!(!is_made(&[placement(), own("0", DAY), others, back()]));
+    assert!(!is_earlier_try(&[
+        placement(),
+        own("0", DAY),
+        others,
+        back()
+    ]));
     // It, or the run that completed the index, is of an earlier life.
     let old = under_way("back", "0", SINCE - 500);
-    assert!(!is_made(&[placement(), own("0", DAY), first(), old]));
+    assert!(!is_earlier_try(&[placement(), own("0", DAY), first(), old]));
     let old = done("first", "0", SINCE - 500);
-    assert!(!is_made(&[placement(), own("0", DAY), old, back()]));
+    assert!(!is_earlier_try(&[placement(), own("0", DAY), old, back()]));
     assert!(
-        !is_made(&[own("0", DAY), first(), back()]),
+        !is_earlier_try(&[own("0", DAY), first(), back()]),
         "the life is not known"
     );
     let all = inventory(&[placement(), own("0", DAY), first(), back()]);
-    assert!(made(&all, "other").is_none());
+    assert!(earlier_try(&all, "other").is_none());
 }
 
 #[test]

@@ -32,7 +32,7 @@ const NOTICED: SignedDuration = SignedDuration::from_secs(60);
 const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
 
 /// Every check, in the order in which one builds on the other.
-pub(super) fn all(
+pub(super) fn all_checks(
     reading: &mut SourceReading,
     scope: &Scope,
     clock: fn() -> Timestamp,

@@ -13,7 +13,7 @@ type RbacRules = BTreeSet<(&'static str, String, Verb)>;
 
 /// A role as `doctor --rbac` prints it: a ClusterRole, and with a namespace a Role for it beside a
 /// ClusterRole for what belongs to none of them.
-pub fn of(role: Role, namespace: Option<&str>) -> String {
+pub fn role_manifest(role: Role, namespace: Option<&str>) -> String {
     let Some(namespace) = namespace else {
         return everywhere(role);
     };
@@ -120,12 +120,12 @@ fn manifest(kind: &str, metadata: &str, rules: &RbacRules) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{aggregated, everywhere, of};
+    use super::{aggregated, everywhere, role_manifest};
     use crate::commands::about::permissions::Role;
 
     #[test]
     fn a_namespaced_viewer_sees_the_works_of_the_members() {
-        let text = of(Role::Viewer, Some("team-a"));
+        let text = role_manifest(Role::Viewer, Some("team-a"));
         let (cluster, namespaced) = text.split_once("---\n").unwrap();
         assert!(cluster.contains("  - works\n"), "{cluster}");
         assert!(cluster.contains("  - memberclusters\n"), "{cluster}");

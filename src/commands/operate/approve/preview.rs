@@ -18,7 +18,7 @@ use crate::rollout::{
 use crate::words::{count, enumerate, together};
 
 /// What is shown of the approvals that are to be given.
-pub(super) fn of(
+pub(super) fn preview_of(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
     selection: &ApprovalSelection,

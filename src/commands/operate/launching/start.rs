@@ -36,7 +36,7 @@ pub(in crate::commands) fn start(
     let unattended = op.args.yes;
     let look = op.look();
     let agreed = op.agree(&mut |reading| {
-        let mut proposal = shown(this, accepted, beside, unattended, reading)?;
+        let mut proposal = preview_start(this, accepted, beside, unattended, reading)?;
         if beside.is_none() && proposal.question.is_ok() {
             objects(&proposal.what, run, &look, (&mut proposal.preview, reading));
         }
@@ -64,7 +64,7 @@ pub(in crate::commands) fn start(
 }
 
 /// What is shown before a run is started, and what is asked.
-fn shown(
+fn preview_start(
     this: &ThisRun,
     accepted: AcceptedRisks,
     beside: Option<&[NeighborRun]>,

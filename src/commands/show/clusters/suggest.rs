@@ -75,7 +75,7 @@ fn selecting(policy: &PolicySnapshot, member: &MemberCluster) -> Option<LabelSug
         .filter_map(|term| {
             let labels = missing(term, member)?;
             let far = near_miss(term, &member.meta.labels).is_none();
-            accepts(policy, &with(member, &labels)).then_some((far, labels))
+            accepts(policy, &with_labels(member, &labels)).then_some((far, labels))
         })
         .collect();
     // The term that needs the fewest; one that nearly matches goes first.
@@ -97,7 +97,7 @@ fn staging(
     member: &MemberCluster,
 ) -> Option<LabelSuggestion> {
     let labels = missing(stage.selector.as_deref()?, member)?;
-    let then = with(member, &labels);
+    let then = with_labels(member, &labels);
     let stages = stages_of(&strategy.spec, &then)?;
     let alone = matches!(stages.as_slice(), [one] if one.name == stage.name);
     let purpose = format!("be in stage {} of {}", stage.name, strategy.meta.name);
@@ -107,7 +107,7 @@ fn staging(
 }
 
 /// A cluster with more labels.
-fn with(member: &MemberCluster, labels: &[(String, String)]) -> MemberCluster {
+fn with_labels(member: &MemberCluster, labels: &[(String, String)]) -> MemberCluster {
     let mut member = member.clone();
     member.meta.labels.extend(labels.iter().cloned());
     member
@@ -137,7 +137,7 @@ fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<(Stri
     let labels: Vec<_> = labels
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
-    let is_met = selector.matches(&with(member, &labels).meta.labels) == Some(true);
+    let is_met = selector.matches(&with_labels(member, &labels).meta.labels) == Some(true);
     is_met.then_some(labels)
 }
 

@@ -76,7 +76,10 @@ pub(in crate::commands) fn of(
 }
 
 /// How the manifests of the first two clusters differ.
-pub(super) fn between(rendering: &RenderedClusters<'_>, secrets: SecretDisplay) -> GroupChanges {
+pub(super) fn compare_clusters(
+    rendering: &RenderedClusters<'_>,
+    secrets: SecretDisplay,
+) -> GroupChanges {
     let before = WorkManifests {
         manifests: manifests(rendering, 0),
     };

@@ -100,7 +100,7 @@ pub(super) fn find(
         let inventory = around.inventory(reading);
         let by_override = overridden(reading, &inventory, (wanted, cluster), &texts);
         lost.push(LostAt {
-            message: by_override.unwrap_or_else(|| why(&inventory, with, cluster)),
+            message: by_override.unwrap_or_else(|| describe_loss(&inventory, with, cluster)),
             placement: Subject::from(around.placement()),
         });
     }
@@ -163,7 +163,7 @@ fn overridden(
     ))
 }
 
-fn why(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String {
+fn describe_loss(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String {
     let mut indexes: Vec<_> = with.iter().map(String::as_str).collect();
     indexes.sort_by_key(|index| (index.len(), *index));
     let of = match indexes.as_slice() {

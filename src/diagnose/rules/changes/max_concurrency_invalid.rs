@@ -34,7 +34,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     }
     Some(run_failure::new_run(
         cx,
-        run_failure::told(cx, rule, problem),
+        run_failure::finding_without_run(cx, rule, problem),
         "Then start a new run: this one keeps the strategy that it recorded.",
     ))
 }

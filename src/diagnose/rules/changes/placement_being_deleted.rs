@@ -47,7 +47,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let problem = |so: &str| placement_deleted(cx.inventory, &placement, so);
     let finding = if explains {
         let so = "so the run can no longer read what it needs from it";
-        run_failure::told(cx, rule, problem(so))
+        run_failure::finding_without_run(cx, rule, problem(so))
     } else {
         let whether = match cx.verdict {
             Verdict::WaitingForApproval => ", approved or not",

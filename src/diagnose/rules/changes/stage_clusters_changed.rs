@@ -45,7 +45,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     }
                 };
                 let counts = existing.zip(*new);
-                Some(finding(cx, rule, run, *stage_index, (&text, None), counts))
+                Some(finding(cx, rule, run, *stage_index, (&text, StageChange::Count(counts))))
             }
             Cause::StageClusterChanged {
                 stage_index,
@@ -62,8 +62,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     rule,
                     run,
                     *stage_index,
-                    (&text, Some((new, existing))),
-                    None,
+                    (&text, StageChange::Clusters(new, existing)),
                 ))
             }
             _ => None,
@@ -203,25 +202,34 @@ fn subject(run: &UpdateRun, clusters: &BTreeSet<&str>) -> Subject {
     }
 }
 
+/// What the controller found in a stage.
+#[derive(Clone, Copy)]
+enum StageChange<'c> {
+    /// How many clusters it had and has, where the message tells.
+    Count(Option<(u64, u64)>),
+    /// A cluster in the place of another one.
+    Clusters(&'c str, &'c str),
+}
+
 fn finding(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     run: &UpdateRun,
     index: Option<u64>,
-    (text, pair): (&str, Option<(&String, &String)>),
-    counts: Option<(u64, u64)>,
+    (text, change): (&str, StageChange<'_>),
 ) -> Finding {
     let at = index.and_then(|index| membership::stage_at(run, index));
     let stage = at.map(|(status, _)| status.name.as_str());
     // With the placement the bindings go, and labels may have changed again: what stands there now
     // then is not what the controller found.
     let is_same = |difference: &StageDifference<'_>| {
+        let StageChange::Count(Some((existing, new))) = change else {
+            return true;
+        };
         let size = |clusters: &[&str]| u64::try_from(clusters.len()).unwrap_or(u64::MAX);
         difference.is_empty()
-            || counts.is_none_or(|(existing, new)| {
-                existing.saturating_add(size(&difference.came))
-                    == new.saturating_add(size(&difference.left))
-            })
+            || existing.saturating_add(size(&difference.came))
+                == new.saturating_add(size(&difference.left))
     };
     let difference = at.and_then(|(status, spec)| compare(cx.inventory, status, spec?));
     let difference = difference.filter(is_same);
@@ -230,9 +238,9 @@ fn finding(
         .map(StageDifference::clusters)
         .unwrap_or_default();
     if clusters.is_empty()
-        && let Some((new, existing)) = pair
+        && let StageChange::Clusters(new, existing) = change
     {
-        clusters.extend([new.as_str(), existing.as_str()]);
+        clusters.extend([new, existing]);
     }
     let order = at.and_then(|(status, spec)| membership::reordering(cx.inventory, status, spec?));
     let reordering = order.filter(|_| difference.as_ref().is_some_and(|it| it.reordered));

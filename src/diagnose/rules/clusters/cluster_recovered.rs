@@ -32,12 +32,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let Health::Fine(condition) = &cluster.health else {
                 return None;
             };
-            one(cx, rule, rollout, cluster, condition)
+            finding_on(cx, rule, rollout, cluster, condition)
         })
         .collect()
 }
 
-fn one(
+fn finding_on(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     rollout: &Rollout<'_>,

@@ -18,14 +18,14 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
     for (failing, manifest) in &affected.all {
         reasons
-            .entry(why(&manifest.problem))
+            .entry(describe_problem(&manifest.problem))
             .or_insert_with(|| (&manifest.problem, BTreeSet::new()))
             .1
             .insert(failing.cluster);
     }
     let object = affected.object();
     finding.message = if reasons.len() == 1 {
-        let why = why(&affected.manifest.problem);
+        let why = describe_problem(&affected.manifest.problem);
         format!(
             "{object} could not be applied on {}: {why}.",
             affected.clusters()
@@ -44,7 +44,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     finding
 }
 
-fn why(problem: &ManifestProblem) -> String {
+fn describe_problem(problem: &ManifestProblem) -> String {
     use ManifestProblem as P;
     match problem {
         P::QuotaExceeded { quota } => format!("the ResourceQuota {quota} there is used up"),

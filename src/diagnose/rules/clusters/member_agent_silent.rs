@@ -17,13 +17,13 @@ pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch:
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);
     if all_are_silent(cx) {
-        return all(cx, rule, &needed);
+        return silent_members(cx, rule, &needed);
     }
     needed
         .iter()
         .filter_map(|needed| {
             let member = needed.member.filter(|member| !member.is_leaving())?;
-            one(cx, rule, needed, member)
+            finding_on(cx, rule, needed, member)
         })
         .collect()
 }
@@ -41,7 +41,7 @@ fn all_are_silent(cx: &DiagnosisContext<'_>) -> bool {
         && heard_once().all(|member| member.silent_for(cx.now()).is_some())
 }
 
-fn one(
+fn finding_on(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     needed: &NeededMember<'_>,
@@ -80,7 +80,7 @@ fn one(
     })
 }
 
-fn all(cx: &DiagnosisContext<'_>, rule: &Rule, needed: &[NeededMember<'_>]) -> Vec<Finding> {
+fn silent_members(cx: &DiagnosisContext<'_>, rule: &Rule, needed: &[NeededMember<'_>]) -> Vec<Finding> {
     let members = &cx.inventory.members;
     let Some(newest) = members
         .iter()

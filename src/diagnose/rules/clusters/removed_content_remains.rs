@@ -21,11 +21,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|stage| stage.deletes)
         .flat_map(|stage| &stage.clusters)
         .filter(|cluster| cluster.state == ClusterState::Done && cluster.binding.is_none())
-        .filter_map(|cluster| one(cx, rule, cluster.name, cluster.stage))
+        .filter_map(|cluster| finding_on(cx, rule, cluster.name, cluster.stage))
         .collect()
 }
 
-fn one<'i>(
+fn finding_on<'i>(
     cx: &DiagnosisContext<'i>,
     rule: &Rule,
     cluster: &'i str,

@@ -21,11 +21,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     }
     ownership::troubles(cx, rule.code)
         .filter(|failing| failing.blocking && failing.is_overdue())
-        .map(|failing| one(cx, rule, failing))
+        .map(|failing| finding_on(cx, rule, failing))
         .collect()
 }
 
-fn one(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
+fn finding_on(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
     let cluster = failing.cluster;
     let namespace = names::member_namespace(cluster);
     let named = failing

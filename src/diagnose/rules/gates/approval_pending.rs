@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::gate::{hold_back, opens, told, unlisted};
+use crate::diagnose::gate::{hold_back, opens, summarized_gate, unlisted};
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
@@ -63,7 +63,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "{name} is not approved yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
-        } else if told(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
+        } else if summarized_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
             // The summary says what approving it opens.
             format!("{name} has been waiting{lasting} for an approval.")
         } else {

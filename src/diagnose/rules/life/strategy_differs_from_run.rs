@@ -49,8 +49,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             let of_run = (run.object(), "status.stagedUpdateStrategySnapshot");
-            let finding = shown(finding, &of_run, recorded, &live.spec);
-            let finding = shown(finding, &(object, "spec"), &live.spec, recorded);
+            let finding = first_difference(finding, &of_run, recorded, &live.spec);
+            let finding = first_difference(finding, &(object, "spec"), &live.spec, recorded);
             vec![finding.fix_with(
                 "Start a new run instead, if it should use the current strategy.",
                 cx.new_run_command(),
@@ -61,7 +61,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// What stands in a strategy where it differs from another: its first field that does, else its
 /// stages.
-fn shown(
+fn first_difference(
     finding: Finding,
     (object, base): &(ObjectRef, &str),
     own: &StrategySpec,

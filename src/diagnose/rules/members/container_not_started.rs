@@ -22,7 +22,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             let reason = group
                 .first()
-                .map_or("", |(_, (_, (_, message)))| why(message));
+                .map_or("", |(_, (_, (_, message)))| runtime_reason(message));
             finding = group.says(
                 finding,
                 &format!(
@@ -62,7 +62,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// What the runtime's words come down to, with a leading colon.
-fn why(message: &str) -> &'static str {
+fn runtime_reason(message: &str) -> &'static str {
     let message = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if says(&["executable file not found", "no such file or directory"]) {

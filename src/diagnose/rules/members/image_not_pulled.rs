@@ -56,7 +56,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 &format!(
                     "{what} of its {} cannot be pulled{}",
                     group.containers(),
-                    why(one)
+                    pull_reason(one)
                 ),
             );
             for (cluster, (trouble, (reason, message, event))) in group.shown() {
@@ -102,7 +102,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     )
 }
 
-const fn why(problem: PullProblem) -> &'static str {
+const fn pull_reason(problem: PullProblem) -> &'static str {
     match problem {
         PullProblem::InvalidName => ": it is not a valid image name",
         PullProblem::NeverPull => ": it is not on the node, and imagePullPolicy is Never",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::member_findings::{jobs, seen};
+use crate::diagnose::member_findings::{jobs, member_sightings};
 use crate::diagnose::objects::grouped;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::warning("FS923", "job-failed", RuleSearch::Whole(ch
     .caused_by(&["FS518"]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let clusters: BTreeMap<_, _> = seen(cx)
+    let clusters: BTreeMap<_, _> = member_sightings(cx)
         .into_iter()
         .map(|seen| (seen.failing.cluster, (seen.failing, seen.look)))
         .collect();
