@@ -38,7 +38,7 @@ use clap::error::{ContextKind, ErrorKind};
 use jiff::Timestamp;
 
 use cli::Cli;
-use commands::open::session::Session;
+use commands::gather::session::Session;
 use error::Error;
 use exit::Exit;
 use settings::InForce;

@@ -4,7 +4,7 @@
 
 use clap::{Arg, Command};
 
-use crate::commands::open::argument::ChosenAtTerminal;
+use crate::commands::gather::argument::ChosenAtTerminal;
 
 /// The command line with what can be chosen left out.
 pub fn left_out(command: Command) -> Command {
@@ -39,7 +39,7 @@ fn optional(arg: &Arg) -> Arg {
 mod tests {
     use super::left_out;
     use crate::cli::command;
-    use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
+    use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
     use crate::render::invocation::Invocation;
 
     #[test]

@@ -13,8 +13,8 @@ use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, complete};
 use clap_complete::env::{EnvCompleter, Shells};
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::global::GlobalFlags;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::global::GlobalFlags;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::settings;

@@ -15,8 +15,8 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::about::{completion, doctor, explain, schema, version};
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::session::Session;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::{approve, delete, init, resume, retry, rollback, run, stop};
 use crate::commands::show::{
     approvals, clusters, collect, diagnose, history, list, plan, render, snapshots, status,

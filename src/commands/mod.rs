@@ -1,7 +1,7 @@
 //! One file per command, by what commands do.
 
 pub mod about;
-pub mod open;
+pub mod gather;
 pub mod operate;
 pub mod output;
 pub mod show;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::eligible::{self, RunFilter};
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::runs;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::eligible::{self, RunFilter};
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::runs;
 use crate::diagnose::rules;
 use crate::hub::{ConnectionFlags, ExpectedAnswer, Hub, contexts};
 use crate::inventory::choose::is_finished;

@@ -1,5 +1,5 @@
 use super::{answer, script};
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::gather::argument::ArgumentKind;
 use crate::render::invocation::Invocation;
 use std::ffi::OsString;
 

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::about::permissions::{self, PermissionNeed, Role};
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::hubs::{HubAnswer, HubList, HubsArgs};
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::output::ItemFormat;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -6,8 +6,8 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::findings::near;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::findings::near;
 use crate::commands::output;
 use crate::diagnose::{examples, explanations, rules};
 use crate::error::Error;

@@ -8,7 +8,7 @@ use crate::bundle;
 use crate::commands::about::doctor::DoctorReport;
 use crate::commands::about::explain::{ExplainedFinding, FindingList};
 use crate::commands::about::version::PluginVersion;
-use crate::commands::open::hubs::HubList;
+use crate::commands::gather::hubs::HubList;
 use crate::commands::operate::operation::WriteResult;
 use crate::commands::output;
 use crate::commands::show::approvals::ApprovalList;

@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use crate::change::guard::{self, AcceptedRisks};
 use crate::change::record::ToldChange;
 use crate::change::{Change, approval_message};
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::picking;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::pickers;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::{
     Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate,
 };
@@ -131,7 +131,7 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
             let waiting = &eligible::WAITING;
             vec![op.reading.run_or_chosen(None, waiting, namespace, op.ui)?]
         } else {
-            picking::gates(namespace, op.reading, op.ui)?
+            pickers::gates(namespace, op.reading, op.ui)?
         };
         chosen.extend(targets.into_iter().map(|target| (target, None)));
     }

@@ -3,10 +3,10 @@
 use clap::Args;
 
 use crate::change::guard::AcceptedRisks;
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{
     NewRunWords, RunLaunch, RunSource, launch, unique_suffix,
 };

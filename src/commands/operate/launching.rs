@@ -9,8 +9,8 @@ mod start;
 mod wanted;
 
 use crate::change::names as generated;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::Operation;
 use crate::error::Error;
 use crate::exit::Exit;

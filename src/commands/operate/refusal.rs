@@ -3,7 +3,7 @@
 use crate::change::guard::{self, UnseenRead};
 use crate::change::{Change, WriteAction};
 use crate::commands::about::permissions;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;

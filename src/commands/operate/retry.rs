@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::names;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::names;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
 use crate::commands::operate::operation::operate;
 use crate::commands::operate::steering::rollout_of;

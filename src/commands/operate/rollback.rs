@@ -6,12 +6,12 @@ use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
 use crate::change::neighbours::moves;
 use crate::change::preview::Preview;
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::around;
-use crate::commands::open::names;
-use crate::commands::open::picking;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::names;
+use crate::commands::gather::pickers;
+use crate::commands::gather::placement_objects;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::delete::RunDeletion;
 use crate::commands::operate::launching::{LaunchPreparation, RunLaunch, launch, unique_suffix};
 use crate::commands::operate::operation::{ThisRun, operate};
@@ -102,9 +102,9 @@ pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error
             let placement = placement_of(&target, op.reading)?;
             (target, placement)
         } else {
-            let placement = picking::placement(namespace, op.reading, op.ui)?;
+            let placement = pickers::placement(namespace, op.reading, op.ui)?;
             if to.is_none() {
-                to = Some(picking::snapshot(&placement, op.reading, op.ui)?);
+                to = Some(pickers::snapshot(&placement, op.reading, op.ui)?);
             }
             (placement.clone(), placement)
         };
@@ -144,7 +144,7 @@ fn wanted(
     } = goal;
     let to = to.as_deref();
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
-    let around = around::read(reading, placement, &required, &[Concept::Binding])?;
+    let around = placement_objects::read(reading, placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);

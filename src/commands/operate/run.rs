@@ -3,11 +3,11 @@
 use clap::Args;
 
 use crate::change::guard::AcceptedRisks;
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{
     LaunchRisks, NewRunWords, RunLaunch, RunSource, launch, start, unique_suffix,
 };

@@ -7,7 +7,7 @@ use crate::change::neighbours::neighbours;
 use crate::change::preview::Preview;
 use crate::change::record::ToldChange;
 use crate::change::states::{RequestedState, StateStep, step};
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted,
 };

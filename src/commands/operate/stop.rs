@@ -4,9 +4,9 @@ use clap::Args;
 
 use crate::change::preview::Preview;
 use crate::change::states::RequestedState;
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::WriteFlags;

@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::commands::open::hubs::{HubMoments, HubRows};
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::runs::{self, ReadDepth, RunRows};
-use crate::commands::open::selection::ListReach;
-use crate::commands::open::session::Session;
+use crate::commands::gather::hubs::{HubMoments, HubRows};
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::runs::{self, ReadDepth, RunRows};
+use crate::commands::gather::selection::ListReach;
+use crate::commands::gather::session::Session;
 use crate::commands::output::age;
 use crate::commands::show::listing::{self, HubRow, ItemList, ListCommand, ListingArgs};
 use crate::diagnose;

@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::around::{self, KnownTexts, PlacementObjects};
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::runs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::placement_objects::{self, KnownTexts, PlacementObjects};
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::runs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::Output;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -109,7 +109,8 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
         Concept::PolicySnapshot,
     ];
     let more = [HubQuery::all(Kind::MemberCluster, "")];
-    let around = around::read_more(&mut reading, &target, &useful, &more, KnownTexts::default())?;
+    let around =
+        placement_objects::read_more(&mut reading, &target, &useful, &more, KnownTexts::default())?;
     reading.no_hub()?;
     runs::warn(&around.gaps, ui);
     let strategies = strategies(&mut reading, &target, &around.inventory, args)?;
@@ -162,7 +163,7 @@ fn strategies(
     } else {
         let words = args.strategies.iter();
         words
-            .map(|word| crate::commands::open::planning::strategy(word, &scope))
+            .map(|word| crate::commands::gather::plan_inputs::strategy(word, &scope))
             .collect::<Result<_, _>>()?
     };
     let kind = scope.kind(Concept::Strategy);

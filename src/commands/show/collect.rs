@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::bundle::members::document;
 use crate::bundle::write::{BundleContents, NewHeader};
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::members::MemberArgs;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::members::MemberArgs;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::commands::show::controller_logs;
 use crate::commands::show::saving;
 use crate::diagnose;

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::hubs::{HubAnswer, HubAnswers, HubsArgs};
-use crate::commands::open::members::{self, MemberAccess, MemberArgs};
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::hubs::{HubAnswer, HubAnswers, HubsArgs};
+use crate::commands::gather::members::{self, MemberAccess, MemberArgs};
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
 use crate::error::Error;

@@ -6,11 +6,11 @@ mod notes;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::around;
-use crate::commands::open::reading::InputArgs;
-use crate::commands::open::runs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::placement_objects;
+use crate::commands::gather::reading::InputArgs;
+use crate::commands::gather::runs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::Output;
 use crate::commands::show::list::compared;
 use crate::diagnose;
@@ -60,7 +60,7 @@ pub fn run(args: &HistoryArgs, session: &mut Session<'_>) -> Result<Exit, Error>
         Concept::Binding,
         Concept::ResourceSnapshot,
     ];
-    let around = around::read(&mut reading, &target, &[Concept::UpdateRun], &useful)?;
+    let around = placement_objects::read(&mut reading, &target, &[Concept::UpdateRun], &useful)?;
     runs::warn(&around.gaps, session.ui);
     let history = history(&around.inventory);
     let notes = notes(&history, &around.inventory);

@@ -5,14 +5,14 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{
+use crate::commands::gather::hubs::{
     AllRows, FollowCall, FollowedReading, HubGap, HubMoments, HubRows, HubsArgs, NotReached,
 };
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::selection::{ListReach, RunSelection};
-use crate::commands::open::session::Session;
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::selection::{ListReach, RunSelection};
+use crate::commands::gather::session::Session;
 use crate::commands::output::Output;
-use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
+use crate::commands::show::watch_view::{self, ItemNow, ListNow, WatchArgs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
@@ -183,7 +183,7 @@ fn follow<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Result<Exit
             table: table(listing, &listed, is_several, ui),
         })
     };
-    watching::follow(&flags.watch, &flags.output, followed, session.ui, show)
+    watch_view::follow(&flags.watch, &flags.output, followed, session.ui, show)
 }
 
 fn table<L: ListCommand>(

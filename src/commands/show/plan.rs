@@ -9,13 +9,13 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::manifests::{KEEP, RenderMaterial, WorkQuery};
-use crate::commands::open::picking::MadeOf;
-use crate::commands::open::planning::{self, PlanWithInputs, PlannedRun, StrategyChoice};
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::manifests::{KEEP, RenderMaterial, WorkQuery};
+use crate::commands::gather::pickers::MadeOf;
+use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::session::Session;
 use crate::commands::output::FormArg;
 use crate::commands::show::status::look;
 use crate::error::Error;
@@ -106,7 +106,7 @@ fn inputs(
     let ui = &mut *session.ui;
     let (placement, own) = match (&args.placement, &args.from) {
         (Some(word), _) => {
-            let named = planning::placement(reading, word, namespace, ui)?;
+            let named = plan_inputs::placement(reading, word, namespace, ui)?;
             (Some(named), None)
         }
         (None, Some(word)) => {
@@ -122,7 +122,7 @@ fn inputs(
         ObjectRef::scope,
     );
     let named = args.strategy.as_deref();
-    let named = named.map(|word| planning::strategy(word, &scope));
+    let named = named.map(|word| plan_inputs::strategy(word, &scope));
     let has_strategy = args.strategy_file.is_some();
     let given = MadeOf {
         placement,
@@ -154,7 +154,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         plan,
         around,
         overrides,
-    } = planning::read(&mut reading, &wish)?;
+    } = plan_inputs::read(&mut reading, &wish)?;
     let changes = if args.diff {
         let placement = wish.placement.clone();
         let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());
@@ -171,7 +171,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         plan,
     };
     let text = args.form.output.print(&view, || {
-        let mut text = planning::show(&view.plan, &look(session.ui, session.global));
+        let mut text = plan_inputs::show(&view.plan, &look(session.ui, session.global));
         for change in changes.iter().flatten() {
             text.push('\n');
             text.push_str(&change.text(session.ui.paint()));

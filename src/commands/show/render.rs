@@ -10,11 +10,11 @@ use std::collections::HashSet;
 use clap::Args;
 use serde_json::json;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::manifests::{self, KEEP, RenderMaterial, WorkQuery};
-use crate::commands::open::reading::InputArgs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::manifests::{self, KEEP, RenderMaterial, WorkQuery};
+use crate::commands::gather::reading::InputArgs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::{self, FormArg, ItemFormat};
 use crate::contents::{self, SecretDisplay};
 use crate::error::Error;

@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::around::{self, PlacementObjects};
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::runs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::placement_objects::{self, PlacementObjects};
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::runs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::{Output, age};
 use crate::contents::{self, SnapshotSize};
 use crate::error::Error;
@@ -155,7 +155,7 @@ fn list(
 ) -> Result<Exit, Error> {
     let (mut reading, target) = open(word, &args.input, "snapshots", session)?;
     let useful = [Concept::UpdateRun, Concept::Binding];
-    let around = around::read_with_texts(&mut reading, &target, &useful)?;
+    let around = placement_objects::read_with_texts(&mut reading, &target, &useful)?;
     runs::warn(&around.gaps, session.ui);
     let versions = versions(&around.inventory);
     for version in &versions {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
-use crate::commands::open::reading::InputArgs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::hubs::{HubAnswer, HubList, HubsArgs};
+use crate::commands::gather::reading::InputArgs;
+use crate::commands::gather::session::Session;
 use crate::commands::output;
 use crate::diagnose::status::Status;
 use crate::error::Error;

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::picking;
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::ListReach;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::pickers;
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::runs::{self, ReadDepth};
+use crate::commands::gather::selection::ListReach;
+use crate::commands::gather::session::Session;
 use crate::commands::output::{Format, Output, age};
 use crate::diagnose;
 use crate::error::Error;
@@ -177,7 +177,7 @@ fn show(
     let ui = &mut *session.ui;
     let target = match show.strategy.as_deref() {
         Some(word) => reading.target_of(Some(word), namespace, &[Concept::Strategy], ui)?,
-        None => picking::named_strategy(namespace, &mut reading, ui)?,
+        None => pickers::named_strategy(namespace, &mut reading, ui)?,
     };
     let found = FoundStrategies::one(&mut reading, &target)?;
     runs::warn(&found.gaps, session.ui);

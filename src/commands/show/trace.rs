@@ -14,13 +14,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::around::NeighborQueries;
-use crate::commands::open::members::{MemberAccess, no_member};
-use crate::commands::open::picking;
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::runs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::members::{MemberAccess, no_member};
+use crate::commands::gather::pickers;
+use crate::commands::gather::placement_objects::NeighborQueries;
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::runs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::FormArg;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -175,7 +175,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         let mut reading = session.open(&args.input, "trace")?;
         let command = CommandLine::fleet("trace").arg(&args.object);
         let command = command.namespace(session.global.namespace.as_deref().unwrap_or_default());
-        member = Some(picking::member(command, &mut reading, session.ui)?);
+        member = Some(pickers::member(command, &mut reading, session.ui)?);
     }
     let member = member.as_deref();
     let way = (member, args.member_context.as_deref());

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use jiff::SignedDuration;
 
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::eligible;
-use crate::commands::open::following::{FollowedRollouts, FollowedStates};
-use crate::commands::open::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubList};
-use crate::commands::open::picking;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::eligible;
+use crate::commands::gather::followed_rollouts::{FollowedRollouts, FollowedStates};
+use crate::commands::gather::hubs::{ContextsArgs, FollowCall, FollowedHubs, HubList};
+use crate::commands::gather::pickers;
+use crate::commands::gather::session::Session;
 use crate::commands::output;
-use crate::commands::show::awaiting::{self, AwaitedRun, RunEnd, WaitDecider, WaitEnd};
+use crate::commands::show::rollout_wait::{self, AwaitedRun, RunEnd, WaitDecider, WaitEnd};
 use crate::commands::show::status;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -126,7 +126,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         let namespace = namespace.as_deref();
         let runs = if words.is_empty() {
             let said = |said: CommandLine| said.joined("--for", conditions.clone());
-            picking::several(&eligible::ACTIVE, namespace, reading, ui, said)?
+            pickers::several(&eligible::ACTIVE, namespace, reading, ui, said)?
         } else {
             reading.runs_of(&words, namespace, ui)?
         };
@@ -138,7 +138,8 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         .timeout
         .map(|limit| limit.saturating_sub(begun.elapsed()));
     let (wanted, mut judge) = (conditions_in_words(args), WaitJudge(args));
-    let (ended, runs) = awaiting::until_all(&mut hubs, (&wanted, left), session.ui, &mut judge)?;
+    let (ended, runs) =
+        rollout_wait::until_all(&mut hubs, (&wanted, left), session.ui, &mut judge)?;
     let runs = WaitedRuns { args, hubs, runs };
     match ended {
         WaitEnd::Over => runs.end(session),

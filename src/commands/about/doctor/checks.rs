@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::apimachinery::pkg::version::Info;
 
 use super::{CheckResult, DoctorCheck};
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::show::controller_logs;
 use crate::hub::{ClockOffset, ExpectedAnswer, Hub, HubError, ServedVersions};
 use crate::inventory::source::{HubQuery, Outcome};

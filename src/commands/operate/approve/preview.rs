@@ -3,7 +3,7 @@
 use super::select::{ApprovalSelection, gate};
 use crate::change::guard::{AcceptedRisks, Guard};
 use crate::change::preview::Preview;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::steering;
 use crate::error::Error;
 use crate::inventory::Inventory;

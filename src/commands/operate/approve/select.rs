@@ -1,7 +1,7 @@
 //! Which approvals a command means, and why some cannot be given.
 
-use crate::commands::open::names;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::names;
+use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;

@@ -10,7 +10,7 @@ use super::LaunchProgress;
 use super::wanted::RunLaunch;
 use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{ChangeOutcome, Operation, ThisRun, interrupted};
 use crate::commands::operate::steering::{self, rollout_of};

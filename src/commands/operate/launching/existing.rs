@@ -2,7 +2,7 @@
 
 use super::wanted::RunLaunch;
 use crate::change::RunWish;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::ThisRun;
 use crate::error::Error;
 use crate::exit::Exit;

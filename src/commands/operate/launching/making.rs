@@ -9,8 +9,8 @@ use crate::change::neighbours::{NeighborRun, arrived, neighbours};
 use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
 use crate::change::{Change, RunWish};
-use crate::commands::open::planning::PlanWithInputs;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::plan_inputs::PlanWithInputs;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted, may_patch,

@@ -7,10 +7,10 @@ use crate::change::RunWish;
 use crate::change::guard;
 use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
-use crate::commands::open::around::PlacementObjects;
-use crate::commands::open::manifests::{RenderMaterial, WorkQuery};
-use crate::commands::open::planning::{self, PlanWithInputs, PlannedRun, StrategyChoice};
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
+use crate::commands::gather::placement_objects::PlacementObjects;
+use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::steering;
 use crate::commands::show::plan::diff;
@@ -98,7 +98,7 @@ pub(super) fn plan(
         snapshot: launch.snapshot.clone(),
         run: Some(launch.run.name.clone()),
     };
-    planning::read(reading, &wish)
+    plan_inputs::read(reading, &wish)
 }
 
 /// Shows what the controller would compute.
@@ -111,8 +111,8 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
         .collect();
     let plain = look.plain();
     preview.picture(
-        planning::brief(plan, &settled, look),
-        &planning::brief(plan, &settled, &plain),
+        plan_inputs::brief(plan, &settled, look),
+        &plan_inputs::brief(plan, &settled, &plain),
     );
     for cluster in plan.clusters() {
         let has = cluster.snapshot.as_ref();

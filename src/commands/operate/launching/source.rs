@@ -3,9 +3,9 @@
 use super::wanted::RunLaunch;
 use crate::change::guard::AcceptedRisks;
 use crate::change::names as generated;
-use crate::commands::open::names;
-use crate::commands::open::picking::MadeOf;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::names;
+use crate::commands::gather::pickers::MadeOf;
+use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::Operation;
 use crate::commands::operate::steering::rollout_of;
 use crate::error::Error;

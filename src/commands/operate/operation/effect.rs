@@ -6,8 +6,8 @@ use jiff::SignedDuration;
 
 use super::{Operation, ThisRun, WriteResult};
 use crate::change::record::ToldChange;
-use crate::commands::open::following::FollowedRollouts;
-use crate::commands::show::awaiting::{self, WaitResult};
+use crate::commands::gather::followed_rollouts::FollowedRollouts;
+use crate::commands::show::rollout_wait::{self, WaitResult};
 use crate::commands::show::wait;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -50,7 +50,7 @@ impl Operation<'_> {
         let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         Ok(
-            match awaiting::until(&mut following, wanted, timeout, self.ui, seen)? {
+            match rollout_wait::until(&mut following, wanted, timeout, self.ui, seen)? {
                 WaitResult::Decided(true, status) => WriteEffect::Seen(status),
                 WaitResult::Decided(false, status) => WriteEffect::Never(status),
                 WaitResult::TimedOut(_) => WriteEffect::Late,
@@ -66,7 +66,7 @@ impl Operation<'_> {
         following.expect(&run.uid);
         let patience = self.args.patience;
         let mut decide = |status: &Status| wait::ends(status, patience).then_some(());
-        let end = awaiting::until(
+        let end = rollout_wait::until(
             &mut following,
             "succeeded",
             self.args.timeout,

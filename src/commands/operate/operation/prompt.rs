@@ -2,8 +2,8 @@
 
 use super::{Operation, unsent};
 use crate::change::preview::{Preview, PreviewLine};
-use crate::commands::open::global::address;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::global::address;
+use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::hub::{Hub, HubError};
 use crate::render::escape;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::FailOn;
-use crate::commands::open::findings::near;
+use crate::commands::gather::findings::near;
 use crate::diagnose::rules::{self, Rule};
 use crate::exit::Exit;
 use crate::report::{Finding, Report, Severity};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{HubAnswers, NotReached};
+use crate::commands::gather::hubs::{HubAnswers, NotReached};
 use crate::kubefleet::{Concept, Kind};
 use crate::report::{Report, Severity, TypeMeta, Verdict};
 use crate::words::count;

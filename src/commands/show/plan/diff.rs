@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::manifests::RenderMaterial;
-use crate::commands::open::planning::PlannedRun;
+use crate::commands::gather::manifests::RenderMaterial;
+use crate::commands::gather::plan_inputs::PlannedRun;
 use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;

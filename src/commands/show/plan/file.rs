@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::bundle::{self, Input, ReadLimits};
-use crate::commands::open::planning::StrategyChoice;
+use crate::commands::gather::plan_inputs::StrategyChoice;
 use crate::error::Error;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Scope};

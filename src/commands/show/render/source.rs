@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::commands::open::live;
-use crate::commands::open::manifests::RenderMaterial;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::manifests::RenderMaterial;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::selected_content;
 use crate::commands::show::snapshots::find;
 use crate::error::Error;
 use crate::kubefleet::Concept;
@@ -105,7 +105,7 @@ fn read_live(
             None => Error::not_found(format!("{} has no {name}", reading.place())),
         });
     };
-    let selected = live::read(reading, placement)?;
+    let selected = selected_content::read(reading, placement)?;
     for kind in distinct(selected.never_placed.iter()) {
         ui.warning(&format!(
             "{name} selects {kind} objects, which KubeFleet never places"

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::show::texts;
-use super::{SnapshotsArgs, around, find, open, warn};
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::reading::InputArgs;
-use crate::commands::open::session::Session;
+use super::{SnapshotsArgs, find, open, placement_objects, warn};
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::reading::InputArgs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{
     self, ChangeKind, ContentChange, Manifest, ManifestKey, SecretChange, SecretDisplay,
@@ -125,7 +125,7 @@ pub(super) fn run(
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
     let (mut reading, target) = open(args.placement.as_deref(), &input, "snapshots diff", session)?;
-    let around = around::read_with_texts(&mut reading, &target, &[])?;
+    let around = placement_objects::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let to = find(&versions, &args.to, &target)?;
     let from = match &args.from {

@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{SnapshotsArgs, around, bytes, find, open, warn};
-use crate::commands::open::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::open::around::PlacementObjects;
-use crate::commands::open::reading::InputArgs;
-use crate::commands::open::session::Session;
+use super::{SnapshotsArgs, bytes, find, open, placement_objects, warn};
+use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
+use crate::commands::gather::placement_objects::PlacementObjects;
+use crate::commands::gather::reading::InputArgs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Manifest, SecretDisplay};
 use crate::error::Error;
@@ -90,7 +90,7 @@ pub(super) fn run(
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
     let (mut reading, target) = open(args.placement.as_deref(), &input, "snapshots show", session)?;
-    let around = around::read_with_texts(&mut reading, &target, &[])?;
+    let around = placement_objects::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let version = find(&versions, &args.index, &target)?;
     warn(version, &target, session.ui);

@@ -1,15 +1,15 @@
 //! `status --watch`: the same, until the runs end.
 
 use super::{StatusArgs, StatusFormat, exit, look};
-use crate::commands::open::following::{
+use crate::commands::gather::followed_rollouts::{
     FollowedRollout, FollowedRollouts, FollowedStates, RolloutNow,
 };
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::hubs::{FollowCall, FollowNews, FollowedHubs, HubAnswer};
-use crate::commands::open::session::Session;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::hubs::{FollowCall, FollowNews, FollowedHubs, HubAnswer};
+use crate::commands::gather::session::Session;
 use crate::commands::output;
 use crate::commands::show::wait::is_borne;
-use crate::commands::show::watching::WatchView;
+use crate::commands::show::watch_view::WatchView;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::WantedObject;
 use super::overrides::NamedOverrides;
-use crate::commands::open::around::NeighborQueries;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::runs;
+use crate::commands::gather::placement_objects::NeighborQueries;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::runs;
 use crate::inventory::Inventory;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource, ObjectTexts};

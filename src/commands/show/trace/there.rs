@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_with::skip_serializing_none;
 
 use super::wanted::WantedObject;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::contents::ManifestKey;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -9,8 +9,8 @@ use super::{
     AskError, ContextsArgs, HubAnswer, HubAnswers, HubRows, HubTold, HubsAsking, NotReached,
     check_input, chosen,
 };
-use crate::commands::open::reading::{InputArgs, SourceReading};
-use crate::commands::open::session::Session;
+use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::session::Session;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{HubError, MirrorUpdate, SharedSignals, TimeLimit};
@@ -513,7 +513,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{FollowNews, FollowedHub, FollowedHubs, HubMessage, HubNews, HubSource};
-    use crate::commands::open::hubs::{AskError, HubAnswers, HubTold};
+    use crate::commands::gather::hubs::{AskError, HubAnswers, HubTold};
     use crate::error::Error;
     use crate::exit::Exit;
     use crate::hub::{RequestTraffic, SharedSignals};

@@ -1,11 +1,11 @@
 //! From a word on the command line to the object that is meant.
 
-use crate::commands::open::eligible::{self, RunFilter};
+use crate::commands::gather::eligible::{self, RunFilter};
 use std::sync::Arc;
 
-use crate::commands::open::names::{KnownNames, resolve};
-use crate::commands::open::picking;
-use crate::commands::open::reading::{ReadingPlace, SourceReading};
+use crate::commands::gather::names::{KnownNames, resolve};
+use crate::commands::gather::pickers;
+use crate::commands::gather::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -138,7 +138,7 @@ impl SourceReading {
                         })
                         .ok_or_else(|| self.unnamed(namespace))
                 }
-                _ if ui.offers_choices() => picking::run(&eligible::EVERY, namespace, self, ui),
+                _ if ui.offers_choices() => pickers::run(&eligible::EVERY, namespace, self, ui),
                 _ => Err(self.unnamed(namespace)),
             };
         };
@@ -221,7 +221,7 @@ impl SourceReading {
     ) -> Result<ObjectRef, Error> {
         match word {
             Some(word) => self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui),
-            None => picking::run(eligible, namespace, self, ui),
+            None => pickers::run(eligible, namespace, self, ui),
         }
     }
 
@@ -251,7 +251,7 @@ impl SourceReading {
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
         let Some(word) = word else {
-            return picking::named_placement(namespace, self, ui);
+            return pickers::named_placement(namespace, self, ui);
         };
         let kind = word
             .split_once('/')

@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::eligible;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::eligible;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::inventory::source::{HubQuery, Labels};
 use crate::kubefleet::run::UpdateRun;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::selection::ListReach;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::selection::ListReach;
 use crate::error::Error;
 use crate::hub::ListProgress;
 use crate::inventory::source::{

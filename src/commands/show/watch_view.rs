@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde::Serialize;
 
-use crate::commands::open::hubs::{AllRows, FollowNews, FollowedHubs, HubAnswer, HubRows};
-use crate::commands::open::runs;
+use crate::commands::gather::hubs::{AllRows, FollowNews, FollowedHubs, HubAnswer, HubRows};
+use crate::commands::gather::runs;
 use crate::commands::output::{self, Format, Output, names};
 use crate::error::Error;
 use crate::exit::Exit;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::commands::open::reading::{ReadingPlace, SourceReading};
+use crate::commands::gather::reading::{ReadingPlace, SourceReading};
 use crate::diagnose;
 use crate::error::Error;
 use crate::hub::ListProgress;

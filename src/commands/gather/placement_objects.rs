@@ -1,7 +1,7 @@
 //! What is around one placement, as far as a command wants to know.
 
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::runs;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::runs;
 use crate::error::Error;
 use crate::inventory::source::{
     HubFacts, HubQuery, ObjectSource, ObjectTexts, Outcome, QueryAnswer,

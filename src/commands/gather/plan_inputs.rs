@@ -1,10 +1,10 @@
 //! The one way in which commands get a plan: what the controller would compute for a run, and why it
 //! would refuse.
 
-use crate::commands::open::around::{self, PlacementObjects};
-use crate::commands::open::manifests::{self, ReadOverrides};
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::runs;
+use crate::commands::gather::manifests::{self, ReadOverrides};
+use crate::commands::gather::placement_objects::{self, PlacementObjects};
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::runs;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -78,9 +78,9 @@ pub(in crate::commands) fn read(
         Concept::ResourceSnapshot,
         Concept::PolicySnapshot,
     ];
-    let texts = around::texts(reading, placement, &manifests::overrides(namespace));
+    let texts = placement_objects::texts(reading, placement, &manifests::overrides(namespace));
     let overrides = ReadOverrides::new(&texts);
-    let mut around = around::read_more(reading, placement, &useful, &more, texts)?;
+    let mut around = placement_objects::read_more(reading, placement, &useful, &more, texts)?;
     reading.no_hub()?;
     if around.inventory.hub.run_states.is_none()
         && let Some(hub) = reading.hub()

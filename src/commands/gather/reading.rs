@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use crate::bundle::Bundle;
 use crate::change::record::{ChangeRecord, ToldChange};
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::names;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::names;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{CommandClock, ConnectionFlags, Hub, HubError, Mirror, OnWait, TimeLimit};

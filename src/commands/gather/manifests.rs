@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::commands::open::around::{self, KnownTexts, PlacementObjects};
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::placement_objects::{self, KnownTexts, PlacementObjects};
+use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, ObjectTexts};
@@ -65,7 +65,7 @@ pub(in crate::commands) fn read(
     works: WorkQuery<'_>,
 ) -> Result<RenderMaterial, Error> {
     let (placement, run) = placement_of(reading, target)?;
-    let texts = around::texts(reading, &placement, &overrides(&placement.namespace));
+    let texts = placement_objects::texts(reading, &placement, &overrides(&placement.namespace));
     let overrides = ReadOverrides::new(&texts);
     let useful = [
         Concept::UpdateRun,
@@ -73,7 +73,7 @@ pub(in crate::commands) fn read(
         Concept::PolicySnapshot,
     ];
     let more = [HubQuery::all(Kind::MemberCluster, "")];
-    let around = around::read_more(reading, &placement, &useful, &more, texts)?;
+    let around = placement_objects::read_more(reading, &placement, &useful, &more, texts)?;
     let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());
     material.run = run;
     material.read_works(reading, works);

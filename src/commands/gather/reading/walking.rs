@@ -106,7 +106,7 @@ impl SourceReading {
 
     /// Fails when the target itself could not be read, unless that was forbidden: then what else
     /// was read still says something.
-    pub(in crate::commands::open) fn readable(
+    pub(in crate::commands::gather) fn readable(
         &self,
         target: &ObjectRef,
         answer: &QueryAnswer,

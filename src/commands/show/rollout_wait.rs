@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::commands::open::following::{
+use crate::commands::gather::followed_rollouts::{
     FollowedRollout, FollowedRollouts, FollowedStates, RolloutNow,
 };
-use crate::commands::open::hubs::{FollowNews, FollowedHubs, HubAnswer};
+use crate::commands::gather::hubs::{FollowNews, FollowedHubs, HubAnswer};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::hub;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::commands::open::hubs::{FollowedHubs, FollowsHub, HubAnswer, HubNews};
-use crate::commands::open::names::label;
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::hubs::{FollowedHubs, FollowsHub, HubAnswer, HubNews};
+use crate::commands::gather::names::label;
+use crate::commands::gather::reading::SourceReading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::commands::open::reading::SourceReading;
+use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;

@@ -1,7 +1,7 @@
 //! Several hubs, asked at the same time: none of them waits for another, and one that does not answer
 //! is a line of the answer.
 
-mod follow;
+mod followed_hubs;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,11 +14,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::argument::ArgumentKind;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::reading::{InputArgs, SourceReading, says_what, variable};
-use crate::commands::open::runs;
-use crate::commands::open::session::Session;
+use crate::commands::gather::argument::ArgumentKind;
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::reading::{InputArgs, SourceReading, says_what, variable};
+use crate::commands::gather::runs;
+use crate::commands::gather::session::Session;
 use crate::commands::output::{self, Format, Output};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ use crate::render::wrap;
 use crate::report::{NotChecked, TypeMeta};
 use crate::ui::{ProgressBars, Ui};
 use crate::words::{Hint, closest, enumerate};
-pub(in crate::commands) use follow::{
+pub(in crate::commands) use followed_hubs::{
     FollowCall, FollowNews, FollowedHubs, FollowedReading, FollowsHub, HubNews,
 };
 

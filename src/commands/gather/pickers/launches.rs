@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use super::candidates::{CandidateRows, namespaced};
 use super::{in_this_scope, reach, say};
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::ListReach;
-use crate::commands::open::{around, names};
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::runs::{self, ReadDepth};
+use crate::commands::gather::selection::ListReach;
+use crate::commands::gather::{names, placement_objects};
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
@@ -227,7 +227,7 @@ pub(in crate::commands) fn snapshot(
     ui: &mut Ui,
 ) -> Result<String, Error> {
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
-    let around = around::read(reading, placement, &required, &[Concept::Binding])?;
+    let around = placement_objects::read(reading, placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
     let usable = rollback::destinations(inventory);
     let good = rollback::current(inventory)

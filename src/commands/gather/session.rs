@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::bundle;
-use crate::commands::open::global::GlobalFlags;
-use crate::commands::open::reading::{self, InputArgs, SourceReading};
+use crate::commands::gather::global::GlobalFlags;
+use crate::commands::gather::reading::{self, InputArgs, SourceReading};
 use crate::error::Error;
 use crate::hub::TimeLimit;
 use crate::kubefleet::object::KeptObjects;

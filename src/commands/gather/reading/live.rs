@@ -58,7 +58,7 @@ impl SourceReading {
     }
 
     /// What answers the questions, where what they ask about is followed.
-    pub(in crate::commands::open) fn mirror(
+    pub(in crate::commands::gather) fn mirror(
         &mut self,
         queries: &[HubQuery],
     ) -> Option<&mut Mirror> {

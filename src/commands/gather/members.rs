@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::session::Session;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::session::Session;
 use crate::error::Error;
 use crate::hub::{ConnectionFlags, HubError, MemberContextMap, MemberContexts};
 use crate::inventory::Inventory;

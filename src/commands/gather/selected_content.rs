@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::commands::open::reading::{ReadingPlace, SourceReading};
+use crate::commands::gather::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::placement::Placement;

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 
 use super::candidates::{CandidateRows, namespaced};
 use super::{in_this_scope, reach, say};
-use crate::commands::open::eligible::RunFilter;
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::runs::{self, ReadDepth};
-use crate::commands::open::selection::ListReach;
+use crate::commands::gather::eligible::RunFilter;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::runs::{self, ReadDepth};
+use crate::commands::gather::selection::ListReach;
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;

@@ -8,8 +8,8 @@ mod candidates;
 mod launches;
 mod runs;
 
-use crate::commands::open::reading::SourceReading;
-use crate::commands::open::selection::ListReach;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::selection::ListReach;
 use crate::kubefleet::Scope;
 use crate::ui::Ui;
 use crate::words::CommandLine;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::commands::open::argument::ArgumentKind;
+use crate::commands::gather::argument::ArgumentKind;
 use crate::hub::{ConnectionFlags, SharedSignals};
 use crate::ui::Color;
 
