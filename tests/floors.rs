@@ -80,6 +80,30 @@ fn arrows_only_go_down() {
     );
 }
 
+/// The rooms of the hub, from the bottom: each uses those below it alone.
+const HUB_ROOMS: [&str; 4] = ["connect", "request", "read", "watch"];
+
+#[test]
+fn the_rooms_of_the_hub_are_stairs() {
+    let hub = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/hub");
+    let mut up = Vec::new();
+    for (floor, room) in HUB_ROOMS.iter().enumerate() {
+        let files = below(hub.join(room), "rs");
+        assert!(files.len() > 2, "{room} has {} files", files.len());
+        for file in files
+            .into_iter()
+            .filter(|file| !is_for_tests(&file.to_string_lossy()))
+        {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let own = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+            let above = HUB_ROOMS.iter().skip(floor + 1);
+            let used = above.filter(|other| own.contains(&format!("hub::{other}::")));
+            up.extend(used.map(|other| format!("{} uses {other}", file.display())));
+        }
+    }
+    assert!(up.is_empty(), "arrows up:\n{}", up.join("\n"));
+}
+
 /// Only the terminal's module prints, and only the binary and signals end the process.
 #[test]
 fn only_the_terminal_prints() {
@@ -111,7 +135,7 @@ fn only_the_terminal_prints() {
 /// Where tests may look at a clock: who waits, who starts servers and says what they wrote when they do
 /// not come up, what stands in for a hub, whose controllers have times of their own, and the clock itself.
 const CLOCKS: [&str; 7] = [
-    "src/hub/clock.rs",
+    "src/hub/request/clock.rs",
     "tests/hub/src/waiting.rs",
     "tests/hub/src/servers.rs",
     "tests/hub/src/crds.rs",

@@ -13,10 +13,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{self, ExpectedAnswer};
-use super::error::HubError;
-use super::request::{Connection, JSON, ReadRequest};
-use super::{Hub, side_by_side, wait};
+use crate::hub::error::HubError;
+use crate::hub::request::answer::{self, ExpectedAnswer};
+use crate::hub::request::connection::{Connection, JSON, ReadRequest};
+use crate::hub::{Hub, side_by_side, wait};
 
 /// One thing that a user may or may not do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use test_hub::waiting;
 
-use super::config::ConnectionSettings;
-use super::request::Connection;
+use crate::hub::connect::config::ConnectionSettings;
+use crate::hub::request::connection::Connection;
 
 /// What the server does with one request.
 #[derive(Clone)]

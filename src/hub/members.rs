@@ -12,16 +12,16 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::answer::{self, ExpectedAnswer};
-use super::bounds::{OBJECT, ReadAllowance, too_large_an_object};
-use super::config::{self, ConnectionFlags};
-use super::credentials::plugin::RunningPlugin;
-use super::error::HubError;
-use super::found::unreadable;
-use super::kubeconfig::Kubeconfig;
-use super::pages::PagedList;
-use super::request::{Connection, JSON};
-use super::signals::ChildProcesses;
+use crate::hub::connect::config::{self, ConnectionFlags};
+use crate::hub::connect::credentials::plugin::RunningPlugin;
+use crate::hub::connect::kubeconfig::Kubeconfig;
+use crate::hub::error::HubError;
+use crate::hub::read::found::unreadable;
+use crate::hub::read::pages::PagedList;
+use crate::hub::request::answer::{self, ExpectedAnswer};
+use crate::hub::request::bounds::{OBJECT, ReadAllowance, too_large_an_object};
+use crate::hub::request::connection::{Connection, JSON};
+use crate::hub::signals::ChildProcesses;
 use crate::kubefleet::names;
 use crate::kubefleet::path::{Resource, parameter};
 use crate::member::{

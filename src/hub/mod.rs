@@ -4,34 +4,14 @@
 //! asks for all of it at once, on a bounded number of connections.
 
 mod access;
-mod address;
-mod answer;
-mod batch;
-mod bounds;
-mod client;
-mod clock;
-mod config;
-mod credentials;
+mod connect;
 mod error;
 #[cfg(test)]
 mod fake_server;
-mod files;
-mod found;
-mod known;
-mod kubeconfig;
-mod list_text;
 mod members;
-mod objects;
-mod pages;
 mod read;
-mod remembered;
 mod request;
-mod rounds;
-mod served;
 mod signals;
-mod tls;
-mod traffic;
-mod versions;
 mod watch;
 mod write;
 
@@ -47,17 +27,17 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 pub use access::{AccessCheck, ClockOffset};
-pub use answer::ExpectedAnswer;
-pub use bounds::TimeLimit;
-pub use clock::CommandClock;
-pub use config::{ConnectionFlags, HubPlace, contexts};
+pub use connect::config::{ConnectionFlags, HubPlace, contexts};
 pub use error::HubError;
 pub use members::{EnvironmentLookup, MemberContextMap, MemberContexts, MemberTexts};
-pub use objects::ObjectReader;
-pub use rounds::ListProgress;
-pub use served::ServedVersions;
+pub use read::objects::ObjectReader;
+pub use read::rounds::ListProgress;
+pub use read::served::ServedVersions;
+pub use request::answer::ExpectedAnswer;
+pub use request::bounds::TimeLimit;
+pub use request::clock::CommandClock;
+pub use request::traffic::RequestTraffic;
 pub use signals::{SharedSignals, unless_interrupted};
-pub use traffic::RequestTraffic;
 pub use watch::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews};
 pub use write::{ChangeSending, SentChange};
 
@@ -66,10 +46,10 @@ use crate::inventory::source::{
 };
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{MemberErrand, MemberObservation};
-use credentials::plugin::RunningPlugin;
-use known::KnownAnswers;
-use remembered::DiscoveryCache;
-use request::Connection;
+use connect::credentials::plugin::RunningPlugin;
+use read::known::KnownAnswers;
+use read::remembered::DiscoveryCache;
+use request::connection::Connection;
 
 /// How many requests are under way at once.
 const AT_ONCE: usize = 8;
@@ -129,7 +109,7 @@ impl Hub {
             ends: Arc::clone(&ends),
         };
         let on_wait = unless_asked(on_wait, &ends);
-        let resolved = config::resolve(flags, variable, &running)?;
+        let resolved = connect::config::resolve(flags, variable, &running)?;
         let default_namespace = resolved.settings.namespace.clone();
         let inside = runtime.enter();
         let mut connection = Connection::prepare(resolved.settings, limit)?;
@@ -275,7 +255,7 @@ impl Hub {
         self.known.remove(query);
         let mut answers = self.answer(std::slice::from_ref(query));
         answers.pop().unwrap_or_else(|| {
-            read::unanswered(&HubError::Broken("there was no answer".to_owned()))
+            read::queries::unanswered(&HubError::Broken("there was no answer".to_owned()))
         })
     }
 
@@ -300,7 +280,7 @@ impl Hub {
             &self.on_wait,
             query.kind.plural(),
             async move {
-                versions::version_of(&connection, &served, &query)
+                read::versions::version_of(&connection, &served, &query)
                     .await
                     .ok()?
             },
@@ -316,7 +296,7 @@ impl Hub {
         let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
         let what = describe(lists);
         wait(&self.runtime, &self.on_wait, &what, async move {
-            versions::versions_of(&connection, &served, lists)
+            read::versions::versions_of(&connection, &served, lists)
                 .await
                 .ok()
         })
@@ -339,7 +319,7 @@ impl Hub {
             &self.runtime,
             &self.on_wait,
             "the schema of update runs",
-            async move { served::run_states(&connection, kind, version).await },
+            async move { read::served::run_states(&connection, kind, version).await },
         )
     }
 }
@@ -390,7 +370,7 @@ fn discover(
     connection: &Connection,
     memory: Option<&DiscoveryCache>,
 ) -> Result<ServedVersions, HubError> {
-    let asked = served::discover(connection);
+    let asked = read::served::discover(connection);
     let served = wait(runtime, on_wait, "what the hub serves", asked)?;
     if served.is_hub() {
         if let Some(memory) = memory {

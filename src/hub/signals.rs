@@ -10,8 +10,8 @@ use std::{fmt, io};
 
 use tokio::sync::watch::{Receiver, Sender};
 
-use super::error::HubError;
-use super::{Hub, OnWait};
+use crate::hub::error::HubError;
+use crate::hub::{Hub, OnWait};
 use crate::inventory::source::{HubQuery, QueryAnswer};
 
 /// The next signal of these. Once it was asked for, none of them ends the process any more.

@@ -3,13 +3,13 @@
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use super::answer;
-use super::error::HubError;
-use super::found::wanted_object;
-use super::request::{Connection, WriteAnswer};
-use super::signals::more_than;
-use super::{Hub, wait};
 use crate::change::Change;
+use crate::hub::error::HubError;
+use crate::hub::read::found::wanted_object;
+use crate::hub::request::answer;
+use crate::hub::request::connection::{Connection, WriteAnswer};
+use crate::hub::signals::more_than;
+use crate::hub::{Hub, wait};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::encode;
 

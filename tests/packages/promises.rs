@@ -91,7 +91,7 @@ fn files_are_written_where_they_are_named() {
         [
             "src/commands/about/completion.rs",
             "src/commands/show/saving.rs",
-            "src/hub/remembered.rs"
+            "src/hub/read/remembered.rs"
         ]
     );
 }

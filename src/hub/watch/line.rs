@@ -5,11 +5,11 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hub::answer::{self, ExpectedAnswer};
-use crate::hub::bounds::{OBJECT, too_large_an_object};
-use crate::hub::config::chain;
+use crate::hub::connect::config::chain;
 use crate::hub::error::HubError;
-use crate::hub::found::parse_object;
+use crate::hub::read::found::parse_object;
+use crate::hub::request::answer::{self, ExpectedAnswer};
+use crate::hub::request::bounds::{OBJECT, too_large_an_object};
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
 use crate::mask;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Watch, WatchEvent, WatchItem, WatchNews};
-use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
-use crate::hub::{BEAT, PATIENCE, describe, read};
+use crate::hub::request::bounds::TimeLimit;
+use crate::hub::{BEAT, PATIENCE, describe, read::queries};
 use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
@@ -164,7 +164,7 @@ impl Mirror {
             }
             WatchNews::Ended(error) => {
                 // What is not followed any more is not known any more.
-                let QueryAnswer { outcome, .. } = read::unanswered(&error);
+                let QueryAnswer { outcome, .. } = queries::unanswered(&error);
                 if matches!(outcome, Outcome::Failed(_)) {
                     self.lost.get_or_insert(error);
                 }
@@ -180,7 +180,7 @@ impl Mirror {
 
     fn answer_one(&self, query: &HubQuery) -> QueryAnswer {
         self.held.get(query).map_or_else(
-            || read::unanswered(&HubError::Broken("the read was interrupted".to_owned())),
+            || queries::unanswered(&HubError::Broken("the read was interrupted".to_owned())),
             |held| QueryAnswer {
                 objects: held.objects.values().cloned().collect(),
                 outcome: held.outcome.clone(),

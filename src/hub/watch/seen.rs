@@ -78,7 +78,7 @@ impl SeenVersions {
 #[cfg(test)]
 mod tests {
     use super::{SeenVersions, WatchNews};
-    use crate::hub::found::parse_object;
+    use crate::hub::read::found::parse_object;
     use crate::kubefleet::Kind;
     use crate::kubefleet::object::Object;
 

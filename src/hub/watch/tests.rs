@@ -4,9 +4,9 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews, WatchPace};
-use crate::hub::bounds::TimeLimit;
 use crate::hub::fake_server::{FakeServer, ServerReply};
-use crate::hub::served::ServedVersions;
+use crate::hub::read::served::ServedVersions;
+use crate::hub::request::bounds::TimeLimit;
 use crate::inventory::source::{HubQuery, ObjectSource as _, Outcome};
 use crate::kubefleet::Kind;
 

@@ -1,0 +1,276 @@
+//! Objects of any kind: what the API server serves, and lists of it.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::runtime::Runtime;
+
+use crate::hub::error::HubError;
+use crate::hub::read::pages::{FEW, PagedList};
+use crate::hub::request::answer::{self, ExpectedAnswer};
+use crate::hub::request::connection::{Connection, JSON};
+use crate::hub::{Hub, OnWait, members, read::queries, side_by_side, wait};
+use crate::kubefleet::path::{Resource, parameter};
+use crate::manifests::live::{LiveAnswer, LiveQuery, ServedKind};
+use crate::member::MemberGap;
+use crate::query::{Outcome, QuerySelection};
+use crate::words::{distinct, enumerate};
+
+/// The groups of an API server with their resources, in one answer.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+    application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+
+#[derive(Deserialize)]
+struct ApiGroups {
+    items: Option<Vec<GroupDiscovery>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct GroupDiscovery {
+    metadata: GroupName,
+    versions: Vec<VersionDiscovery>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct GroupName {
+    name: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct VersionDiscovery {
+    version: String,
+    resources: Vec<ResourceDiscovery>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct ResourceDiscovery {
+    resource: String,
+    scope: String,
+    verbs: Vec<String>,
+    response_kind: ResponseKind,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ResponseKind {
+    kind: String,
+}
+
+/// Reads objects of any kind, from the hub or from a member cluster.
+pub struct ObjectReader<'h> {
+    runtime: &'h Runtime,
+    on_wait: &'h OnWait,
+    connection: Connection,
+    outcome: fn(&HubError) -> Outcome,
+}
+
+impl Hub {
+    /// Objects of any kind on the hub itself.
+    pub fn any_objects(&self) -> ObjectReader<'_> {
+        self.reader(self.connection.clone(), queries::outcome)
+    }
+
+    /// Objects of any kind in the member cluster to which a context leads.
+    pub fn member_objects(&self, context: &str) -> Result<ObjectReader<'_>, MemberGap> {
+        let Some(members) = &self.members else {
+            return Err(MemberGap::NoWay("there is no context for it".to_owned()));
+        };
+        let connected = members.connect(context);
+        let what = "what the member clusters show";
+        let connection = wait(&self.runtime, &self.on_wait, what, connected)?;
+        Ok(self.reader(connection, members::outcome))
+    }
+
+    fn reader(
+        &self,
+        connection: Connection,
+        outcome: fn(&HubError) -> Outcome,
+    ) -> ObjectReader<'_> {
+        ObjectReader {
+            runtime: &self.runtime,
+            on_wait: &self.on_wait,
+            connection,
+            outcome,
+        }
+    }
+}
+
+impl ObjectReader<'_> {
+    /// Every kind that the cluster serves, and that can be listed and watched.
+    pub fn kinds_served(&self) -> Result<Vec<ServedKind>, HubError> {
+        let what = "what the cluster serves";
+        wait(self.runtime, self.on_wait, what, async {
+            let mut kinds = Vec::new();
+            for path in ["/api", "/apis"] {
+                let body = self.connection.get(path, AGGREGATED).await?;
+                let wanted = ExpectedAnswer::List {
+                    group: "apidiscovery.k8s.io",
+                    kind: "APIGroupDiscovery",
+                };
+                let groups: ApiGroups = answer::read(&wanted, &body)?;
+                let groups = groups.items.unwrap_or_default();
+                kinds.extend(groups.into_iter().flat_map(kinds_of));
+            }
+            Ok(kinds)
+        })
+    }
+
+    /// As many answers as questions.
+    pub fn answer(&self, queries: &[LiveQuery]) -> Vec<LiveAnswer> {
+        let plurals = queries.iter().map(|query| query.kind.plural.as_str());
+        let what = enumerate(distinct(plurals));
+        wait(self.runtime, self.on_wait, &what, async {
+            side_by_side(queries.to_vec(), |query| {
+                let (connection, outcome) = (self.connection.clone(), self.outcome);
+                async move {
+                    let objects = objects(&connection, &query).await;
+                    LiveAnswer {
+                        outcome: objects.as_ref().err().map_or(Outcome::Listed, outcome),
+                        objects: objects.unwrap_or_default(),
+                    }
+                }
+            })
+            .await
+        })
+    }
+}
+
+/// The kinds of a group; of several versions the first is preferred.
+fn kinds_of(group: GroupDiscovery) -> Vec<ServedKind> {
+    let mut preferred = BTreeSet::new();
+    let mut kinds = Vec::new();
+    for version in group.versions {
+        for resource in version.resources {
+            let can = |verb: &str| resource.verbs.iter().any(|it| it == verb);
+            if !can("list") || !can("watch") {
+                continue;
+            }
+            kinds.push(ServedKind {
+                group: group.metadata.name.clone(),
+                version: version.version.clone(),
+                kind: resource.response_kind.kind,
+                is_namespaced: resource.scope == "Namespaced",
+                is_preferred: preferred.insert(resource.resource.clone()),
+                plural: resource.resource,
+            });
+        }
+    }
+    kinds
+}
+
+async fn objects(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
+    match &query.which {
+        QuerySelection::Named { .. } => named(connection, query).await,
+        QuerySelection::All { .. } => listed(connection, query).await,
+    }
+}
+
+async fn named(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
+    let (namespace, name) = match &query.which {
+        QuerySelection::Named { namespace, name } => (namespace.as_str(), name.as_str()),
+        QuerySelection::All { .. } => ("", ""),
+    };
+    let wanted = ExpectedAnswer::Object {
+        group: &query.kind.group,
+        kind: &query.kind.kind,
+        namespace,
+        name,
+    };
+    match connection.get(&path(query), JSON).await {
+        Ok(body) => Ok(vec![answer::read(&wanted, &body)?]),
+        Err(HubError::NotFound(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn listed(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
+    let path = path(query);
+    let kind = &query.kind;
+    let wanted = ExpectedAnswer::List {
+        group: &kind.group,
+        kind: &kind.kind,
+    };
+    let version = match kind.group.as_str() {
+        "" => kind.version.clone(),
+        group => format!("{group}/{}", kind.version),
+    };
+    let mut pages = PagedList::new(connection, wanted, path, FEW);
+    pages
+        .all(|text| {
+            connection.budget.object()?;
+            // The items of a list of a built-in kind do not say what they are.
+            let mut fields: Map<String, Value> = answer::parse(text.as_bytes())?;
+            fields
+                .entry("apiVersion")
+                .or_insert_with(|| version.clone().into());
+            fields
+                .entry("kind")
+                .or_insert_with(|| kind.kind.clone().into());
+            Ok(Value::Object(fields))
+        })
+        .await
+}
+
+fn path(query: &LiveQuery) -> String {
+    let resource = Resource {
+        group: &query.kind.group,
+        version: &query.kind.version,
+        plural: &query.kind.plural,
+    };
+    match &query.which {
+        QuerySelection::Named { namespace, name } => resource.path(Some(namespace), Some(name)),
+        QuerySelection::All { namespace, labels } => {
+            let mut path = resource.path(namespace.as_deref(), None);
+            if let Some(labels) = labels.as_ref().filter(|labels| !labels.is_empty()) {
+                parameter(&mut path, "labelSelector", &labels.describe());
+            }
+            path
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GroupDiscovery, kinds_of, path};
+    use crate::kubefleet::selector::LabelSelector;
+    use crate::manifests::live::LiveQuery;
+
+    const GROUP: &str = r#"{"metadata": {"name": "apps"}, "versions": [
+        {"version": "v1", "resources": [
+            {"resource": "deployments", "scope": "Namespaced", "verbs": ["list", "watch"],
+             "responseKind": {"kind": "Deployment"}},
+            {"resource": "reviews", "scope": "Cluster", "verbs": ["create"]}]},
+        {"version": "v1beta1", "resources": [
+            {"resource": "deployments", "scope": "Namespaced", "verbs": ["list", "watch"],
+             "responseKind": {"kind": "Deployment"}}]}]}"#;
+
+    #[test]
+    fn kinds_that_can_be_watched_are_known_by_version() {
+        let group: GroupDiscovery = serde_json::from_str(GROUP).unwrap();
+        let kinds = kinds_of(group);
+        let words: Vec<_> = kinds
+            .iter()
+            .map(|it| (it.version.as_str(), it.kind.as_str(), it.is_preferred))
+            .collect();
+        assert_eq!(
+            words,
+            [("v1", "Deployment", true), ("v1beta1", "Deployment", false)]
+        );
+        let labels = LabelSelector::parse("app=web").unwrap();
+        let query = LiveQuery::with_labels(kinds[0].clone(), "shop", labels);
+        assert_eq!(
+            path(&query),
+            "/apis/apps/v1/namespaces/shop/deployments?labelSelector=app%20in%20%28web%29"
+        );
+        let query = LiveQuery::named(kinds[0].clone(), "shop", "web");
+        assert_eq!(
+            path(&query),
+            "/apis/apps/v1/namespaces/shop/deployments/web"
+        );
+    }
+}
