@@ -80,25 +80,32 @@ fn arrows_only_go_down() {
     );
 }
 
-/// The rooms of the hub, from the bottom: each uses those below it alone.
-const HUB_ROOMS: [&str; 4] = ["connect", "request", "read", "watch"];
+/// The rooms of modules that have some, from the bottom: each uses those below it alone.
+const ROOMS: [(&str, &[&str]); 2] = [
+    ("hub", &["connect", "request", "read", "watch"]),
+    ("diagnose", &["subjects", "rules", "status", "engine"]),
+];
 
 #[test]
-fn the_rooms_of_the_hub_are_stairs() {
-    let hub = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/hub");
+fn rooms_are_stairs() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut up = Vec::new();
-    for (floor, room) in HUB_ROOMS.iter().enumerate() {
-        let files = below(hub.join(room), "rs");
-        assert!(files.len() > 2, "{room} has {} files", files.len());
-        for file in files
-            .into_iter()
-            .filter(|file| !is_for_tests(&file.to_string_lossy()))
-        {
-            let text = std::fs::read_to_string(&file).unwrap();
-            let own = text.split("\n#[cfg(test)]").next().unwrap_or_default();
-            let above = HUB_ROOMS.iter().skip(floor + 1);
-            let used = above.filter(|other| own.contains(&format!("hub::{other}::")));
-            up.extend(used.map(|other| format!("{} uses {other}", file.display())));
+    for (module, rooms) in ROOMS {
+        for (floor, room) in rooms.iter().enumerate() {
+            let place = src.join(module).join(room);
+            let mut files = below(&place, "rs");
+            files.extend(Some(place.with_extension("rs")).filter(|file| file.exists()));
+            assert!(files.len() > 1, "{module}/{room} has {} files", files.len());
+            let files = files
+                .into_iter()
+                .filter(|file| !is_for_tests(&file.to_string_lossy()));
+            for file in files {
+                let text = std::fs::read_to_string(&file).unwrap();
+                let own = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+                let above = rooms.iter().skip(floor + 1);
+                let used = above.filter(|other| own.contains(&format!("{module}::{other}::")));
+                up.extend(used.map(|other| format!("{} uses {other}", file.display())));
+            }
         }
     }
     assert!(up.is_empty(), "arrows up:\n{}", up.join("\n"));

@@ -1,40 +1,11 @@
 //! Why a rollout is where it is: the engine, its rules and its report.
 
-mod affected;
-pub mod back;
-mod causes;
-pub mod context;
-mod direction;
+mod engine;
 pub mod examples;
 pub mod explanations;
-pub mod failing_cluster;
-mod gaps;
-pub mod gate;
-mod leftover;
-mod member_findings;
-mod members;
-mod membership;
-mod objects;
-pub mod outlook;
-mod overrides;
-mod ownership;
-mod preemption;
-mod refusal;
-mod rendered;
-mod resting;
-mod rule;
 pub mod rules;
-mod run_failure;
-mod safety;
-mod sent;
-mod size;
-mod state;
 pub mod status;
-mod summary;
-mod texts;
-pub mod tried;
-mod unsent;
-mod verdict;
+pub mod subjects;
 
 use jiff::Timestamp;
 
@@ -44,9 +15,9 @@ use crate::kubefleet::{ObjectRef, duration};
 use crate::member::MemberErrand;
 use crate::report::{Report, Subject, Verdict};
 use crate::rollout::Rollout;
-use context::DiagnosisContext;
 pub use similar;
-pub use texts::texts;
+use subjects::context::DiagnosisContext;
+pub use subjects::texts::texts;
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -71,12 +42,12 @@ pub fn diagnose(
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
 /// that do not become available there.
 pub fn errands(inventory: &Inventory) -> Vec<MemberErrand> {
-    member_findings::errands(&DiagnosisContext::new(inventory))
+    subjects::member_findings::errands(&DiagnosisContext::new(inventory))
 }
 
 /// The verdict about a run, as its report gives it.
 pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
-    verdict::of_run(rollout)
+    subjects::verdict::of_run(rollout)
 }
 
 /// What rules and sentences read, with the finding named for which the run will fail.
@@ -85,7 +56,7 @@ fn understand(inventory: &Inventory) -> DiagnosisContext<'_> {
     if let Some(fails) = cx.outlook.fails() {
         let ends = rules::ALL
             .iter()
-            .filter(|rule| causes::ENDS_RUN.contains(&rule.code) || fails == rule.code);
+            .filter(|rule| engine::causes::ENDS_RUN.contains(&rule.code) || fails == rule.code);
         let found = ends.filter(|rule| !rule.check(&cx).is_empty());
         let codes: Vec<_> = found.map(|rule| rule.code).collect();
         cx.outlook.explain(&codes);
@@ -109,20 +80,20 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
 pub fn explain(inventory: &Inventory) -> Report {
     let cx = understand(inventory);
     let findings = rules::ALL.iter().flat_map(|rule| rule.check(&cx)).collect();
-    let mut findings = causes::merge(findings);
-    causes::link(&mut findings);
-    causes::overtaken(&mut findings);
-    causes::ensure_root(&mut findings, cx.verdict);
-    let mut findings = causes::group(findings);
-    causes::order_steps(&cx, &mut findings);
-    refusal::steps(&cx, &mut findings);
-    direction::steps(&cx, &mut findings);
-    safety::steps(&cx, &mut findings);
-    causes::sort(&mut findings);
-    let summary = summary::summarize(&cx, &findings);
+    let mut findings = engine::causes::merge(findings);
+    engine::causes::link(&mut findings);
+    engine::causes::overtaken(&mut findings);
+    engine::causes::ensure_root(&mut findings, cx.verdict);
+    let mut findings = engine::causes::group(findings);
+    engine::causes::order_steps(&cx, &mut findings);
+    engine::refusal::steps(&cx, &mut findings);
+    engine::direction::steps(&cx, &mut findings);
+    engine::safety::steps(&cx, &mut findings);
+    engine::causes::sort(&mut findings);
+    let summary = engine::summary::summarize(&cx, &findings);
     let mut report = Report::new(Subject::from(&inventory.target), cx.verdict, summary);
     report.take(findings);
-    report.not_checked = gaps::not_checked(&cx);
+    report.not_checked = subjects::gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
     report.run = cx.run_facts();
     report.expected = cx.outlook.expected();

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use super::context::DiagnosisContext;
-use super::gaps;
 use crate::controller::{self, ClusterTimes, ExpectedWrite, State};
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::gaps;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
@@ -142,12 +142,12 @@ impl Status {
     /// The state of what was collected. A shallow walk is enough. When stages end is left open: that
     /// takes playing the run.
     pub fn new(inventory: &Inventory) -> Self {
-        Self::of(&super::understand(inventory))
+        Self::of(&crate::diagnose::understand(inventory))
     }
 
     /// The same with when the stages end, as far as what was collected tells.
     pub fn with_ends(inventory: &Inventory) -> Self {
-        let cx = super::understand(inventory);
+        let cx = crate::diagnose::understand(inventory);
         let mut status = Self::of(&cx);
         add_ends(status.run.as_mut(), &cx);
         status
@@ -179,7 +179,7 @@ impl Status {
 
     /// Adds what an inventory tells of what comes next that has more than the state needs.
     pub fn look_ahead(&mut self, inventory: &Inventory) {
-        let cx = super::understand(inventory);
+        let cx = crate::diagnose::understand(inventory);
         self.expected = cx.outlook.expected();
         add_ends(self.run.as_mut(), &cx);
     }

@@ -11,7 +11,7 @@ use kubectl_fleet_stage::controller::{
     AwaitedEvent, Intervention, PlayEnd, PlayObstacle, PlayedRun,
 };
 use kubectl_fleet_stage::diagnose::diagnose;
-use kubectl_fleet_stage::diagnose::tried::{interventions, tried};
+use kubectl_fleet_stage::diagnose::subjects::tried::{interventions, tried};
 use kubectl_fleet_stage::inventory::source::{
     HubFacts, HubQuery, ObjectSource, Outcome, QueryAnswer,
 };

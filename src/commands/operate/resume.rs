@@ -14,7 +14,7 @@ use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
-use crate::diagnose::gate::stopped_waits;
+use crate::diagnose::subjects::gate::stopped_waits;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;

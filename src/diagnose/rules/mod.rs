@@ -1,16 +1,16 @@
 //! The rules: one file each, in one sorted list.
 
-use super::context::DiagnosisContext;
-use super::objects::per_object;
-pub use super::rule::{Rule, RuleSearch};
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::objects::per_object;
+pub use crate::diagnose::subjects::rule::{Rule, RuleSearch};
 use crate::report::Finding;
 use crate::rollout::Rollout;
 
 /// What nearly every rule speaks of.
 mod prelude {
-    pub use crate::diagnose::context::DiagnosisContext;
-    pub use crate::diagnose::objects::RepairPlace;
-    pub use crate::diagnose::rule::{Rule, RuleSearch};
+    pub use crate::diagnose::subjects::context::DiagnosisContext;
+    pub use crate::diagnose::subjects::objects::RepairPlace;
+    pub use crate::diagnose::subjects::rule::{Rule, RuleSearch};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
     pub use crate::report::{

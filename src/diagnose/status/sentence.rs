@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::diagnose::context::DiagnosisContext;
-use crate::diagnose::verdict::needs_a_person;
-use crate::diagnose::{back, gate, resting, rules, state};
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::verdict::needs_a_person;
+use crate::diagnose::{rules, subjects::back, subjects::gate, subjects::resting, subjects::state};
 use crate::inventory::source::Outcome;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diagnose::back::goes_back;
+use crate::diagnose::subjects::back::goes_back;
 use crate::inventory::Inventory;
 use crate::inventory::choose;
 use crate::render::wrap::list;

@@ -1,7 +1,7 @@
 //! A cluster of the run has no binding.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 
 /// The stages list a cluster and no binding that is scheduled or bound belongs to it.

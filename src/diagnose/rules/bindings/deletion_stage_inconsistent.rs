@@ -1,7 +1,7 @@
 //! A binding that the deletion stage has deleted, or is deleting, is there and stays.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 
 /// Something made the binding again after the run had deleted it.

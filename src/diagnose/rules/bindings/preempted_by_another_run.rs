@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::preemption::{WinningRun, describe_state, lost, winner};
+use crate::diagnose::subjects::preemption::{WinningRun, describe_state, lost, winner};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Conditions, reasons};

@@ -1,7 +1,7 @@
 //! The way in which resources are applied was changed under a run.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 

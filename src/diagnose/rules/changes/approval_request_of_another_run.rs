@@ -1,7 +1,7 @@
 //! An approval request with the name that the run needs belongs to another run or stage.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::TaskState;

@@ -1,7 +1,7 @@
 //! The number of clusters that the placement asks for was changed under a run.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
 

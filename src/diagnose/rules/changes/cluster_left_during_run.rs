@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::membership::{ClusterFate, fate, recorded_stage};
+use crate::diagnose::subjects::membership::{ClusterFate, fate, recorded_stage};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::problems::steps;

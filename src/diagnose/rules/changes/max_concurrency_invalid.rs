@@ -1,7 +1,7 @@
 //! The run recorded a maxConcurrency that is neither a number nor a percentage.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::max_concurrency;
 
 /// The API server checks the field; a value that passes it by was stored under another schema.

@@ -1,7 +1,7 @@
 //! The placement is being deleted under a run, or has been.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::placement_deleted;
 use crate::rollout::Rollout;
 

@@ -1,7 +1,7 @@
 //! The scheduling policy was changed under a run.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to

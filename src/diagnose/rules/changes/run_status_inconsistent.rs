@@ -1,7 +1,7 @@
 //! A run's own record contradicts itself, or a part of it is missing.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 
 /// At every look the controller checks that the record is whole and in order. Nothing but the
 /// controller should write it. Source: updaterun/validation.go:validateStagesStatus,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
+use crate::diagnose::subjects::membership::{self, StageDifference, compare, recorded_stage};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};

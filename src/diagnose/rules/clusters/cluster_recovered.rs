@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::diagnose::size;
+use crate::diagnose::subjects::size;
 use crate::kubefleet::{Condition, duration, reasons};
 use crate::problems::steps;
 use crate::rollout::{ClusterView, Health, LOOK_EVERY, Phase, Rollout, STUCK_AFTER};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::{ownership, preemption};
+use crate::diagnose::{subjects::ownership, subjects::preemption};
 use crate::inventory::BLOCKING;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;

@@ -1,8 +1,8 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
-use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::objects::{clusters, per_object, per_trouble};
-use crate::diagnose::ownership;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::objects::{clusters, per_object, per_trouble};
+use crate::diagnose::subjects::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;

@@ -1,7 +1,7 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
-use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::problems::steps;

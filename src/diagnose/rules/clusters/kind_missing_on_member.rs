@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::affected::AffectedObject;
+use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::sent::{self, SentManifest};
+use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.

@@ -1,7 +1,7 @@
 //! A Service waits for the address of a load balancer.
 
-use crate::diagnose::affected::AffectedObject;
-use crate::diagnose::member_findings;
+use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::member_findings;
 use crate::diagnose::rules::prelude::*;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it

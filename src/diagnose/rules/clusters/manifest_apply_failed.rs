@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::affected::AffectedObject;
+use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 

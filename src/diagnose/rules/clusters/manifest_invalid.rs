@@ -1,6 +1,6 @@
 //! A manifest that no cluster could take.
 
-use crate::diagnose::affected::AffectedObject;
+use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 

@@ -1,6 +1,6 @@
 //! A member agent has stopped reporting.
 
-use crate::diagnose::members::{NeededMember, needed};
+use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::objects;
-use crate::diagnose::ownership;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::objects;
+use crate::diagnose::subjects::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::messages::ManifestProblem;

@@ -1,6 +1,6 @@
 //! A member cluster of an unfinished rollout is leaving the fleet, or has left it.
 
-use crate::diagnose::members::needed;
+use crate::diagnose::subjects::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::problems::members::leaving;

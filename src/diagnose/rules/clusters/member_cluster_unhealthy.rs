@@ -1,6 +1,6 @@
 //! A member agent reports that its cluster is not healthy.
 
-use crate::diagnose::members::needed;
+use crate::diagnose::subjects::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::words::CommandLine;

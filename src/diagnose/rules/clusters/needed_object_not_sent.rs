@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contents::ManifestKey;
-use crate::diagnose::affected::AffectedObject;
-use crate::diagnose::objects::grouped;
+use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::objects::grouped;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::unsent::{UnsentNeeds, UnsentWhy, needs_unsent};
+use crate::diagnose::subjects::unsent::{UnsentNeeds, UnsentWhy, needs_unsent};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::problems::overridden;
 use crate::problems::steps::see_override;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::affected::AffectedObject;
-use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::{Kind, ObjectRef, Scope, names};

@@ -1,9 +1,9 @@
 //! An override does not fit the content, or the snapshot of it is gone.
 
-use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::objects::{clusters, per_trouble};
-use crate::diagnose::overrides::{self, SaidOfOperation};
-use crate::diagnose::ownership;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::objects::{clusters, per_trouble};
+use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
+use crate::diagnose::subjects::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};

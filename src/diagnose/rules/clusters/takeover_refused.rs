@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-use crate::diagnose::affected::{AffectedObject, ComparedBinding};
-use crate::diagnose::objects::per_subject;
-use crate::diagnose::ownership;
+use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
+use crate::diagnose::subjects::objects::per_subject;
+use crate::diagnose::subjects::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;

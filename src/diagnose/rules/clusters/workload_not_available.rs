@@ -3,10 +3,10 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::diagnose::affected::AffectedObject;
-use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::member_findings;
-use crate::diagnose::sent::SentManifest;
+use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::member_findings;
+use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;

@@ -1,6 +1,6 @@
 //! Going on with a run would put an older version back on clusters that another run has updated.
 
-use crate::diagnose::back::goes_back;
+use crate::diagnose::subjects::back::goes_back;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::content::{overtaken, would_go_back};

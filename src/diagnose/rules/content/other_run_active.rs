@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::preemption;
+use crate::diagnose::subjects::preemption;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::gate::{hold_back, opens, summarized_gate, unlisted};
+use crate::diagnose::subjects::gate::{hold_back, opens, summarized_gate, unlisted};
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::duration;

@@ -1,6 +1,6 @@
 //! Somebody wrote `Approved=False`, which KubeFleet does not understand as a rejection.
 
-use crate::diagnose::gate::hold_back;
+use crate::diagnose::subjects::gate::hold_back;
 use crate::diagnose::rules::prelude::*;
 use crate::rollout::{Gate, Phase};
 

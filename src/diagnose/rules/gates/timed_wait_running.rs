@@ -1,6 +1,6 @@
 //! A stage waits for its time.
 
-use crate::diagnose::gate::{since_path, unlisted, wait_of, wait_path};
+use crate::diagnose::subjects::gate::{since_path, unlisted, wait_of, wait_path};
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;

@@ -1,7 +1,7 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::problems::binding_count;
 

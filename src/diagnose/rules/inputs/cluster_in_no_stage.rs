@@ -1,6 +1,6 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;

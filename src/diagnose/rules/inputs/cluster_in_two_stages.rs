@@ -1,7 +1,7 @@
 //! Two stages select the same cluster.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::{StageMap, two_stages, was_in_two_stages};
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every

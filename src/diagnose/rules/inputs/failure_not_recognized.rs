@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::ALL;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 
 /// A wording of a newer controller, or a failure that no rule explains.
 pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", RuleSearch::Whole(check));

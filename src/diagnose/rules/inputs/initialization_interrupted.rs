@@ -1,7 +1,7 @@
 //! Something that passes by itself ended the initialization for good.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::ObjectKey;
 

@@ -1,7 +1,7 @@
 //! The placement is scheduled, to no cluster at all.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::no_cluster;
 use crate::rollout::placing::selected_bindings;
 

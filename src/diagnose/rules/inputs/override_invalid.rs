@@ -1,7 +1,7 @@
 //! An override that matches the content cannot be used.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::problems::{Problem, override_invalid, override_repair};
 use crate::words::CommandLine;

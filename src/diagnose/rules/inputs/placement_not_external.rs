@@ -1,7 +1,7 @@
 //! The placement rolls its content out by itself.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::placement::Placement;
 use crate::problems;
 

@@ -1,7 +1,7 @@
 //! The placement that the run names does not exist.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::inventory::Sight;
 use crate::problems::{MAKE_PLACEMENT, Problem, placement_missing};
 

@@ -1,7 +1,7 @@
 //! The scheduler has not found all the clusters that the placement asks for.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::reasons;
 use crate::problems::{RefusalTense, not_scheduled, scheduled_evidence};
 

@@ -1,7 +1,7 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{ObjectRef, names};
 use crate::problems::{Problem, RefusalTense, several_latest, without_count, without_index};

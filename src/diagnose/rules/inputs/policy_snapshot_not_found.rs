@@ -1,7 +1,7 @@
 //! The placement has no scheduling policy snapshot that is marked as the latest.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::names;
 use crate::problems::not_latest;
 

@@ -1,7 +1,7 @@
 //! The placement selects what it may not, so no snapshot of its content can be made.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::resource_selectors;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the

@@ -1,7 +1,7 @@
 //! The run's state is a word of an older KubeFleet.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 
 /// Runs that KubeFleet 0.1 stored keep their state when the hub agent is upgraded, and the newer
 /// controller fails them. Source: updaterun/controller.go:Reconcile.

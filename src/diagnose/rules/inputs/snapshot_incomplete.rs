@@ -1,7 +1,7 @@
 //! Parts of the resource snapshot are missing, or its first part is not as it should be.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::problems::{ONE_OBJECT, number_of_parts, see_complete};

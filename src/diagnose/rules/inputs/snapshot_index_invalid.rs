@@ -1,7 +1,7 @@
 //! The run asks for a resource snapshot by something that is no index.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::names;
 use crate::problems::snapshot_index;
 

@@ -2,7 +2,7 @@
 
 use super::snapshot_index_invalid::other_content;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
 
 /// A typing error, the index of another placement, or one that was never made: since KubeFleet

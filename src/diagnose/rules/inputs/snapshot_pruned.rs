@@ -2,7 +2,7 @@
 
 use super::snapshot_not_found::asked_index;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::{pruned_below, snapshot_pruned};
 
 /// Indexes count from 0 and are never used again, so one below the lowest that exists did exist.

@@ -1,7 +1,7 @@
 //! A stage sorts its clusters by a label that is not a whole number on one of them.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::problems::{RefusalTense, SortingLabel, StageMap, sorting_label, unsorted};

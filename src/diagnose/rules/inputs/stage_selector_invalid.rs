@@ -2,7 +2,7 @@
 
 use super::stage_tasks_invalid::both;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::problems::stage_selector;
 
 /// The schema does not check operators and values.

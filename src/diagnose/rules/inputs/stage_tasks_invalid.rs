@@ -1,7 +1,7 @@
 //! The strategy gives a stage tasks that the controller refuses.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::run_failure;
+use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::strategy::{Stage, Task};
 use crate::problems::stage_tasks;
 

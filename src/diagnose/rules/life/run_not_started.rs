@@ -1,6 +1,6 @@
 //! The run is initialized and waits to be started.
 
-use crate::diagnose::resting;
+use crate::diagnose::subjects::resting;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::{ClusterState, Phase};

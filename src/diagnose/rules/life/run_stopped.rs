@@ -1,7 +1,7 @@
 //! The run is stopped.
 
-use crate::diagnose::gate::{since_path, wait_of, wait_path};
-use crate::diagnose::resting;
+use crate::diagnose::subjects::gate::{since_path, wait_of, wait_path};
+use crate::diagnose::subjects::resting;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};

@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::size;
+use crate::diagnose::subjects::size;
 use crate::kubefleet::duration;
 use crate::problems::steps;
 

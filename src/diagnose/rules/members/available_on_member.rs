@@ -1,6 +1,6 @@
 //! An object is available in its cluster, and the hub does not know yet.
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::availability::is_available;
 

@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::member::MemberBody;
 
 /// The status speaks of another generation than the object's own, a minute after the rollout

@@ -1,6 +1,6 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 

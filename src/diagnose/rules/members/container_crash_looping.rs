@@ -1,6 +1,6 @@
 //! A container ends again and again.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 use crate::member::texts::exit_code;

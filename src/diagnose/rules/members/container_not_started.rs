@@ -1,6 +1,6 @@
 //! The container runtime cannot create or start a container.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 use crate::member::texts::{PullProblem, pull_problem};

@@ -1,6 +1,6 @@
 //! A container that runs before the others does not come to an end.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::member::PodState;

@@ -1,6 +1,6 @@
 //! A Service gets no address from a load balancer, and the cluster says why.
 
-use crate::diagnose::member_findings::{self, per_object};
+use crate::diagnose::subjects::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{MemberBody, MemberKind};
 

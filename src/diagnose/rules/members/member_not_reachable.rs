@@ -1,6 +1,6 @@
 //! The API server of a member cluster does not answer, and its agent is silent too.
 
-use crate::diagnose::members::needed;
+use crate::diagnose::subjects::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::member::MemberGap;

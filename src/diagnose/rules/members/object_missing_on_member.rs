@@ -1,6 +1,6 @@
 //! An object that the member agent has applied is not in the member cluster.
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there

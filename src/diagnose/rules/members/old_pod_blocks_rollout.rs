@@ -1,6 +1,6 @@
 //! A StatefulSet waits for a pod of its old revision before it replaces any.
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::MemberKind;
 

@@ -1,6 +1,6 @@
 //! The member's API server does not let a workload's pods be created.
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and

@@ -1,6 +1,6 @@
 //! A quota of the namespace allows no more pods.
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::MemberKind;
 

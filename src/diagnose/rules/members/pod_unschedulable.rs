@@ -1,6 +1,6 @@
 //! No node of the member cluster takes a pod.
 
-use crate::diagnose::member_findings::per_pod;
+use crate::diagnose::subjects::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
 use crate::member::PodState;
 use crate::member::texts::unschedulable;

@@ -1,6 +1,6 @@
 //! A container runs and does not pass a probe.
 
-use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{PodState, Probe};
 

@@ -1,8 +1,8 @@
 //! A workload's own settings keep its pods from being replaced.
 
-use crate::diagnose::member_findings::per_object;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::sent::SentManifest;
+use crate::diagnose::subjects::sent::SentManifest;
 use crate::member::PodHold;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::member_findings::{self, per_object};
+use crate::diagnose::subjects::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{MemberKind, PodState};
 

@@ -1,0 +1,370 @@
+//! Telling cause from consequence, after all rules have spoken.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
+use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
+use crate::words::{CommandLine, distinct, enumerate};
+
+/// Values shown of a finding about many clusters.
+const EVIDENCE_EACH: usize = 12;
+
+/// Findings of the same state of the same object are one finding with all their clusters.
+pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: BTreeMap<_, Finding> = BTreeMap::new();
+    for finding in findings {
+        let key = (
+            finding.code.clone(),
+            finding.subject.clone(),
+            finding.stage.clone(),
+            finding.severity,
+        );
+        match merged.get_mut(&key) {
+            None => {
+                merged.insert(key, finding);
+            }
+            Some(known) => {
+                let all = known
+                    .clusters
+                    .iter()
+                    .chain(&finding.clusters)
+                    .cloned()
+                    .collect::<Vec<_>>();
+                known.clusters = all;
+                known.clusters.sort();
+                known.clusters.dedup();
+                known.root_cause |= finding.root_cause;
+                for evidence in finding.evidence {
+                    if known.evidence.len() < EVIDENCE_EACH && !known.evidence.contains(&evidence) {
+                        known.evidence.push(evidence);
+                    }
+                }
+                for remedy in finding.remedies {
+                    if !known.remedies.contains(&remedy) {
+                        known.remedies.push(remedy);
+                    }
+                }
+            }
+        }
+    }
+    merged.into_values().collect()
+}
+
+/// Folds consequences under their causes: a finding whose rule names another as a possible cause,
+/// where that other one was made too and applies to the same clusters.
+pub(in crate::diagnose) fn link(findings: &mut [Finding]) {
+    let causes: Vec<Vec<CausedBy>> = findings
+        .iter()
+        .map(|finding| {
+            let possible = rules::find(&finding.code).map_or(&[][..], |rule| rule.caused_by);
+            let candidates: Vec<_> = findings
+                .iter()
+                .filter(|other| possible.contains(&other.code.as_str()))
+                .filter(|other| touches(other, finding))
+                .collect();
+            let mut causes: Vec<_> = if explain_together(&candidates, finding) {
+                candidates.iter().map(|cause| cause.as_cause()).collect()
+            } else {
+                Vec::new()
+            };
+            causes.sort();
+            causes.dedup();
+            causes
+        })
+        .collect();
+    for (finding, causes) in findings.iter_mut().zip(causes) {
+        if !causes.is_empty() {
+            finding.root_cause = false;
+            finding.caused_by = causes;
+        }
+    }
+}
+
+/// What was found about one workload.
+const OF_WORKLOAD: &str = "FS531";
+
+/// Whether a finding concerns a cluster of another one, or one of the two the whole run. What was
+/// seen of an object in a member cluster, or about a workload, explains that object and no other.
+fn touches(cause: &Finding, consequence: &Finding) -> bool {
+    let code = cause.code.as_str();
+    let of_object = code == OF_WORKLOAD || member_findings::OF_OBJECTS.contains(&code);
+    if of_object && cause.subject != consequence.subject {
+        return false;
+    }
+    cause.clusters.is_empty()
+        || consequence.clusters.is_empty()
+        || consequence
+            .clusters
+            .iter()
+            .any(|cluster| cause.clusters.contains(cluster))
+}
+
+/// Causes explain a consequence when they cover all its clusters together. That a cluster left also
+/// explains which one came in its place.
+fn explain_together(causes: &[&Finding], consequence: &Finding) -> bool {
+    let replaced = |cause: &&Finding| consequence.code == "FS204" && cause.code == "FS205";
+    !causes.is_empty()
+        && (causes
+            .iter()
+            .any(|cause| cause.clusters.is_empty() || replaced(cause))
+            || consequence
+                .clusters
+                .iter()
+                .all(|cluster| causes.iter().any(|cause| cause.clusters.contains(cluster))))
+}
+
+/// The same state of many clusters is one finding: what differs only in the cluster's own object
+/// (its MemberCluster, binding or Work) is told once, with all clusters. Findings that name one of
+/// them as their cause name the first.
+pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<Finding>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for finding in findings {
+        let of_cluster = matches!(
+            finding.subject.kind.as_str(),
+            "MemberCluster" | "ClusterResourceBinding" | "ResourceBinding" | "Work"
+        );
+        if of_cluster && !finding.clusters.is_empty() {
+            let causes: Vec<_> = finding
+                .caused_by
+                .iter()
+                .map(|cause| cause.code.clone())
+                .collect();
+            let key = (
+                finding.code.clone(),
+                finding.severity,
+                finding.root_cause,
+                finding.stage.clone(),
+                causes,
+                finding.clusters.len(),
+            );
+            groups.entry(key).or_default().push(finding);
+        } else {
+            others.push(finding);
+        }
+    }
+    let mut first_of: BTreeMap<CausedBy, CausedBy> = BTreeMap::new();
+    for mut group in groups.into_values() {
+        group.sort_by(|a, b| a.subject.cmp(&b.subject));
+        let mut group = group.into_iter();
+        let Some(mut first) = group.next() else {
+            continue;
+        };
+        let own = first.clusters.clone();
+        for other in group {
+            first_of.insert(other.as_cause(), first.as_cause());
+            first.clusters.extend(other.clusters);
+            first.caused_by.extend(other.caused_by);
+            for evidence in other.evidence {
+                if first.evidence.len() < EVIDENCE_EACH {
+                    first.evidence.push(evidence);
+                }
+            }
+            for remedy in other.remedies {
+                if !first
+                    .remedies
+                    .iter()
+                    .any(|known| known.command == remedy.command)
+                {
+                    first.remedies.push(remedy);
+                }
+            }
+        }
+        first.clusters.sort();
+        first.clusters.dedup();
+        let rest = first
+            .clusters
+            .iter()
+            .filter(|cluster| !own.contains(cluster));
+        let rest: Vec<_> = rest.map(String::as_str).collect();
+        if !rest.is_empty() {
+            first.message = format!(
+                "{}; the same applies to {}.",
+                first.message.trim_end_matches('.'),
+                enumerate(rest)
+            );
+        }
+        others.push(first);
+    }
+    for finding in &mut others {
+        for cause in &mut finding.caused_by {
+            if let Some(first) = first_of.get(cause) {
+                *cause = first.clone();
+            }
+        }
+        finding.caused_by.sort();
+        finding.caused_by.dedup();
+    }
+    others
+}
+
+/// What a live run fails for when it is checked next.
+pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
+    "FS112", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301", "FS302",
+];
+
+/// What to decide about before a run goes on, though it does not fail for it, and why.
+const BEFORE_IT_GOES_ON: [(&str, &str); 2] = [
+    ("FS803", "the run does not bring that content back."),
+    ("FS510", "a cluster that the run reaches gets stuck."),
+];
+
+/// What lets a run continue once it is approved, resumed or started.
+const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
+
+/// What another run has done to a run that rests.
+const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];
+
+/// Whether a finding says what another run has done to a run that rests.
+pub(in crate::diagnose) fn is_overtaken(finding: &Finding) -> bool {
+    OVERTAKEN.contains(&finding.code.as_str())
+}
+
+/// A run that rests while another one is on its clusters: that is what to decide about. Letting it
+/// continue comes after, and where that rolls clusters back, in the form that says so.
+pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
+    let causes: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.root_cause && OVERTAKEN.contains(&finding.code.as_str()))
+        .map(Finding::as_cause)
+        .collect();
+    let Some(first) = causes.first() else { return };
+    let step = Remedy {
+        action: format!("Resolve {} first.", first.code),
+        command: None,
+        effect: Effect::ReadOnly,
+    };
+    let back = causes.iter().any(|cause| cause.code == "FS703");
+    for finding in findings {
+        if !LETS_GO_ON.contains(&finding.code.as_str()) && finding.code != "FS407" {
+            continue;
+        }
+        // It is not why the run waits: nobody has let it continue. It is what to decide about.
+        finding.root_cause = false;
+        for remedy in &mut finding.remedies {
+            let continues = |command: &CommandLine| {
+                command.is_ours() && ["approve", "resume", "run"].contains(&command.verb())
+            };
+            if back && remedy.command.as_ref().is_some_and(continues) {
+                remedy.command = remedy.command.take().map(|it| it.switch("--allow-older"));
+                remedy.effect = Effect::Disruptive;
+            }
+        }
+        finding.remedies.insert(0, step.clone());
+    }
+}
+
+/// Where a run cannot pass its next check, that is what to decide about, and nothing that lets it
+/// continue helps.
+pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    let ends = |finding: &Finding| ENDS_RUN.contains(&finding.code.as_str());
+    let of_now = |finding: &&Finding| {
+        finding.severity == Severity::Warning && finding.caused_by.is_empty() && ends(finding)
+    };
+    let mut first = distinct(findings.iter().filter(of_now).map(|it| it.code.clone()));
+    let fails = cx.outlook.aborts(cx.verdict);
+    if first.is_empty() {
+        first.extend(fails.map(str::to_owned));
+    }
+    if first.is_empty() {
+        let told = |code: &str| {
+            let mut grave = findings.iter().filter(|it| it.severity != Severity::Info);
+            grave.any(|it| it.code == code)
+        };
+        let before = BEFORE_IT_GOES_ON.iter().filter(|(code, _)| told(code));
+        let steps: Vec<_> = before
+            .map(|(code, why)| Remedy {
+                action: format!("Resolve {code} first: {why}"),
+                command: None,
+                effect: Effect::ReadOnly,
+            })
+            .collect();
+        for gate in findings {
+            if LETS_GO_ON.contains(&gate.code.as_str()) {
+                gate.remedies.splice(0..0, steps.iter().cloned());
+            }
+        }
+        return;
+    }
+    let when = match cx.verdict {
+        Verdict::WaitingForApproval => "at the controller's next check".to_owned(),
+        verdict => cx.outlook.fails_when(verdict),
+    };
+    let action = if cx.outlook.until_gone().is_empty() {
+        format!(
+            "Resolve {} first: otherwise the run fails {when}.",
+            enumerate(&first)
+        )
+    } else {
+        let (what, are) = outlook::leaving(cx.outlook.until_gone());
+        format!("Wait until {what} {are} gone: the run fails if the controller checks it before.")
+    };
+    let is_explained = findings.iter().any(|it| first.contains(&it.code));
+    for finding in findings {
+        if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
+            finding.root_cause = true;
+        }
+        if !LETS_GO_ON.contains(&finding.code.as_str()) {
+            continue;
+        }
+        if fails.is_some() {
+            finding.root_cause &= !is_explained;
+            let continues = |remedy: &Remedy| {
+                let command = remedy.command.as_ref().filter(|command| command.is_ours());
+                command.is_some_and(|it| ["approve", "resume", "run", "stop"].contains(&it.verb()))
+            };
+            finding.remedies.retain(|remedy| !continues(remedy));
+        }
+        let step = Remedy {
+            action: action.clone(),
+            command: None,
+            effect: Effect::ReadOnly,
+        };
+        finding.remedies.insert(0, step);
+    }
+}
+
+/// Root causes first, then by severity, code and subject.
+pub(in crate::diagnose) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        (
+            !a.root_cause,
+            std::cmp::Reverse(a.severity),
+            &a.code,
+            &a.subject,
+            &a.stage,
+            &a.clusters,
+        )
+            .cmp(&(
+                !b.root_cause,
+                std::cmp::Reverse(b.severity),
+                &b.code,
+                &b.subject,
+                &b.stage,
+                &b.clusters,
+            ))
+    });
+}
+
+/// A verdict that asks for an explanation has one: where linking left none, the gravest finding
+/// that is not a note takes the part.
+pub(in crate::diagnose) fn ensure_root(findings: &mut [Finding], verdict: Verdict) {
+    if !verdict.wants_root_cause() || findings.iter().any(|finding| finding.root_cause) {
+        return;
+    }
+    // What another finding explains is no root; only where all are explained by each other, one is.
+    let gravest = findings
+        .iter_mut()
+        .filter(|finding| finding.severity != Severity::Info)
+        .max_by_key(|finding| {
+            (
+                finding.caused_by.is_empty(),
+                finding.severity,
+                std::cmp::Reverse(finding.code.clone()),
+            )
+        });
+    if let Some(finding) = gravest {
+        finding.root_cause = true;
+    }
+}

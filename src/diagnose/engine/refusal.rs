@@ -1,0 +1,92 @@
+//! What a new run would be refused for as things are: a second fault, which no finding tells.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::outlook;
+use crate::diagnose::subjects::tried;
+use crate::kubefleet::messages::essence;
+use crate::report::{Effect, Finding, Remedy};
+use crate::words::CommandLine;
+
+/// Codes that tell of a placement that goes, or is gone.
+const GOING: [&str; 2] = ["FS101", "FS206"];
+
+/// Puts a look before a step that starts a run, where that run would be refused for what is in no
+/// finding.
+pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    let codes: BTreeSet<String> = findings.iter().map(|it| it.code.clone()).collect();
+    for finding in findings {
+        let makes = |it: &Remedy| it.command.clone().filter(tried::makes_a_run);
+        let mut steps = finding.remedies.iter().enumerate();
+        let Some((at, command)) = steps.find_map(|(at, it)| Some((at, makes(it)?))) else {
+            continue;
+        };
+        let Some(look) = look(cx, &command, &codes) else {
+            continue;
+        };
+        let before = finding.remedies.get_mut(at.wrapping_sub(1));
+        match before.filter(|it| it.command.is_some() && it.command == look.command) {
+            // To wait for the scheduler is said better there.
+            Some(before) => {
+                if !cx.awaits_scheduler() {
+                    *before = look;
+                }
+            }
+            None => finding.remedies.insert(at, look),
+        }
+    }
+}
+
+fn look(
+    cx: &DiagnosisContext<'_>,
+    command: &CommandLine,
+    codes: &BTreeSet<String>,
+) -> Option<Remedy> {
+    let placement = cx.placement_object();
+    if cx.inventory.is_placement_going() {
+        let is_told = GOING.iter().any(|code| codes.contains(*code));
+        let gone = cx.inventory.placement.is_absent();
+        let state = if gone {
+            "does not exist"
+        } else {
+            "is being deleted"
+        };
+        return (!is_told).then(|| Remedy {
+            action: format!(
+                "Check why {} {state}: until it exists again, a new run fails.",
+                placement.name
+            ),
+            command: Some(placement.kubectl("get").flag("-o", "yaml")).filter(|_| !gone),
+            effect: Effect::ReadOnly,
+        });
+    }
+    let plan = || {
+        let plan = cx.plan_command()?;
+        Some(tried::plan_of(cx.inventory, command, plan))
+    };
+    let Some(failure) = tried::failure(cx.inventory, command) else {
+        let (failure, leaving) = tried::failure_until_gone(cx.inventory, command)?;
+        let (what, are) = outlook::leaving(&leaving);
+        return Some(Remedy {
+            action: format!(
+                "Wait until {what} {are} gone: until then, a new run fails ({}).",
+                failure.code
+            ),
+            command: plan(),
+            effect: Effect::ReadOnly,
+        });
+    };
+    // Of a placement that exists again, this is told with it.
+    let is_told =
+        codes.contains(failure.code) || failure.code == "FS102" && codes.contains("FS101");
+    (!is_told).then(|| Remedy {
+        action: format!(
+            "Check what else makes a new run fail: `{}` ({}).",
+            essence(&failure.message),
+            failure.code
+        ),
+        command: plan(),
+        effect: Effect::ReadOnly,
+    })
+}

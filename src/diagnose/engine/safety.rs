@@ -1,0 +1,137 @@
+//! Looking comes before what cannot be undone.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::tried;
+use crate::inventory::choose;
+use crate::report::{Effect, Finding, Remedy};
+use crate::words::{CommandLine, capital, enumerate};
+
+/// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
+/// replaces a run.
+pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    superseded(cx, findings);
+    leaving(findings);
+    for finding in findings {
+        for remedy in &mut finding.remedies {
+            let what = remedy.command.as_ref().and_then(replacing);
+            if let Some(what) = what {
+                remedy.action = format!("{} `{what}` deletes this run first.", remedy.action);
+            }
+        }
+        let look = finding
+            .remedies
+            .first()
+            .filter(|first| first.effect == Effect::Disruptive)
+            .and_then(|first| look_before(cx, first.command.as_ref()?));
+        if let Some(look) = look {
+            finding.remedies.insert(0, look);
+        }
+        without_needless_or(&mut finding.remedies);
+    }
+}
+
+/// `Or` leads to another way of changing something: after a look alone there is nothing else to do.
+fn without_needless_or(remedies: &mut [Remedy]) {
+    for remedy in remedies {
+        if remedy.effect == Effect::ReadOnly {
+            continue;
+        }
+        if let Some(rest) = remedy.action.strip_prefix("Or ") {
+            remedy.action = capital(rest);
+        }
+        return;
+    }
+}
+
+/// Of a run that is over while a later one is on the placement: a new run of it would take clusters
+/// from that one, and what it lacked is no longer needed.
+fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
+        return;
+    };
+    let own = choose::age_key(rollout.run);
+    let under_way = cx.inventory.runs_under_way();
+    let Some(later) = under_way.filter(|run| choose::age_key(run) > own).last() else {
+        return;
+    };
+    let follow = Remedy {
+        action: format!(
+            "Check {} instead: it is later, and has started on the same placement.",
+            later.meta.name
+        ),
+        command: Some(cx.command("diagnose").arg(&later.meta.name)),
+        effect: Effect::ReadOnly,
+    };
+    for finding in findings {
+        let before = finding.remedies.len();
+        finding.remedies.retain(|it| it.effect == Effect::ReadOnly);
+        if finding.remedies.len() < before {
+            finding.remedies.retain(|it| it.command != follow.command);
+            finding.remedies.insert(0, follow.clone());
+        }
+    }
+}
+
+/// A cluster that the placement is to leave is not repaired: the run ends before that helps.
+fn leaving(findings: &mut [Finding]) {
+    let left = findings.iter().filter(|it| it.code == "FS205");
+    let left: Vec<_> = left.flat_map(|it| it.clusters.clone()).collect();
+    let on_member = |code: &str| code.starts_with("FS5") || code.starts_with("FS9");
+    for finding in findings.iter_mut().filter(|it| on_member(&it.code)) {
+        let clusters = &finding.clusters;
+        if clusters.is_empty() || !clusters.iter().all(|cluster| left.contains(cluster)) {
+            continue;
+        }
+        // Nor does anything follow a repair.
+        finding
+            .remedies
+            .retain(|it| it.effect == Effect::ReadOnly && !it.action.starts_with("Then "));
+        let first = Remedy {
+            action: format!(
+                "Resolve FS205 first: the placement is to be removed from {}.",
+                enumerate(clusters)
+            ),
+            command: None,
+            effect: Effect::ReadOnly,
+        };
+        finding.remedies.insert(0, first);
+    }
+}
+
+/// What of a command deletes a run before it makes another.
+fn replacing(command: &CommandLine) -> Option<&'static str> {
+    if command.has_flag("--replace") {
+        return Some("--replace");
+    }
+    (command.is_ours() && command.verb() == "retry").then_some("retry")
+}
+
+/// What shows beforehand what a command of ours would do.
+fn look_before(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<Remedy> {
+    let (action, command) = match command.verb() {
+        _ if !command.is_ours() => return None,
+        "run" | "retry" => {
+            let plan = tried::plan_of(cx.inventory, command, cx.plan_command()?);
+            ("Check what a new run would do now.".to_owned(), plan)
+        }
+        "delete" => {
+            let name = command.operand(0)?;
+            let status = cx.command("status").arg(name);
+            (format!("Check the progress of {name}."), status)
+        }
+        "rollback" => {
+            let placement = &cx.inventory.placement_name;
+            let history = cx.command("history").arg(placement);
+            (
+                "Check which run rolled out which version.".to_owned(),
+                history,
+            )
+        }
+        _ => return None,
+    };
+    Some(Remedy {
+        action,
+        command: Some(command),
+        effect: Effect::ReadOnly,
+    })
+}

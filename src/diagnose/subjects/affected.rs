@@ -1,0 +1,246 @@
+//! What is at fault on some member clusters, in words.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::kubefleet::binding::{Binding, FieldDifference};
+use crate::kubefleet::{ObjectRef, duration};
+use crate::report::{ComposeText, Finding, HubAndMember};
+use crate::rollout::{Health, ManifestTrouble};
+use crate::words::{CommandLine, enumerate};
+
+/// How many of the readings of one finding are shown as evidence.
+const SHOWN: usize = 3;
+/// What two reports of the same moment may be apart.
+const SLACK: SignedDuration = SignedDuration::from_secs(60);
+/// How many differing fields of one object are shown.
+const FIELDS: usize = 5;
+
+#[derive(Clone, Copy)]
+pub enum ComparedBinding {
+    /// Changes on the member since it was applied.
+    Drift,
+    /// Differences between hub and member.
+    Diff,
+}
+
+impl ComparedBinding {
+    /// The fields: from the binding, else from the Work, with the object and where they stand.
+    pub(in crate::diagnose) fn fields<'i>(
+        self,
+        cx: &DiagnosisContext<'i>,
+        failing: &FailingCluster<'i>,
+        manifest: &ManifestTrouble<'i>,
+    ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
+        let same = |kind: &str, namespace: &str, name: &str| {
+            (kind, namespace, name) == (manifest.kind, manifest.namespace, manifest.name)
+        };
+        let status = &failing.binding.status;
+        let (list, lists) = match self {
+            Self::Drift => (
+                &status.drifted,
+                ("driftedPlacements", "observedDrifts", "driftDetails"),
+            ),
+            Self::Diff => (
+                &status.diffed,
+                ("diffedPlacements", "observedDiffs", "diffDetails"),
+            ),
+        };
+        let own = list
+            .iter()
+            .position(|entry| same(&entry.kind, &entry.namespace, &entry.name));
+        if let Some((at, entry)) = own.and_then(|at| Some((at, list.get(at)?))) {
+            let fields = match self {
+                Self::Drift => &entry.drifts,
+                Self::Diff => &entry.diffs,
+            };
+            if !fields.is_empty() {
+                let path = format!("status.{}[{at}].{}", lists.0, lists.1);
+                return Some((failing.binding.object(), path, fields));
+            }
+        }
+        cx.inventory.works_of(failing.binding).find_map(|work| {
+            work.status
+                .manifests
+                .iter()
+                .enumerate()
+                .find_map(|(at, status)| {
+                    let id = &status.id;
+                    let fields = match self {
+                        Self::Drift => &status.drift.as_deref()?.drifts,
+                        Self::Diff => &status.diff.as_deref()?.diffs,
+                    };
+                    let path = format!("status.manifestConditions[{at}].{}.{}", lists.2, lists.1);
+                    (same(&id.kind, &id.namespace, &id.name) && !fields.is_empty())
+                        .then(|| (work.object(), path, fields.as_slice()))
+                })
+        })
+    }
+}
+
+/// What is at fault, and where.
+pub struct AffectedObject<'a, 'i> {
+    pub cx: &'a DiagnosisContext<'i>,
+    /// The first object, on the first of the clusters.
+    pub manifest: &'a ManifestTrouble<'i>,
+    pub on: Vec<&'a FailingCluster<'i>>,
+    pub all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
+}
+
+impl<'a, 'i> AffectedObject<'a, 'i> {
+    pub(in crate::diagnose) fn new(
+        cx: &'a DiagnosisContext<'i>,
+        all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
+    ) -> Option<Self> {
+        let manifest = all.first()?.1;
+        let mut on: Vec<_> = all.iter().map(|(on, _)| *on).collect();
+        on.dedup_by_key(|failing| failing.cluster);
+        Some(Self {
+            cx,
+            manifest,
+            on,
+            all,
+        })
+    }
+
+    /// Whether the run is done with the same content on another cluster, with the same overrides: then
+    /// the clusters differ, and not what they are sent.
+    pub fn runs_elsewhere(&self) -> bool {
+        let Some(rollout) = &self.cx.rollout else {
+            return false;
+        };
+        let overrides = |binding: &'i Binding| {
+            let spec = &binding.spec;
+            (&spec.snapshot, &spec.overrides, &spec.cluster_overrides)
+        };
+        let here: Vec<_> = self.on.iter().map(|on| overrides(on.binding)).collect();
+        rollout.clusters().any(|cluster| {
+            let is_fine = matches!(cluster.health, Health::Fine(_));
+            let has = cluster.binding.map(overrides);
+            is_fine && has.is_some_and(|has| here.iter().all(|here| *here == has))
+        })
+    }
+
+    /// `Deployment shop/web (wrapped in ConfigMap shop/envelope)`.
+    pub fn object(&self) -> String {
+        let object = self.manifest.describe();
+        match &self.manifest.envelope {
+            Some(envelope) => format!(
+                "{object} (wrapped in {} {}/{})",
+                envelope.kind, envelope.namespace, envelope.name
+            ),
+            None => object,
+        }
+    }
+
+    /// The names of all objects, each once: `Deployment shop/web and Service shop/web`.
+    pub fn objects(&self) -> String {
+        let names: std::collections::BTreeSet<_> = self
+            .all
+            .iter()
+            .map(|(_, manifest)| manifest.describe())
+            .collect();
+        enumerate(names)
+    }
+
+    /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
+    pub fn clusters(&self) -> String {
+        enumerate(self.on.iter().map(|failing| failing.cluster))
+    }
+
+    /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known. What
+    /// was so before the rollout waited for the cluster counts too.
+    pub fn lasting(&self) -> String {
+        let now = self.cx.now();
+        let waited = self.on.iter().filter_map(|failing| failing.lasting).max();
+        let since = self
+            .all
+            .iter()
+            .filter_map(|(_, it)| it.condition.since)
+            .min();
+        let lasting = since.map(|since| now.duration_since(since)).max(waited);
+        let before = waited.is_some_and(|waited| lasting > waited.checked_add(SLACK));
+        match self.cx.run().filter(|_| before) {
+            Some(run) => {
+                let since = format!(", since before {} reached it", run.meta.name);
+                duration::lasting(lasting) + &since
+            }
+            None => duration::lasting(waited),
+        }
+    }
+
+    /// `member-1, then on member-2 and member-3`: where a command for the first is to be run, one
+    /// cluster after the other.
+    pub fn one_by_one(&self) -> String {
+        match self.on.as_slice() {
+            [] | [_] => self.clusters(),
+            [first, rest @ ..] => {
+                let rest = enumerate(rest.iter().map(|failing| failing.cluster));
+                format!("{}, then on {rest}", first.cluster)
+            }
+        }
+    }
+
+    /// Whether the object can be deleted without taking other objects or data with it.
+    pub fn is_replaceable(&self) -> bool {
+        !matches!(
+            self.manifest.kind,
+            "Namespace"
+                | "CustomResourceDefinition"
+                | "PersistentVolumeClaim"
+                | "PersistentVolume"
+                | "MemberCluster"
+        )
+    }
+
+    /// What to change on the hub: the object itself, or the envelope that wraps it.
+    pub fn on_hub(&self) -> String {
+        match &self.manifest.envelope {
+            Some(envelope) => {
+                format!(
+                    "the envelope {} {}/{}",
+                    envelope.kind, envelope.namespace, envelope.name
+                )
+            }
+            None => self.manifest.describe(),
+        }
+    }
+
+    /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
+    pub fn compared(&self, mut finding: Finding, what: ComparedBinding) -> Finding {
+        for (failing, manifest) in self.all.iter().take(SHOWN) {
+            let Some((object, base, fields)) = what.fields(self.cx, failing, manifest) else {
+                continue;
+            };
+            for (at, field) in fields.iter().enumerate().take(FIELDS) {
+                finding = finding.evidence(
+                    &object,
+                    format!("{base}[{at}]"),
+                    HubAndMember {
+                        kind: manifest.kind,
+                        field,
+                    },
+                );
+            }
+        }
+        finding
+    }
+
+    /// `kubectl --context CONTEXT VERB` in the first of the clusters.
+    pub fn on_member(&self, verb: &'static str) -> CommandLine {
+        CommandLine::member(self.cluster(), verb)
+    }
+
+    /// The first of the clusters: the one that commands inspect.
+    pub fn cluster(&self) -> &'i str {
+        self.on.first().map_or("", |failing| failing.cluster)
+    }
+
+    /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
+    pub fn kubectl(&self, verb: &'static str) -> CommandLine {
+        let command = self.on_member(verb).namespace(self.manifest.namespace);
+        let kind = self.manifest.kind.to_lowercase();
+        command.arg(kind).arg(self.manifest.name)
+    }
+}

@@ -1,0 +1,56 @@
+//! What continuing a run does to clusters that another run has updated since.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::problems::put_there;
+use crate::rollout::content::{self, GoesBack, would_go_back};
+use crate::rollout::{Phase, Rollout, rollout_started};
+use crate::words::enumerate;
+
+/// What lets the run continue, as the beginning of a sentence: `Resuming example-run`.
+fn how(rollout: &Rollout<'_>) -> String {
+    let how = match rollout.phase {
+        Phase::Idle => "Starting",
+        Phase::Stopped | Phase::Stopping => "Resuming",
+        _ if rollout.open_approvals().next().is_some() => "Approving",
+        _ => "Continuing",
+    };
+    format!("{how} {}", rollout.run.meta.name)
+}
+
+/// That continuing the run rolls clusters back to its older snapshot, without the full stop.
+pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
+    let newer = put_there(
+        back.iter().map(|back| back.holds),
+        back.iter()
+            .filter_map(|back| rollout_started(back.binding).run),
+    );
+    format!(
+        "{} rolls {} back from {newer} to snapshot {}",
+        how(rollout),
+        enumerate(back.iter().map(|back| back.cluster)),
+        rollout.run.status.snapshot_index
+    )
+}
+
+/// What another run has done to the clusters of a run that rests, in one sentence; `None` where
+/// nothing.
+pub(in crate::diagnose) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String> {
+    let rollout = cx.rollout.as_ref().filter(|_| cx.is_resting())?;
+    let back = would_go_back(rollout);
+    if !back.is_empty() {
+        return Some(format!("{}.", goes_back(rollout, &back)));
+    }
+    let lost = content::overtaken(rollout);
+    if lost.is_empty() {
+        return None;
+    }
+    let (verb, has) = if lost.len() == 1 {
+        ("counts", "has")
+    } else {
+        ("count", "have")
+    };
+    Some(format!(
+        "{} {verb} as done, but {has} another run's snapshot.",
+        enumerate(lost.iter().map(|lost| lost.cluster))
+    ))
+}

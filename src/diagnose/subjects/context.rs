@@ -1,0 +1,336 @@
+//! Everything that a rule may read, understood once.
+
+use jiff::Timestamp;
+
+use crate::diagnose::subjects::failing_cluster::{self, FailingCluster};
+use crate::diagnose::subjects::outlook::RunOutlook;
+use crate::diagnose::subjects::verdict;
+use crate::inventory::Inventory;
+use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
+use crate::problems::RefusalTense;
+use crate::problems::steps;
+use crate::report::{RunFacts, Verdict};
+use crate::rollout::Rollout;
+use crate::words::CommandLine;
+
+/// One diagnosis at work.
+#[derive(Debug)]
+pub struct DiagnosisContext<'i> {
+    pub inventory: &'i Inventory,
+    /// The run, understood; `None` for a placement without one.
+    pub rollout: Option<Rollout<'i>>,
+    /// The state of the rollout.
+    pub verdict: Verdict,
+    /// What comes next.
+    pub outlook: RunOutlook,
+    /// Why the run failed, when it did.
+    pub failure: Option<FailureView<'i>>,
+    /// What a live run fails for next, of what no rule sees by itself.
+    pub foreseen: Vec<Cause>,
+    /// Clusters whose binding has a failing condition.
+    pub troubles: Vec<FailingCluster<'i>>,
+    /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
+    pub when: String,
+}
+
+/// The text with which a run failed.
+#[derive(Debug)]
+pub struct FailureView<'i> {
+    /// `Initialized` or `Succeeded`.
+    pub condition: &'i Condition,
+    /// Whether the run failed before it had done anything.
+    pub initializing: bool,
+    /// What the text names in the end: nested failures are followed to their own causes.
+    pub causes: Vec<Cause>,
+}
+
+impl<'i> DiagnosisContext<'i> {
+    pub fn new(inventory: &'i Inventory) -> Self {
+        let rollout = Rollout::new(inventory);
+        let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
+        let outlook = rollout.as_ref().map(RunOutlook::new).unwrap_or_default();
+        let foreseen = if rollout.as_ref().is_some_and(Rollout::is_live) {
+            foreseen(&outlook)
+        } else {
+            Vec::new()
+        };
+        let troubles = failing_cluster::failing_clusters(inventory, rollout.as_ref());
+        let verdict = match &rollout {
+            Some(rollout) => verdict::of_run(rollout),
+            None => verdict::of_placement(inventory, &troubles),
+        };
+        let initializing = failure.as_ref().is_some_and(|failure| failure.initializing);
+        let run = rollout
+            .as_ref()
+            .map_or(&inventory.target.name, |rollout| &rollout.run.meta.name);
+        let when = if initializing {
+            format!("when {run} was initialized")
+        } else {
+            format!("while {run} was under way")
+        };
+        Self {
+            inventory,
+            rollout,
+            verdict,
+            outlook,
+            failure,
+            foreseen,
+            troubles,
+            when,
+        }
+    }
+
+    /// That a run was refused, and what has changed since.
+    pub fn past<'t>(&'t self, since: &'t str) -> RefusalTense<'t> {
+        RefusalTense::Past {
+            when: &self.when,
+            since,
+        }
+    }
+
+    /// The object that was asked about.
+    pub fn target(&self) -> &'i ObjectRef {
+        &self.inventory.target
+    }
+
+    /// Whether the run does nothing until a person or the time lets it.
+    pub fn is_resting(&self) -> bool {
+        self.rollout.is_some()
+            && matches!(
+                self.verdict,
+                Verdict::WaitingForApproval
+                    | Verdict::WaitingForTimer
+                    | Verdict::Stopped
+                    | Verdict::NotStarted
+            )
+    }
+
+    /// The moment for which everything is judged.
+    pub fn now(&self) -> Timestamp {
+        self.inventory.now
+    }
+
+    pub fn run(&self) -> Option<&'i UpdateRun> {
+        self.inventory.run.present()
+    }
+
+    /// What is known of the run, for documents.
+    pub fn run_facts(&self) -> Option<RunFacts> {
+        let rollout = self.rollout.as_ref()?;
+        Some(RunFacts::new(rollout, verdict::of_run(rollout)))
+    }
+
+    /// The run as an object; the target when there is none.
+    pub fn run_object(&self) -> ObjectRef {
+        self.run()
+            .map_or_else(|| self.target().clone(), UpdateRun::object)
+    }
+
+    /// The placement as an object, whether it exists or not.
+    pub fn placement_object(&self) -> ObjectRef {
+        self.inventory
+            .scope
+            .object(Concept::Placement, &self.inventory.placement_name)
+    }
+
+    /// The strategy that the run names, whether it exists or not.
+    pub fn strategy_object(&self) -> ObjectRef {
+        let name = self.run().map_or("", |run| run.spec.strategy.as_str());
+        self.object(Concept::Strategy, name)
+    }
+
+    /// An object of the target's scope.
+    pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
+        self.inventory.scope.object(concept, name)
+    }
+
+    /// What the text of the failure names.
+    pub fn causes(&self) -> impl Iterator<Item = &Cause> {
+        self.failure.iter().flat_map(|failure| &failure.causes)
+    }
+
+    /// `kubectl fleet-stage VERB [-n NAMESPACE]`.
+    pub fn command(&self, verb: &'static str) -> CommandLine {
+        self.inventory.scope.fleet(verb)
+    }
+
+    /// `kubectl get KIND -l LABEL=PLACEMENT [-n NAMESPACE]`: what belongs to the placement.
+    pub fn of_placement(&self, concept: Concept) -> CommandLine {
+        steps::of_placement(&self.placement_object(), concept)
+    }
+
+    /// The command that rolls out the same again, what the run pinned stays pinned: `retry` in place
+    /// of a run that is stuck, else a new run.
+    pub fn new_run_command(&self) -> Option<CommandLine> {
+        let run = self.run()?;
+        if self.inventory.is_placement_going() && run.spec.pinned().is_some() {
+            // What it pinned goes with the placement.
+            let command = steps::run_from(run).flag("--snapshot", "latest");
+            return Some(self.in_its_place(command));
+        }
+        Some(if self.verdict == Verdict::Stuck {
+            run.object().fleet("retry")
+        } else {
+            self.in_its_place(steps::new_run(run))
+        })
+    }
+
+    /// The command that rolls out the content as it is then, for a run that pinned no snapshot.
+    pub fn new_content_command(&self) -> Option<CommandLine> {
+        let run = self.run().filter(|run| run.spec.pinned().is_none())?;
+        Some(self.in_its_place(steps::run_from(run)))
+    }
+
+    /// A new run takes the place of one that is not over: two at once overwrite each other.
+    fn in_its_place(&self, command: CommandLine) -> CommandLine {
+        if self.rollout.as_ref().is_some_and(Rollout::is_live) {
+            command.switch("--replace")
+        } else {
+            command
+        }
+    }
+
+    /// The command that makes a new run on the same placement and strategy with a version of its own:
+    /// that of an index, else the current content.
+    pub fn fresh_run_command(&self, index: Option<&str>) -> CommandLine {
+        if let Some(run) = self
+            .run()
+            .filter(|_| self.rollout.as_ref().is_some_and(Rollout::is_live))
+        {
+            // Only `--from` names the run that is replaced.
+            let command = steps::run_from(run).flag("--snapshot", index.unwrap_or("latest"));
+            return self.in_its_place(command);
+        }
+        let spec = self.run().map(|run| &run.spec);
+        let strategy = spec.map_or("STRATEGY", |spec| spec.strategy.as_str());
+        let command = self.command("run");
+        let command = command.flag("--placement", &self.inventory.placement_name);
+        let command = command.flag("--strategy", strategy);
+        match index {
+            Some(index) => command.flag("--snapshot", index),
+            None => command,
+        }
+    }
+
+    /// The command that saves what the hub agent has logged about the run, or the placement.
+    pub fn agent_log(&self) -> CommandLine {
+        let name = match self.run() {
+            Some(run) => run.meta.name.clone(),
+            None if self.inventory.scope.is_cluster() => format!("crp/{}", self.target().name),
+            None => format!("rp/{}", self.target().name),
+        };
+        let collect = self.command("collect").arg(name);
+        collect.switch("--controller-logs")
+    }
+
+    /// The command that shows what a new run of this one would do.
+    pub fn plan_command(&self) -> Option<CommandLine> {
+        let spec = &self.run()?.spec;
+        let plan = self.command("plan");
+        let plan = plan.flag("--placement", &spec.placement);
+        Some(plan.flag("--strategy", &spec.strategy))
+    }
+
+    /// Whether the scheduler has still to place the clusters of the latest policy: until then
+    /// KubeFleet refuses a new run.
+    pub fn awaits_scheduler(&self) -> bool {
+        let inventory = self.inventory;
+        let Some(policy) = inventory.latest_policy() else {
+            return false;
+        };
+        if !policy.is_scheduled() {
+            return true;
+        }
+        let bindings = inventory.bindings.iter();
+        let selected: Vec<_> = bindings
+            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+            .collect();
+        let follows = |policy_of: &str| policy_of.is_empty() || policy_of == policy.meta.name;
+        inventory.bindings.is_complete()
+            && (!selected.iter().all(|it| follows(&it.spec.policy_snapshot))
+                || policy.wanted_clusters().is_some_and(|wanted| {
+                    usize::try_from(wanted).is_ok_and(|wanted| wanted != selected.len())
+                }))
+    }
+
+    /// Where the failure stands: `status.conditions[type=…].message`.
+    pub fn failure_path(&self) -> String {
+        self.failure.as_ref().map_or_else(String::new, |failure| {
+            format!("status.conditions[type={}].message", failure.condition.kind)
+        })
+    }
+}
+
+/// What a live run is going to fail for: a cluster in flight that another run, or somebody, has
+/// taken from it, or a label by which a stage can no longer be sorted.
+fn foreseen(outlook: &RunOutlook) -> Vec<Cause> {
+    let failure = outlook.failure();
+    let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
+    let is_unseen = |cause: &Cause| {
+        matches!(
+            cause,
+            Cause::Preempted { .. } | Cause::SortingLabelInvalid { .. }
+        )
+    };
+    causes.into_iter().filter(is_unseen).collect()
+}
+
+/// Why a run failed: from its own condition, followed into stages and clusters.
+fn failure(run: &UpdateRun) -> Option<FailureView<'_>> {
+    let conditions = &run.status.conditions;
+    let failed = |kind| {
+        conditions
+            .condition(kind)
+            .filter(|condition| condition.is_false())
+    };
+    let condition = failed(reasons::SUCCEEDED).or_else(|| failed(reasons::INITIALIZED))?;
+    let parsed = parse_failure(&condition.message);
+    let mut causes = Vec::new();
+    collect(run, &parsed, 0, &mut causes);
+    Some(FailureView {
+        initializing: condition.kind == reasons::INITIALIZED,
+        condition,
+        causes,
+    })
+}
+
+/// Follows nested failures: a stage's text holds the original one, and a failed cluster's own
+/// condition does.
+fn collect(run: &UpdateRun, failure: &FailureText, depth: usize, causes: &mut Vec<Cause>) {
+    // Texts nest once or twice; the bound is for what nobody wrote.
+    if depth > 4 {
+        return;
+    }
+    for cause in &failure.causes {
+        match cause {
+            Cause::StageFailed { inner, .. } | Cause::DeleteStageFailed { inner } => {
+                collect(run, inner, depth + 1, causes);
+            }
+            Cause::ClusterFailed { cluster, stage } => {
+                let text = run
+                    .all_stages()
+                    .filter(|status| status.name == *stage)
+                    .flat_map(|status| &status.clusters)
+                    .find(|status| status.name == *cluster)
+                    .and_then(|status| status.conditions.condition(reasons::SUCCEEDED))
+                    .filter(|condition| condition.is_false());
+                match text {
+                    Some(condition) => {
+                        collect(run, &parse_failure(&condition.message), depth + 1, causes);
+                    }
+                    None if !causes.contains(cause) => causes.push(cause.clone()),
+                    None => {}
+                }
+            }
+            // Its own condition explains it better than the retry's text.
+            _ if causes.contains(cause) => {}
+            _ => causes.push(cause.clone()),
+        }
+    }
+    if causes.len() > 1 {
+        // Beside an abort, `the cluster updating encountered an error` is only company.
+        causes.retain(|cause| !matches!(cause, Cause::ClusterUpdateError { .. }));
+    }
+}

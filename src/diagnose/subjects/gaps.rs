@@ -1,0 +1,97 @@
+//! What could not be judged, and why: silence is never health.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::member_findings;
+use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, Kind, reasons};
+use crate::report::NotChecked;
+use crate::rollout::Health;
+
+/// The gaps of a case, sorted.
+pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
+    let inventory = cx.inventory;
+    let mut gaps = Vec::new();
+    for (kind, why) in &inventory.gaps {
+        let seen = has_seen(cx, *kind);
+        // Objects that a person put into a file are taken as the ones that matter; what is missing
+        // among them is said cluster by cluster below.
+        if seen && why == NOT_COLLECTED {
+            continue;
+        }
+        // Most hubs have no overrides, and most diagnoses do not need them: they are read for what
+        // they add, and missed only where one of them is at fault.
+        let adds = matches!(
+            kind.concept(),
+            Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
+        );
+        if adds && (why == NOT_COLLECTED || why == NOT_SERVED || !overrides_matter(cx)) {
+            continue;
+        }
+        let why = if kind.concept() == Concept::UpdateRun && cx.run().is_some() {
+            format!("other runs on the placement: {why}")
+        } else {
+            why.clone()
+        };
+        gaps.push(NotChecked {
+            what: kind.name().to_owned(),
+            why,
+            subject: None,
+            clusters: Vec::new(),
+        });
+    }
+    if let Some(rollout) = &cx.rollout
+        && let Some(why) = &inventory.bindings.gap
+        && !inventory.bindings.items.is_empty()
+    {
+        let clusters: Vec<_> = rollout
+            .clusters()
+            .filter(|cluster| matches!(cluster.health, Health::Unseen))
+            .map(|cluster| cluster.name.to_owned())
+            .collect();
+        if !clusters.is_empty() {
+            gaps.push(NotChecked {
+                what: inventory.scope.kind(Concept::Binding).name().to_owned(),
+                why: why.clone(),
+                subject: None,
+                clusters,
+            });
+        }
+    }
+    gaps.extend(member_findings::not_checked(cx));
+    gaps.sort();
+    gaps.dedup();
+    gaps
+}
+
+/// Whether an override is at fault: it could not be used when the run was initialized, or on a
+/// cluster since.
+fn overrides_matter(cx: &DiagnosisContext<'_>) -> bool {
+    let refused = |cause: &Cause| {
+        matches!(
+            cause,
+            Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
+        )
+    };
+    let failed =
+        |failing: &FailingCluster<'_>| failing.trouble.condition.kind == reasons::OVERRIDDEN;
+    cx.causes().any(refused) || cx.troubles.iter().any(failed)
+}
+
+/// Whether at least one object of the kind was seen that belongs to the case.
+fn has_seen(cx: &DiagnosisContext<'_>, kind: Kind) -> bool {
+    let inventory = cx.inventory;
+    match kind.concept() {
+        Concept::UpdateRun => inventory.runs.items.len() > 1,
+        Concept::Strategy => inventory.strategy.present().is_some(),
+        Concept::ApprovalRequest => !inventory.approvals.items.is_empty(),
+        Concept::Placement => inventory.placement.present().is_some(),
+        Concept::Binding => !inventory.bindings.items.is_empty(),
+        Concept::ResourceSnapshot => !inventory.snapshots.items.is_empty(),
+        Concept::PolicySnapshot => !inventory.policies.items.is_empty(),
+        Concept::MemberCluster => !inventory.members.items.is_empty(),
+        Concept::Work => !inventory.works.items.is_empty(),
+        Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot => false,
+    }
+}

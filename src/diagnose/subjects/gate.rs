@@ -1,0 +1,224 @@
+//! What a gate opens.
+
+use crate::controller;
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::rule::Rule;
+use crate::diagnose::{subjects::back, subjects::verdict};
+use crate::kubefleet::duration::whole_seconds;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{duration, names};
+use crate::report::{ComposeText, Finding, Verdict};
+use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, opening, rollback};
+use crate::words::enumerate;
+
+/// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
+pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> String {
+    let Some(rollout) = &cx.rollout else {
+        return "the run continue".to_owned();
+    };
+    let opening = opening(rollout, gate);
+    let mut what = match (opening.stages.first(), opening.next) {
+        (Some(stage), _) => lets(stage, gate),
+        (None, Some(next)) => asks(rollout, next),
+        (None, None) => "the run finish".to_owned(),
+    };
+    if let Some(removal) = opening.later_removal() {
+        what = format!("{what}, and then the run {}", removes(removal));
+    }
+    // The tasks after a stage run side by side, and all of them have to end.
+    if opening.held_by.iter().any(|it| it.task.is_timed_wait()) {
+        what = format!(
+            "{what}, once the timed wait of stage {} is also over",
+            gate.stage
+        );
+    }
+    what
+}
+
+/// What happens in the stage that is opened.
+fn lets(stage: &StageView<'_>, gate: &Gate<'_>) -> String {
+    if stage.deletes {
+        return format!("the run {}", removes(stage));
+    }
+    let verb = match gate.time {
+        TaskTime::Before => "update",
+        TaskTime::After => "start with",
+    };
+    let clusters = enumerate(stage.clusters.iter().map(|cluster| cluster.name));
+    let pace = match stage.clusters.len() {
+        1 => String::new(),
+        _ => format!(" ({} at a time)", stage.concurrency),
+    };
+    format!("stage {} {verb} {clusters}{pace}", stage.name())
+}
+
+fn removes(stage: &StageView<'_>) -> String {
+    let clusters = stage.clusters.iter().map(|cluster| cluster.name);
+    format!("remove the placement from {}", enumerate(clusters))
+}
+
+/// What the run waits for instead of a stage.
+fn asks(rollout: &Rollout<'_>, next: &Gate<'_>) -> String {
+    let mut stages = rollout.stages.iter();
+    let stage = stages.find(|stage| stage.status.name == next.stage);
+    let name = stage.map_or_else(|| next.stage.to_owned(), |stage| stage.name().to_owned());
+    if next.of_removal && next.task.is_approval() {
+        "the run request an approval of the removal".to_owned()
+    } else if next.task.is_approval() {
+        format!("stage {name} request its own approval")
+    } else {
+        format!("the timed wait of stage {name} start")
+    }
+}
+
+/// The gate of which the summary tells what it opens.
+pub(in crate::diagnose) fn summarized_gate<'r, 'i>(
+    cx: &DiagnosisContext<'_>,
+    rollout: &'r Rollout<'i>,
+) -> Option<&'r Gate<'i>> {
+    let speaks = cx.verdict == Verdict::WaitingForApproval
+        && cx.outlook.aborts(cx.verdict).is_none()
+        && back::overtaken(cx).is_none();
+    let mut open = rollout.open_approvals();
+    open.find(|gate| speaks && verdict::needs_a_person(gate))
+}
+
+/// A wait of which only the run's own text tells: its status lists no task that is open. `None`
+/// where it lists one, or where the verdict is another.
+pub(in crate::diagnose) fn unlisted(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    approval: bool,
+) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
+    let (verdict, what) = if approval {
+        (Verdict::WaitingForApproval, "an approval")
+    } else {
+        (Verdict::WaitingForTimer, "a timed wait")
+    };
+    if cx.verdict != verdict || rollout.open_gates().next().is_some() {
+        return None;
+    }
+    let run = cx.run_object();
+    let name = &run.name;
+    let finding = rule
+        .finding(
+            &run,
+            format!("{name} waits for {what}, but its status does not list the open tasks."),
+        )
+        .root()
+        .condition(&run, rollout.progressing()?);
+    Some(finding.look_with(
+        "List the approval requests of the run: their label `kubernetes-fleet.io/targetUpdateRun` \
+         has its name.",
+        cx.command("approvals").arg(name),
+    ))
+}
+
+/// Where it stands since when a stage's timed wait counts.
+pub(in crate::diagnose) fn since_path(stage: &str) -> String {
+    if stage == names::DELETE_STAGE {
+        return "status.deletionStageStatus.conditions[type=Progressing].lastTransitionTime".into();
+    }
+    format!(
+        "status.stagesStatus[stageName={stage}].conditions[type=Progressing].lastTransitionTime"
+    )
+}
+
+/// Where it stands how long a stage's timed wait is.
+pub(in crate::diagnose) fn wait_path(stage: &str) -> String {
+    if stage == names::DELETE_STAGE {
+        return "status.stagedUpdateStrategySnapshot.deleteStageTasks[type=TimedWait].waitTime"
+            .into();
+    }
+    format!(
+        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks[type=TimedWait].waitTime"
+    )
+}
+
+/// How long a stage's timed wait is, as the run recorded it.
+pub(in crate::diagnose) fn wait_of<'r>(run: &'r UpdateRun, stage: &str) -> Option<&'r str> {
+    let strategy = run.status.strategy.as_deref()?;
+    let tasks = if stage == names::DELETE_STAGE {
+        &strategy.before_deletion
+    } else {
+        &strategy.stages.iter().find(|it| it.name == stage)?.after
+    };
+    let task = tasks.iter().find(|task| task.kind == "TimedWait")?;
+    Some(&task.wait)
+}
+
+/// What becomes of the timed waits of a run that is stopped, and of the gates that they are.
+pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
+    let look = controller::look_after_stop(rollout.inventory, rollout.run);
+    let again = look.map_or_else(String::new, |by| {
+        format!(
+            "; a check that may still come, by {}, restarts it",
+            whole_seconds(by)
+        )
+    });
+    rollout
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.gates)
+        .filter_map(|gate| {
+            let (since, until) = (gate.stopped_since?, gate.holds_until());
+            let stage = gate.stage;
+            Some(match until {
+                None => format!(
+                    "the timed wait of stage {stage} started at the stop ({since}) and continues \
+                     while the run is stopped{again}"
+                ),
+                Some(until) if until > rollout.now => format!(
+                    "the timed wait of stage {stage} started at the stop and ends in {}, at \
+                     {until}, even while the run is stopped{again}",
+                    duration::describe(until.duration_since(rollout.now))
+                ),
+                Some(until) => format!(
+                    "the timed wait of stage {stage} ended at {until}, during the stop: resuming \
+                     opens it at once{again}"
+                ),
+            })
+        })
+        .collect()
+}
+
+/// Adds how to hold a rollout back that waits at a gate: a gate cannot be rejected.
+pub(in crate::diagnose) fn hold_back(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    let Some(rollout) = &cx.rollout else {
+        return finding;
+    };
+    let name = &rollout.run.meta.name;
+    let left = rollout
+        .clusters()
+        .any(|cluster| cluster.state != ClusterState::Done);
+    if !left {
+        return match went_before(cx) {
+            Some(index) => finding.disrupt_with(
+                format!(
+                    "Roll back to snapshot {index} with a new run to undo the rollout: every \
+                     cluster already has the new content."
+                ),
+                cx.command("rollback").arg(name).joined("--active", "stop"),
+            ),
+            None => finding,
+        };
+    }
+    if rollout.state_ignored {
+        return finding.disrupt_with(
+            "Delete the run to block the rollout: clusters keep their content. A gate cannot be \
+             rejected, and this hub cannot stop a run.",
+            cx.command("delete").arg(name),
+        );
+    }
+    finding.fix_with(
+        "Stop the run to block the rollout: a gate cannot be rejected.",
+        cx.command("stop").arg(name),
+    )
+}
+
+/// The snapshot to which `rollback` would go.
+fn went_before<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i str> {
+    let good = rollback::last_good(cx.inventory, cx.run()?);
+    good.ok().map(|good| good.index)
+}

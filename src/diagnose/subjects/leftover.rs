@@ -1,0 +1,114 @@
+//! Works of a placement that are still being deleted in a cluster's namespace on the hub.
+
+use crate::report::{ComposeText, Finding};
+use jiff::SignedDuration;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{ObjectRef, duration};
+use crate::problems::members::last_heard;
+use crate::problems::steps;
+use crate::words::count;
+
+/// What is left of a placement for one cluster.
+pub(in crate::diagnose) struct PlacementLeftover<'i> {
+    placement: ObjectRef,
+    cluster: &'i str,
+    first: &'i Work,
+    works: Vec<&'i Work>,
+    member: Option<&'i MemberCluster>,
+    silent: Option<SignedDuration>,
+    /// For how long the first of them has been going.
+    pub lasting: SignedDuration,
+}
+
+impl<'i> PlacementLeftover<'i> {
+    /// What is left for a cluster; `None` where nothing is known to be.
+    pub fn of(cx: &DiagnosisContext<'i>, cluster: &'i str) -> Option<Self> {
+        let inventory = cx.inventory;
+        let works: Vec<&Work> = inventory
+            .works
+            .iter()
+            .filter(|work| work.cluster() == Some(cluster) && work.meta.is_deleting())
+            .filter(|work| inventory.is_of_placement(work))
+            .collect();
+        let since = works.iter().filter_map(|work| work.meta.deleted).min()?;
+        let member = inventory.member(cluster);
+        Some(Self {
+            placement: cx.placement_object(),
+            cluster,
+            first: works.first()?,
+            works,
+            member,
+            silent: member.and_then(|member| member.silent_for(cx.now())),
+            lasting: cx.now().duration_since(since),
+        })
+    }
+
+    pub const fn first(&self) -> &'i Work {
+        self.first
+    }
+
+    /// Whether the member agent has something to do yet: only it removes KubeFleet's finalizer.
+    fn waits_for_agent(&self) -> bool {
+        let mut works = self.works.iter().map(|work| &work.meta);
+        works.any(|meta| meta.foreign_finalizers().count() < meta.finalizers.len())
+    }
+
+    /// `1 Work`, `2 Works`, with the verb.
+    pub fn subject(&self) -> String {
+        let verb = if self.works.len() == 1 { "is" } else { "are" };
+        format!("{} for it {verb}", count(self.works.len(), "Work"))
+    }
+
+    /// Why they are still there, without the full stop.
+    pub fn why(&self) -> String {
+        let why = if self.waits_for_agent() {
+            "its agent has not removed the content, which may still run there"
+        } else {
+            "finalizers that are not KubeFleet's block it"
+        };
+        let agent = self.silent.map_or_else(String::new, |silent| {
+            let silent = duration::describe(silent);
+            format!("; the agent last reported {silent} ago")
+        });
+        format!("{why}{agent}")
+    }
+
+    pub fn shown(&self, mut finding: Finding) -> Finding {
+        for work in self.works.iter().take(3) {
+            if let Some(deleted) = work.meta.deleted {
+                let path = "metadata.deletionTimestamp";
+                finding = finding.evidence(work.object(), path, deleted);
+            }
+            let finalizers = work.meta.finalizers.join(", ");
+            finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
+        }
+        match (self.member, self.silent) {
+            (Some(member), Some(_)) => last_heard(finding, member),
+            _ => finding,
+        }
+    }
+
+    pub fn steps(&self, finding: Finding) -> Finding {
+        let cluster = self.cluster;
+        let finding = finding.look_with(
+            format!("List what is left for {cluster}."),
+            steps::works_for(&self.placement, cluster),
+        );
+        if self.waits_for_agent() {
+            ask_agent(finding, cluster)
+        } else {
+            finding.fix("Ask the owners of the finalizers to remove them.")
+        }
+    }
+}
+
+/// Adds a check of the member agent, which ends the removal.
+pub(in crate::diagnose) fn ask_agent(finding: Finding, cluster: &str) -> Finding {
+    finding.look_with(
+        format!("Check the agent of {cluster}: it must remove the content, then the Work."),
+        steps::member_agent(cluster),
+    )
+}

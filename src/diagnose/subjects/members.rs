@@ -1,0 +1,97 @@
+//! The member clusters that a rollout still needs.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::ownership;
+use crate::diagnose::subjects::rule::Rule;
+use crate::kubefleet::member::MemberCluster;
+use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
+use crate::rollout::{ClusterState, Health, Phase};
+
+/// A member cluster that a rollout still needs.
+pub(in crate::diagnose) struct NeededMember<'i> {
+    pub name: &'i str,
+    /// The stage in which the run updates it; `None` without a run.
+    pub stage: Option<&'i str>,
+    /// The MemberCluster, when it was seen.
+    pub member: Option<&'i MemberCluster>,
+    /// Whether the verdict is about it, and its own agent has to do the next step.
+    pub waits: bool,
+    /// Whether it waits, and nothing that it reported tells why.
+    pub unexplained: bool,
+}
+
+impl NeededMember<'_> {
+    /// A finding about the cluster: an error that explains the verdict when the rollout waits for
+    /// it, else a warning.
+    pub fn finding(&self, rule: &Rule, message: String) -> Finding {
+        let subject = Subject::new("MemberCluster", "", self.name);
+        let mut finding = rule
+            .finding(subject, message)
+            .severity(Severity::error_if(self.waits))
+            .root_if(self.waits)
+            .clusters([self.name]);
+        finding.stage = self.stage.map(str::to_owned);
+        finding
+    }
+}
+
+/// The clusters that an unfinished run has not completed, or those in trouble of a placement
+/// without a run.
+pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMember<'i>> {
+    let trouble = |name: &str| cx.troubles.iter().find(|failing| failing.cluster == name);
+    // What fails before the Work is written is no matter of the agent.
+    let on_hub = |failing: Option<&FailingCluster<'_>>| {
+        failing.is_some_and(|failing| failing.trouble.problem.is_some())
+    };
+    let unexplained = |failing: Option<&FailingCluster<'_>>| {
+        failing.is_none_or(|failing| {
+            let codes = ownership::of_trouble(failing);
+            codes.is_empty() || codes == ["FS515"]
+        })
+    };
+    let stuck = cx.verdict == Verdict::Stuck;
+    let Some(rollout) = &cx.rollout else {
+        return cx
+            .troubles
+            .iter()
+            .map(|failing| {
+                let waits = failing.explains(cx.verdict) && !on_hub(Some(failing));
+                NeededMember {
+                    name: failing.cluster,
+                    stage: None,
+                    member: failing.member,
+                    waits,
+                    unexplained: waits && unexplained(Some(failing)),
+                }
+            })
+            .collect();
+    };
+    if rollout.is_finished() || rollout.phase == Phase::Deleting {
+        return Vec::new();
+    }
+    let mut needed = Vec::new();
+    for stage in &rollout.stages {
+        for cluster in &stage.clusters {
+            if matches!(cluster.state, ClusterState::Done | ClusterState::Failed) {
+                continue;
+            }
+            let failing = trouble(cluster.name);
+            let overdue = cluster.state == ClusterState::Stuck
+                || failing.is_some_and(|failing| failing.explains(cx.verdict));
+            let waits = stuck
+                && !stage.deletes
+                && overdue
+                && !matches!(cluster.health, Health::Fine(_))
+                && !on_hub(failing);
+            needed.push(NeededMember {
+                name: cluster.name,
+                stage: Some(cluster.stage),
+                member: cluster.member,
+                waits,
+                unexplained: waits && unexplained(failing),
+            });
+        }
+    }
+    needed
+}

@@ -1,0 +1,180 @@
+//! Which clusters a run's stages would have if they were computed now.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::{StageStatus, UpdateRun};
+use crate::kubefleet::strategy::Stage;
+use crate::rollout::placing::sorting_number;
+
+/// What became of a cluster of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::diagnose) enum ClusterFate {
+    /// Its binding is Unscheduled: the placement is to be taken from it.
+    Unscheduled,
+    /// Its MemberCluster is being deleted, or it has left.
+    Leaving,
+    /// Its MemberCluster does not exist.
+    Gone,
+}
+
+/// What became of a cluster that was in the run's stages; `None` when nothing did, as far as can
+/// be seen.
+pub(in crate::diagnose) fn fate(inventory: &Inventory, cluster: &str) -> Option<ClusterFate> {
+    match inventory.member(cluster) {
+        Some(member) if member.is_leaving() => return Some(ClusterFate::Leaving),
+        None if inventory.member_is_absent(cluster) => return Some(ClusterFate::Gone),
+        _ => {}
+    }
+    inventory
+        .binding(cluster)
+        .is_some_and(Binding::is_unscheduled)
+        .then_some(ClusterFate::Unscheduled)
+}
+
+/// The clusters of one stage, computed from the recorded strategy, the members' labels and the
+/// bindings as they are now, in the order of their update.
+/// Source: updaterun/initialization.go:computeRunStageStatus. `None` when something that it takes
+/// was not seen in full.
+pub(in crate::diagnose) fn stage_now<'i>(
+    inventory: &'i Inventory,
+    stage: &Stage,
+) -> Option<Vec<&'i str>> {
+    if !inventory.bindings.is_complete() || !inventory.members.is_complete() {
+        return None;
+    }
+    let Some(selector) = stage.selector.as_deref() else {
+        return Some(Vec::new());
+    };
+    let mut clusters = BTreeSet::new();
+    for binding in inventory
+        .bindings
+        .iter()
+        .filter(|binding| !binding.is_unscheduled())
+    {
+        let Some(member) = inventory.member(&binding.spec.cluster) else {
+            continue;
+        };
+        if !selector.matches(&member.meta.labels)? {
+            continue;
+        }
+        let order = sorting_number(member, &stage.sorting_label)?;
+        clusters.insert((order, member.meta.name.as_str()));
+    }
+    Some(clusters.into_iter().map(|(_, name)| name).collect())
+}
+
+/// How one stage's clusters differ from those that the run recorded.
+#[derive(Debug, Default)]
+pub(in crate::diagnose) struct StageDifference<'i> {
+    /// In the stage now, and not recorded.
+    pub came: Vec<&'i str>,
+    /// Recorded, and not in the stage now.
+    pub left: Vec<&'i str>,
+    /// The same clusters in another order.
+    pub reordered: bool,
+}
+
+impl<'i> StageDifference<'i> {
+    /// All clusters that came or left.
+    pub fn clusters(&self) -> BTreeSet<&'i str> {
+        self.came.iter().chain(&self.left).copied().collect()
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.came.is_empty() && self.left.is_empty() && !self.reordered
+    }
+}
+
+/// Compares a stage's record with what it would be now.
+pub(in crate::diagnose) fn compare<'i>(
+    inventory: &'i Inventory,
+    status: &'i StageStatus,
+    stage: &Stage,
+) -> Option<StageDifference<'i>> {
+    let now = stage_now(inventory, stage)?;
+    let recorded: Vec<&str> = status
+        .clusters
+        .iter()
+        .map(|cluster| cluster.name.as_str())
+        .collect();
+    let came: Vec<_> = now
+        .iter()
+        .copied()
+        .filter(|name| !recorded.contains(name))
+        .collect();
+    let left: Vec<_> = recorded
+        .iter()
+        .copied()
+        .filter(|name| !now.contains(name))
+        .collect();
+    let reordered = came.is_empty() && left.is_empty() && now != recorded;
+    Some(StageDifference {
+        came,
+        left,
+        reordered,
+    })
+}
+
+/// What changed in the order of a stage that has the same clusters: `den-3 (order=5) now precedes
+/// atl-2 (order=7)`. Clusters with the same number go by name.
+pub(in crate::diagnose) fn reordering(
+    inventory: &Inventory,
+    status: &StageStatus,
+    stage: &Stage,
+) -> Option<String> {
+    let now = stage_now(inventory, stage)?;
+    let recorded = status.clusters.iter().map(|cluster| cluster.name.as_str());
+    let (moved, passed) = now
+        .iter()
+        .copied()
+        .zip(recorded)
+        .find(|(now, was)| now != was)?;
+    let key = stage.sorting_label.as_str();
+    let number = |name: &str| {
+        let member = inventory.member(name)?;
+        (!key.is_empty()).then(|| sorting_number(member, key))?
+    };
+    let with = |name: &str| match number(name) {
+        Some(number) => format!("{name} ({key}={number})"),
+        None => name.to_owned(),
+    };
+    let tie = number(moved).is_some_and(|order| number(passed) == Some(order));
+    let tie = if tie { ", because of its name" } else { "" };
+    Some(format!(
+        "{} now precedes {}{tie}",
+        with(moved),
+        with(passed)
+    ))
+}
+
+/// The stage of a run by its position, with what the run recorded of the strategy.
+pub(in crate::diagnose) fn stage_at(
+    run: &UpdateRun,
+    index: u64,
+) -> Option<(&StageStatus, Option<&Stage>)> {
+    let at = usize::try_from(index).ok()?;
+    let status = run.status.stages.get(at)?;
+    let spec = run
+        .status
+        .strategy
+        .as_deref()
+        .and_then(|strategy| strategy.stages.get(at));
+    Some((status, spec))
+}
+
+/// The name of the stage in which the run recorded a cluster.
+pub(in crate::diagnose) fn recorded_stage<'i>(
+    cx: &DiagnosisContext<'i>,
+    cluster: &str,
+) -> Option<&'i str> {
+    let run = cx.run()?;
+    run.status
+        .stages
+        .iter()
+        .find(|stage| stage.clusters.iter().any(|status| status.name == cluster))
+        .map(|stage| stage.name.as_str())
+}

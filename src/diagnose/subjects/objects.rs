@@ -1,0 +1,210 @@
+//! Findings about single objects on member clusters: one way to write them for all rules.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::ownership;
+use crate::diagnose::subjects::rule::Rule;
+use crate::report::{ComposeText, Finding, Subject, Verdict};
+use crate::rollout::{ManifestTrouble, Phase};
+use crate::words::enumerate;
+
+/// How many of the readings of one finding are shown as evidence.
+const SHOWN: usize = 3;
+
+/// Makes a finding for every object on a troubled cluster that the rule owns. Objects of the same
+/// name on several clusters become one finding. `describe` gives the sentence and adds the remedies.
+pub(in crate::diagnose) fn per_object(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
+) -> Vec<Finding> {
+    let subject = |manifest: &ManifestTrouble<'_>| {
+        (ownership::of_manifest(manifest) == Some(rule.code)).then(|| manifest.into())
+    };
+    per_subject(cx, rule, subject, describe)
+}
+
+/// Makes a finding for everything that `subject` finds at fault, with all objects and clusters
+/// that it concerns.
+pub(in crate::diagnose) fn per_subject(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
+    describe: impl Fn(&AffectedObject<'_, '_>, Finding) -> Finding,
+) -> Vec<Finding> {
+    let all = cx.troubles.iter().flat_map(|failing| {
+        let manifests = failing.trouble.manifests.iter();
+        manifests.map(move |manifest| (failing, manifest))
+    });
+    let found = all.filter_map(|(on, manifest)| Some((subject(manifest)?, on, (on, manifest))));
+    grouped(cx, rule, found)
+        .into_iter()
+        .filter_map(|(mut finding, all)| {
+            let affected = AffectedObject::new(cx, all)?;
+            for (_, manifest) in affected.all.iter().take(SHOWN) {
+                let (object, path) = &manifest.source;
+                finding = finding.evidence(object, path, manifest);
+            }
+            for failing in affected.on.iter().take(SHOWN) {
+                let object = failing.binding.object();
+                finding = finding.condition(&object, failing.trouble.condition);
+            }
+            Some(describe(&affected, finding))
+        })
+        .collect()
+}
+
+/// One finding, still without words, for what is at fault for one subject, in one stage, and
+/// explains the verdict or does not.
+pub(in crate::diagnose) fn grouped<'a, 'i: 'a, X>(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    found: impl Iterator<Item = (Subject, &'a FailingCluster<'i>, X)>,
+) -> Vec<(Finding, Vec<X>)> {
+    let mut groups: BTreeMap<_, (Vec<&FailingCluster<'_>>, Vec<X>)> = BTreeMap::new();
+    for (subject, failing, one) in found {
+        let key = (subject, failing.stage, failing.explains(cx.verdict));
+        let group = groups.entry(key).or_default();
+        group.0.push(failing);
+        group.1.push(one);
+    }
+    groups
+        .into_iter()
+        .map(|((subject, stage, explains), (on, all))| {
+            let severity = on.first().map(|first| first.severity(cx.verdict));
+            let mut finding = rule
+                .finding(subject, String::new())
+                .severity(severity.unwrap_or(rule.severity))
+                .root_if(explains)
+                .clusters(on.iter().map(|failing| failing.cluster));
+            finding.stage = stage.map(str::to_owned);
+            (finding, all)
+        })
+        .collect()
+}
+
+/// Where a repair takes effect.
+pub trait RepairPlace: Sized {
+    /// Adds what follows a repair on the member clusters: the same run continues by itself.
+    #[must_use]
+    fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self;
+
+    /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
+    #[must_use]
+    fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
+
+    /// Adds a repair of how the content is applied, which needs a new run with the same content.
+    #[must_use]
+    fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
+}
+
+impl RepairPlace for Finding {
+    fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self {
+        let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
+            return self;
+        };
+        // Source: workapplier/backoff.go; updaterun/controller.go:Reconcile.
+        let then = if rollout.phase == Phase::Stopping {
+            "Then wait: the run stops by itself, and updates nothing more until it is resumed. \
+             KubeFleet's agents check at growing intervals, each up to 17 minutes."
+        } else if rollout.state_ignored {
+            "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
+             each up to 17 minutes."
+        } else {
+            "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
+             each up to 17 minutes. Once the cluster is healthy, stop and resume the run to make the \
+             controller check at once."
+        };
+        self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
+    }
+
+    fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
+        let repair = repair.into();
+        match cx.run().and_then(|run| run.spec.pinned()) {
+            Some(index) => self.fix(format!(
+                "{repair} {} pinned snapshot {index}, so name the new snapshot with --snapshot.",
+                cx.run_object().name
+            )),
+            None => self.fix_with(repair, cx.new_content_command()),
+        }
+    }
+
+    fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
+        self.fix_with(repair, cx.new_run_command())
+    }
+}
+
+/// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
+pub(in crate::diagnose) fn clusters(on: &[&FailingCluster<'_>]) -> String {
+    enumerate(on.iter().map(|failing| failing.cluster))
+}
+
+/// A finding about one cluster whose binding shows the trouble.
+pub(in crate::diagnose) fn on_cluster(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    subject: Subject,
+    message: String,
+    failing: &FailingCluster<'_>,
+) -> Finding {
+    let mut finding = on_clusters(cx, rule, subject, &[failing]);
+    finding.message = message;
+    finding
+}
+
+/// A finding about clusters in one stage, with what the first of their bindings show. Its message
+/// is still to be written.
+fn on_clusters(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    subject: Subject,
+    on: &[&FailingCluster<'_>],
+) -> Finding {
+    let first = on.first();
+    let severity = first.map_or(rule.severity, |first| first.severity(cx.verdict));
+    let explains = first.is_some_and(|first| first.explains(cx.verdict));
+    let mut finding = rule
+        .finding(subject, String::new())
+        .severity(severity)
+        .root_if(explains)
+        .clusters(on.iter().map(|failing| failing.cluster));
+    finding.stage = first.and_then(|first| first.stage).map(str::to_owned);
+    for failing in on.iter().take(SHOWN) {
+        let binding = failing.binding.object();
+        finding = finding.condition(&binding, failing.trouble.condition);
+    }
+    finding
+}
+
+/// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
+/// troubles that are in no object's condition.
+pub(in crate::diagnose) fn per_trouble<'a, 'i>(
+    cx: &'a DiagnosisContext<'i>,
+    rule: &Rule,
+    subject: impl Fn(&FailingCluster<'i>) -> Option<Subject>,
+    describe: impl Fn(&[&'a FailingCluster<'i>], Finding) -> Finding,
+) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<&FailingCluster<'_>>> = BTreeMap::new();
+    for failing in &cx.troubles {
+        if let Some(subject) = subject(failing) {
+            let key = (
+                subject,
+                failing.stage,
+                failing.explains(cx.verdict),
+                // One sentence speaks of one text.
+                failing.trouble.condition.message.as_str(),
+            );
+            groups.entry(key).or_default().push(failing);
+        }
+    }
+    groups
+        .into_iter()
+        .map(|((subject, ..), on)| {
+            let finding = on_clusters(cx, rule, subject, &on);
+            describe(&on, finding)
+        })
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! Who took over a binding while a run was working on its cluster.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Conditions, names, reasons};
+use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::rollout_started;
+
+/// A cluster that the run lost while it was working on it.
+#[derive(Debug)]
+pub(in crate::diagnose) struct LostCluster<'c, 'i> {
+    pub cluster: &'c str,
+    pub stage: &'c str,
+    /// The name of the binding that the text gives.
+    pub named: Option<&'c str>,
+    /// The binding, when it was seen.
+    pub binding: Option<&'i Binding>,
+    /// The run that has it now, when that can be told.
+    pub winner: Option<WinningRun<'i>>,
+}
+
+/// The run that took a binding over.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::diagnose) struct WinningRun<'i> {
+    pub name: &'i str,
+    /// The run, when it was seen.
+    pub run: Option<&'i UpdateRun>,
+    /// Whether the binding itself names it; else its snapshot gives it away.
+    pub named: bool,
+}
+
+/// The clusters that the failure names as lost, or the one that a live run is going to end with.
+pub(in crate::diagnose) fn lost<'c, 'i>(cx: &'c DiagnosisContext<'i>) -> Vec<LostCluster<'c, 'i>> {
+    cx.causes()
+        .chain(&cx.foreseen)
+        .filter_map(|cause| match cause {
+            Cause::Preempted {
+                cluster,
+                stage,
+                binding,
+                ..
+            } => Some((cluster, stage, binding)),
+            _ => None,
+        })
+        .map(|(cluster, stage, named)| {
+            let binding = cx
+                .inventory
+                .bindings_of(cluster)
+                .find(|binding| named.as_deref() == Some(binding.meta.name.as_str()))
+                .or_else(|| cx.inventory.binding(cluster));
+            LostCluster {
+                cluster,
+                stage,
+                named: named.as_deref(),
+                binding,
+                winner: binding.and_then(|binding| winner(cx, binding)),
+            }
+        })
+        .collect()
+}
+
+/// The run, other than the case's own, that wrote the binding last.
+pub(in crate::diagnose) fn winner<'i>(
+    cx: &DiagnosisContext<'i>,
+    binding: &'i Binding,
+) -> Option<WinningRun<'i>> {
+    let own = cx.run()?;
+    let inventory = cx.inventory;
+    if let Some(writer) = rollout_started(binding).run
+        && writer != own.meta.name
+    {
+        let run = inventory.run_on(&writer);
+        // The name lives in the condition's text; borrow it from there when the run is unseen.
+        let name = run.map_or_else(
+            || last_word(binding, &writer),
+            |run| Some(run.meta.name.as_str()),
+        )?;
+        return Some(WinningRun {
+            name,
+            run,
+            named: true,
+        });
+    }
+    let wanted = inventory.wanted_snapshot()?;
+    if binding.spec.snapshot.is_empty() || binding.spec.snapshot == wanted {
+        return None;
+    }
+    inventory
+        .other_runs()
+        .filter(|run| {
+            names::master_snapshot(&inventory.placement_name, &run.status.snapshot_index)
+                == binding.spec.snapshot
+        })
+        .filter(|run| began(run, &binding.spec.cluster))
+        // Bindings go with their placement: a run on an earlier one never wrote this.
+        .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
+        .last()
+        .map(|run| WinningRun {
+            name: &run.meta.name,
+            run: Some(run),
+            named: false,
+        })
+}
+
+fn last_word<'i>(binding: &'i Binding, word: &str) -> Option<&'i str> {
+    let message = &binding
+        .status
+        .conditions
+        .condition(reasons::ROLLOUT_STARTED)?
+        .message;
+    let at = message.rfind(word)?;
+    message.get(at..at + word.len())
+}
+
+/// Whether the run has begun with the cluster.
+fn began(run: &UpdateRun, cluster: &str) -> bool {
+    run.status
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.clusters)
+        .any(|status| status.name == cluster && status.conditions.is_true(reasons::STARTED))
+}
+
+/// Where a run is, as the end of a sentence: `has succeeded`, `is under way`.
+pub(in crate::diagnose) fn describe_state(run: &UpdateRun) -> &'static str {
+    let conditions = &run.status.conditions;
+    if run.meta.is_deleting() {
+        return "is being deleted";
+    }
+    if conditions.is_true(reasons::SUCCEEDED) {
+        return "has succeeded";
+    }
+    if conditions.is_false(reasons::SUCCEEDED) || conditions.is_false(reasons::INITIALIZED) {
+        return "has failed";
+    }
+    match conditions.condition(reasons::PROGRESSING) {
+        None => "has not started",
+        Some(progressing) => match progressing.reason.as_str() {
+            reasons::RUN_WAITING => "waits at a gate",
+            reasons::RUN_STUCK => "is stuck",
+            reasons::RUN_STOPPED => "is stopped",
+            reasons::RUN_STOPPING => "is stopping",
+            _ => "is under way",
+        },
+    }
+}

@@ -1,0 +1,40 @@
+//! What is said of a run that does nothing until a person lets it: in reports and in `status`.
+
+use crate::diagnose::subjects::gate::stopped_waits;
+use crate::rollout::{ClusterState, Rollout};
+use crate::words::count;
+
+/// How far a stopped run is, and what still counts meanwhile.
+pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
+    let run = rollout.run.object();
+    let (done, total) = rollout.done_of();
+    let clusters = count(total, "cluster");
+    if rollout
+        .clusters()
+        .all(|it| it.state == ClusterState::NotReached)
+    {
+        return format!("{run} is stopped: none of its {clusters} was updated.");
+    }
+    let verb = if done == 1 { "is" } else { "are" };
+    let waits = stopped_waits(rollout);
+    let also = waits
+        .first()
+        .map_or_else(String::new, |wait| format!("; {wait}"));
+    format!("{run} is stopped: {done} of {clusters} {verb} done{also}.")
+}
+
+/// For what a run is initialized that was not started, after its name.
+pub(in crate::diagnose) fn not_started(rollout: &Rollout<'_>) -> String {
+    let (done, total) = rollout.done_of();
+    if done > 0 {
+        let all = count(total, "cluster");
+        let verb = if done == 1 { "is" } else { "are" };
+        return format!("waits to be started again: {done} of {all} {verb} done.");
+    }
+    let stages = rollout.stages.iter().filter(|stage| !stage.deletes).count();
+    format!(
+        "is initialized for {} in {} and waits to be started.",
+        count(rollout.updated_clusters().count(), "cluster"),
+        count(stages, "stage")
+    )
+}

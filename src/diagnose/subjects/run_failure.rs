@@ -1,0 +1,159 @@
+//! Findings about what a run failed for, or will fail for when it is checked next: one way to write
+//! them for all rules.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::rule::Rule;
+use crate::kubefleet::run::UpdateRun;
+use crate::problems::Problem;
+use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
+use crate::rollout::Phase;
+
+/// A finding that explains the failure of the run, with the controller's text as evidence.
+pub(in crate::diagnose) fn finding(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    subject: impl Into<Subject>,
+    message: impl Into<String>,
+) -> Finding {
+    let explains = matches!(
+        cx.verdict,
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
+    );
+    let finding = rule
+        .finding(subject, message)
+        .severity(Severity::error_if(explains || cx.failure.is_some()))
+        .root_if(explains);
+    match &cx.failure {
+        Some(failure) => finding.evidence(
+            cx.run_object(),
+            cx.failure_path(),
+            &failure.condition.message,
+        ),
+        None => finding,
+    }
+}
+
+/// Whether the run failed before it had done anything.
+pub(in crate::diagnose) fn initializing(cx: &DiagnosisContext<'_>) -> bool {
+    cx.failure
+        .as_ref()
+        .is_some_and(|failure| failure.initializing)
+}
+
+/// A refusal as a run met it, and a new run, which every repair needs: a failed one never
+/// continues.
+pub(in crate::diagnose) fn refused(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    problem: Problem,
+    fixed: bool,
+) -> Finding {
+    let mut finding = finding_without_run(cx, rule, problem);
+    if fixed {
+        finding.remedies.clear();
+        return just_new_run(cx, finding);
+    }
+    then_new_run(cx, finding)
+}
+
+/// The same for a snapshot that a run asks for: what it asks for is the first that was read.
+pub(in crate::diagnose) fn asked(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    problem: Problem,
+) -> Finding {
+    let evidence = problem.evidence.clone();
+    let asked = cx.run().map(|run| &run.spec.snapshot_index);
+    let mut problem = Problem {
+        evidence: Vec::new(),
+        ..problem
+    }
+    .evidence(cx.run_object(), "spec.resourceSnapshotIndex", asked);
+    problem.evidence.extend(evidence);
+    finding_without_run(cx, rule, problem)
+}
+
+/// The same without a new run.
+pub(in crate::diagnose) fn finding_without_run(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    problem: Problem,
+) -> Finding {
+    let mut finding = finding(cx, rule, problem.subject, problem.message);
+    finding.stage = problem.stage;
+    finding.clusters = problem.clusters;
+    finding.evidence.extend(problem.evidence);
+    finding.remedies = problem.remedies;
+    finding
+}
+
+/// The live run that will be checked against its recorded state again: initialized and not over.
+pub(in crate::diagnose) fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i UpdateRun> {
+    let rollout = cx.rollout.as_ref()?;
+    matches!(
+        rollout.phase,
+        Phase::Idle | Phase::Executing | Phase::Stopping | Phase::Stopped
+    )
+    .then_some(rollout.run)
+}
+
+/// The end of a sentence about a live run that cannot pass its next check.
+pub(in crate::diagnose) fn will_fail(cx: &DiagnosisContext<'_>) -> String {
+    format!("so the run will fail {}", cx.outlook.fails_when(cx.verdict))
+}
+
+/// The end of a sentence about what ends a run: nothing, once it has failed.
+pub(in crate::diagnose) fn so(cx: &DiagnosisContext<'_>) -> String {
+    match cx.failure {
+        Some(_) => String::new(),
+        None => format!(", {}", will_fail(cx)),
+    }
+}
+
+/// Until when a change under a live run can be undone.
+pub(in crate::diagnose) fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
+    match cx.verdict {
+        Verdict::Stopped => "before you resume the run",
+        Verdict::NotStarted => "before you start the run",
+        _ => "before the controller's next check",
+    }
+}
+
+/// Adds the step after what ends a run: a new one takes its place.
+pub(in crate::diagnose) fn new_run(
+    cx: &DiagnosisContext<'_>,
+    finding: Finding,
+    action: impl Into<String>,
+) -> Finding {
+    let finding = if cx.awaits_scheduler() {
+        finding.look_with(
+            "Check whether the scheduler has placed the clusters: plan shows no refusal then.",
+            cx.plan_command(),
+        )
+    } else {
+        finding
+    };
+    finding.fix_with(action, cx.new_run_command())
+}
+
+/// Adds the step that follows every repair: a failed run never continues.
+pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    finding.fix_with(
+        format!(
+            "Then start a new run: {} has failed for good.",
+            cx.run_object().name
+        ),
+        cx.new_run_command(),
+    )
+}
+
+/// Adds the only step that is left when the cause is fixed.
+pub(in crate::diagnose) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    finding.fix_with(
+        format!(
+            "Start a new run: the cause is fixed, but {} has failed for good.",
+            cx.run_object().name
+        ),
+        cx.new_run_command(),
+    )
+}

@@ -1,0 +1,90 @@
+//! What clusters are sent, as their Works have it, and what became of it there.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::ownership;
+use crate::kubefleet::kind::group_of;
+use crate::kubefleet::snapshot::{ManifestIdentity, ManifestSettings};
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Conditions, reasons};
+use crate::report::{CausedBy, ComposeText, Finding};
+use crate::rollout::ManifestTrouble;
+use crate::words::enumerate;
+
+/// A manifest that a cluster is sent.
+#[derive(Clone, Copy)]
+pub(in crate::diagnose) struct SentManifest<'i> {
+    pub work: &'i Work,
+    /// Its place in the Work.
+    at: usize,
+    pub manifest: &'i ManifestIdentity,
+}
+
+impl<'i> SentManifest<'i> {
+    /// Everything that a cluster is sent.
+    pub fn all(
+        cx: &DiagnosisContext<'i>,
+        failing: &FailingCluster<'i>,
+    ) -> impl Iterator<Item = Self> {
+        let works = cx.inventory.works_of(failing.binding);
+        works.flat_map(|work| {
+            let manifests = work.spec.workload.manifests.iter().enumerate();
+            manifests.map(move |(at, manifest)| SentManifest { work, at, manifest })
+        })
+    }
+
+    /// The manifest of an object.
+    pub fn of(
+        cx: &DiagnosisContext<'i>,
+        failing: &FailingCluster<'i>,
+        object: &ManifestTrouble<'_>,
+    ) -> Option<Self> {
+        Self::all(cx, failing).find(|sent| {
+            let it = sent.manifest;
+            (it.kind.as_str(), group_of(&it.api_version)) == (object.kind, object.group)
+                && (it.meta.namespace.as_str(), it.meta.name.as_str())
+                    == (object.namespace, object.name)
+        })
+    }
+
+    /// Where a field of it is in the Work.
+    pub fn path(&self, field: &str) -> String {
+        format!("spec.workload.manifests[{}].{field}", self.at)
+    }
+
+    pub fn settings(&self) -> Option<&'i ManifestSettings> {
+        self.manifest.settings.0.as_deref()
+    }
+
+    /// Whether the member agent has applied it.
+    pub fn is_applied(&self) -> bool {
+        let status = self.work.status_of(self.at);
+        status.is_some_and(|it| it.conditions.is_true(reasons::APPLIED))
+    }
+}
+
+/// What keeps an object from its cluster that the same content brings: the object's own problem.
+pub(in crate::diagnose) fn refused<'i>(
+    failing: &FailingCluster<'i>,
+    is_wanted: impl Fn(&ManifestTrouble<'i>) -> bool,
+) -> Option<CausedBy> {
+    let mut manifests = failing.trouble.manifests.iter();
+    manifests.find_map(|manifest| {
+        let code = ownership::of_manifest(manifest).filter(|_| is_wanted(manifest))?;
+        (code != "FS515").then(|| CausedBy {
+            code: code.to_owned(),
+            subject: manifest.into(),
+        })
+    })
+}
+
+/// What follows from the troubles of other objects, which are fixed first.
+pub(in crate::diagnose) fn caused_by(mut finding: Finding, causes: BTreeSet<CausedBy>) -> Finding {
+    let codes: BTreeSet<_> = causes.iter().map(|cause| cause.code.as_str()).collect();
+    finding = finding.look(format!("Resolve {} first.", enumerate(codes)));
+    finding.root_cause = false;
+    finding.caused_by = causes.into_iter().collect();
+    finding
+}

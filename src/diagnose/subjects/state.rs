@@ -1,0 +1,106 @@
+//! The state of a rollout in one sentence.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::report::Verdict;
+use crate::rollout::Rollout;
+use crate::words::count;
+
+/// The sentence about a case: its state, how far it has come, and why, when that is known.
+pub(in crate::diagnose) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&str>) -> String {
+    let subject = cx.run_object();
+    let about = if subject == *cx.target() {
+        cx.target().to_string()
+    } else if cx.verdict == Verdict::Deleting && !is_deleted(cx) {
+        // Only the run goes: its placement stays, and so does the content.
+        format!("{subject}, and not {},", cx.target())
+    } else {
+        format!("{} (update run {})", cx.target(), subject.name)
+    };
+    let progress = cx.rollout.as_ref().map(Rollout::done_of);
+    let done = progress
+        .filter(|(_, total)| *total > 0)
+        .map(|(done, total)| format!("{done} of {} done", count(total, "cluster")));
+    let lead = match cx.verdict {
+        Verdict::Succeeded => match &cx.rollout {
+            Some(rollout) => succeeded(rollout),
+            None if only_compares(cx) => {
+                "was compared with all its clusters, and nothing was applied".to_owned()
+            }
+            None => "is available on all its clusters".to_owned(),
+        },
+        Verdict::Progressing => "is progressing".to_owned(),
+        Verdict::WaitingForTimer => "waits for a timer".to_owned(),
+        Verdict::WaitingForApproval => "waits for an approval".to_owned(),
+        Verdict::Stuck => "is stuck".to_owned(),
+        Verdict::Stopping => "is stopping".to_owned(),
+        Verdict::Stopped => "is stopped".to_owned(),
+        // One that an older hub agent began with, or whose state was set back.
+        Verdict::NotStarted if progress.is_some_and(|(done, _)| done > 0) => {
+            "does not run".to_owned()
+        }
+        Verdict::NotStarted => "has not started".to_owned(),
+        Verdict::Initializing => "is being initialized".to_owned(),
+        Verdict::InitializationFailed => "could not be initialized".to_owned(),
+        Verdict::Failed => "has failed".to_owned(),
+        Verdict::Deleting => "is being deleted".to_owned(),
+        Verdict::Unknown => "is in an unknown state: the required evidence is missing".to_owned(),
+    };
+    let done = match (cx.verdict, done) {
+        (Verdict::Succeeded | Verdict::InitializationFailed | Verdict::Unknown, _) | (_, None) => {
+            String::new()
+        }
+        (_, Some(done)) => format!(" ({done})"),
+    };
+    // A state that is its own reason is told once.
+    let same = because.and_then(|because| because.strip_prefix(&format!("{subject} {lead}")));
+    match because {
+        _ if let Some(rest) = same => format!("{about} {lead}{rest}"),
+        Some(because) => format!("{about} {lead}{done}: {because}"),
+        None => format!("{about} {lead}{done}."),
+    }
+}
+
+/// Whether the placement is being deleted, too.
+fn is_deleted(cx: &DiagnosisContext<'_>) -> bool {
+    let placement = cx.inventory.placement.present();
+    placement.is_none_or(|placement| placement.meta.is_deleting())
+}
+
+/// What a run has done that succeeded: where it brought its snapshot, and where it removed it.
+fn succeeded(rollout: &Rollout<'_>) -> String {
+    let run = rollout.run;
+    let (index, placement) = (&run.status.snapshot_index, &run.spec.placement);
+    if index.is_empty() {
+        return "has succeeded".to_owned();
+    }
+    let updated = rollout.updated_clusters().count();
+    let removed = rollout.clusters().count().saturating_sub(updated);
+    let (updated, removed) = (
+        (updated > 0).then(|| count(updated, "cluster")),
+        (removed > 0).then(|| count(removed, "cluster")),
+    );
+    let did = match updated {
+        Some(updated) if rollout.only_compares() => format!(
+            "snapshot {index} of {placement} was compared with {updated}, and nothing was applied"
+        ),
+        Some(updated) => format!("snapshot {index} of {placement} was rolled out to {updated}"),
+        None => match removed {
+            Some(removed) => {
+                return format!("has succeeded: {placement} was removed from {removed}");
+            }
+            None => format!("snapshot {index} of {placement} was rolled out to 0 clusters"),
+        },
+    };
+    match removed {
+        Some(removed) => {
+            format!("has succeeded: {did}, and {placement} was removed from {removed}")
+        }
+        None => format!("has succeeded: {did}"),
+    }
+}
+
+/// Whether the placement applies nothing.
+fn only_compares(cx: &DiagnosisContext<'_>) -> bool {
+    let placement = cx.inventory.placement.present();
+    placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
+}
