@@ -1,6 +1,6 @@
 # What a contributor and CI run. `make check` is for every change, `make test` is the whole suite.
 
-.PHONY: build check test lint generated tests versions pages deny bench attack
+.PHONY: build check test lint generated tests tests-native tests-others versions pages deny bench attack
 
 build:
 	cargo build --locked --release
@@ -13,9 +13,18 @@ check:
 test:
 	tests/all lint generated tests versions pages
 
+# Shells and terminals are waited for: their tests run beside the others.
 tests:
-	# The end-to-end tests wait more than they work.
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --workspace --no-fail-fast
+	cargo test --locked --workspace --no-run
+	+$(MAKE) --keep-going --jobs=2 --output-sync=line tests-native tests-others
+
+tests-native:
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --no-fail-fast --test native
+
+tests-others:
+	# The end-to-end tests wait more than they work, too.
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --workspace --no-fail-fast \
+		--lib --bins --test suite --test e2e --test attack
 
 lint:
 	# Not `cargo fmt`: it does not see the modules that the list of rules declares.
