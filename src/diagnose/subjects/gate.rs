@@ -150,20 +150,20 @@ pub(in crate::diagnose) fn wait_of<'r>(run: &'r UpdateRun, stage: &str) -> Optio
 
 /// What becomes of the timed waits of a run that is stopped, and of the gates that they are.
 pub fn stopped_waits(rollout: &Rollout<'_>) -> Vec<String> {
-    let look = controller::look_after_stop(rollout.inventory, rollout.run);
-    let again = look.map_or_else(String::new, |by| {
-        format!(
-            "; a check that may still come, by {}, restarts it",
-            whole_seconds(by)
-        )
-    });
+    let again = || {
+        let look = controller::look_after_stop(rollout.inventory, rollout.run);
+        look.map_or_else(String::new, |by| {
+            let by = whole_seconds(by);
+            format!("; a check that may still come, by {by}, restarts it")
+        })
+    };
     rollout
         .stages
         .iter()
         .flat_map(|stage| &stage.gates)
         .filter_map(|gate| {
             let (since, until) = (gate.stopped_since?, gate.holds_until());
-            let stage = gate.stage;
+            let (stage, again) = (gate.stage, again());
             Some(match until {
                 None => format!(
                     "the timed wait of stage {stage} started at the stop ({since}) and continues \
