@@ -1,7 +1,7 @@
 //! The binding of a cluster in flight was changed, and no other run did it.
 
-use crate::diagnose::subjects::preemption::{LostCluster, lost};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::preemption::{LostCluster, lost};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::ClusterStatus;

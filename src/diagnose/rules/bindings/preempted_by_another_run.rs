@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::subjects::preemption::{WinningRun, describe_state, lost, winner};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::preemption::{WinningRun, describe_state, lost, winner};
 use crate::diagnose::subjects::run_failure;
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::binding::Binding;

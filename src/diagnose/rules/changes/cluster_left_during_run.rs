@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::subjects::membership::{ClusterFate, fate, recorded_stage};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::membership::{ClusterFate, fate, recorded_stage};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::membership::{self, StageDifference, compare, recorded_stage};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::membership::{self, StageDifference, compare, recorded_stage};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
@@ -45,7 +45,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     }
                 };
                 let counts = existing.zip(*new);
-                Some(finding(cx, rule, run, *stage_index, (&text, StageChange::Count(counts))))
+                Some(finding(
+                    cx,
+                    rule,
+                    run,
+                    *stage_index,
+                    (&text, StageChange::Count(counts)),
+                ))
             }
             Cause::StageClusterChanged {
                 stage_index,

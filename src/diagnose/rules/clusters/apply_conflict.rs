@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::drift_found;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 

@@ -1,7 +1,7 @@
 //! The run removes the placement from a cluster, and the binding is not gone yet.
 
-use crate::diagnose::subjects::leftover::ask_agent;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::leftover::ask_agent;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::duration;
 use crate::problems::steps;

@@ -1,9 +1,9 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_object, per_trouble};
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, Conditions, reasons};

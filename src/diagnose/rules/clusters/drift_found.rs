@@ -1,8 +1,8 @@
 //! An object was changed on a member cluster, and the placement does not apply over that.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::describe_object;
 use crate::rollout::ManifestTrouble;

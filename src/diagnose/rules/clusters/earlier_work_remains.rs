@@ -1,10 +1,10 @@
 //! A cluster cannot receive new content, because the Work of an earlier rollout is still being deleted.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::leftover::{self, PlacementLeftover};
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::problems::steps;
 

@@ -1,8 +1,8 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::problems::steps;
 

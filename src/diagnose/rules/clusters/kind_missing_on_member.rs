@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 

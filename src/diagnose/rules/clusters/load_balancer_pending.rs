@@ -1,8 +1,8 @@
 //! A Service waits for the address of a load balancer.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::member_findings;
-use crate::diagnose::rules::prelude::*;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::affected::AffectedObject;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows

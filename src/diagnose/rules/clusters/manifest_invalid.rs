@@ -1,7 +1,7 @@
 //! A manifest that no cluster could take.
 
-use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::affected::AffectedObject;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent refuses the manifest before it asks the member's API server.

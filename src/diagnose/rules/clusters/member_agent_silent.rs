@@ -1,7 +1,7 @@
 //! A member agent has stopped reporting.
 
-use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::problems::members::last_heard;
@@ -80,7 +80,11 @@ fn finding_on(
     })
 }
 
-fn silent_members(cx: &DiagnosisContext<'_>, rule: &Rule, needed: &[NeededMember<'_>]) -> Vec<Finding> {
+fn silent_members(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    needed: &[NeededMember<'_>],
+) -> Vec<Finding> {
     let members = &cx.inventory.members;
     let Some(newest) = members
         .iter()

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects;
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;

@@ -1,7 +1,7 @@
 //! A member cluster of an unfinished rollout is leaving the fleet, or has left it.
 
-use crate::diagnose::subjects::members::needed;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::members::needed;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::problems::members::leaving;
 

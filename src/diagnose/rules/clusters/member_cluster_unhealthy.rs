@@ -1,7 +1,7 @@
 //! A member agent reports that its cluster is not healthy.
 
-use crate::diagnose::subjects::members::needed;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::members::needed;
 use crate::kubefleet::{Conditions, reasons};
 use crate::words::CommandLine;
 

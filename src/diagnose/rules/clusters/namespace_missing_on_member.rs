@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::per_subject;
-use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;

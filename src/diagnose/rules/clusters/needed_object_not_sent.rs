@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contents::ManifestKey;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::grouped;
-use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::unsent::{UnsentNeeds, UnsentWhy, needs_unsent};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::problems::overridden;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::{Kind, ObjectRef, Scope, names};
 use crate::rollout::ManifestTrouble;

@@ -1,10 +1,10 @@
 //! An override does not fit the content, or the snapshot of it is gone.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::manifests::{FailingOperation, RenderFault};

@@ -1,7 +1,7 @@
 //! The run removed the placement from a cluster, and a Work of it is still there.
 
-use crate::diagnose::subjects::leftover::PlacementLeftover;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::leftover::PlacementLeftover;
 use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, STUCK_AFTER};
 

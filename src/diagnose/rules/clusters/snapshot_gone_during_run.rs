@@ -1,9 +1,9 @@
 //! The resource snapshot that a cluster should get does not exist, or not wholly.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
 use crate::rollout::{ClusterState, Rollout};

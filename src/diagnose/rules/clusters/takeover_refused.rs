@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 

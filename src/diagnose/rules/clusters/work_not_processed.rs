@@ -1,9 +1,9 @@
 //! A member agent has not processed what the hub wants it to apply.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects;
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::problems::steps;

@@ -1,9 +1,9 @@
 //! The hub could not write what a member cluster should apply.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
 use crate::problems::steps;

@@ -1,7 +1,7 @@
 //! Going on with a run would put an older version back on clusters that another run has updated.
 
-use crate::diagnose::subjects::back::goes_back;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::goes_back;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::subjects::preemption;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::preemption;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::rollout::{Phase, Rollout};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::gate::{hold_back, opens, summarized_gate, unlisted};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::gate::{hold_back, opens, summarized_gate, unlisted};
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::removed;

@@ -1,7 +1,7 @@
 //! Somebody wrote `Approved=False`, which KubeFleet does not understand as a rejection.
 
-use crate::diagnose::subjects::gate::hold_back;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::gate::hold_back;
 use crate::rollout::{Gate, Phase};
 
 /// `Approved=False` means the same as no answer. Source:

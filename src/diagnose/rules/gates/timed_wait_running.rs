@@ -1,8 +1,8 @@
 //! A stage waits for its time.
 
-use crate::diagnose::subjects::gate::{since_path, unlisted, wait_of, wait_path};
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::gate::{since_path, unlisted, wait_of, wait_path};
 use crate::kubefleet::duration;
 
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its

@@ -2,8 +2,8 @@
 
 use super::initialization_retried::{is_seen, overdue};
 use crate::controller::last_write;
-use crate::diagnose::subjects::outlook::ControllerSilence;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::outlook::ControllerSilence;
 use crate::diagnose::subjects::size;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};

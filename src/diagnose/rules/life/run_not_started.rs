@@ -1,7 +1,7 @@
 //! The run is initialized and waits to be started.
 
-use crate::diagnose::subjects::resting;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::resting;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::{ClusterState, Phase};
 

@@ -1,8 +1,8 @@
 //! The run is stopped.
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::{since_path, wait_of, wait_path};
 use crate::diagnose::subjects::resting;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};
 

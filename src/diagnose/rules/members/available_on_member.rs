@@ -1,7 +1,7 @@
 //! An object is available in its cluster, and the hub does not know yet.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::member::availability::is_available;
 
 /// By the member agent's own rules the object is available, while its last report says that it is

@@ -1,7 +1,7 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::PodState;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a

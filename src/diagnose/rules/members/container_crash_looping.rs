@@ -1,7 +1,7 @@
 //! A container ends again and again.
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::PodState;
 use crate::member::texts::exit_code;
 

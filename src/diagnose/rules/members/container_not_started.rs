@@ -1,7 +1,7 @@
 //! The container runtime cannot create or start a container.
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::PodState;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,

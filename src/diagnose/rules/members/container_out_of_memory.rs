@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.

@@ -1,7 +1,7 @@
 //! A CustomResourceDefinition is not accepted, or not served, by its cluster.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::kubefleet::Conditions;
 use crate::member::{MemberBody, MemberKind};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::PodState;
 use crate::member::texts::{PullProblem, pull_problem};
 

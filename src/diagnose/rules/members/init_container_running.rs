@@ -1,7 +1,7 @@
 //! A container that runs before the others does not come to an end.
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::kubefleet::duration;
 use crate::member::PodState;
 

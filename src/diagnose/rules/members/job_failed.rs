@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::member_findings::{jobs, member_sightings};
 use crate::diagnose::subjects::objects::grouped;
-use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
 use crate::member::{MemberBody, MemberKind};
 use crate::words::CommandLine;

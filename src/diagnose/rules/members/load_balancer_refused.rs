@@ -1,7 +1,7 @@
 //! A Service gets no address from a load balancer, and the cluster says why.
 
-use crate::diagnose::subjects::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_object};
 use crate::member::{MemberBody, MemberKind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.

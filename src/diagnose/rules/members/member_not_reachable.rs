@@ -1,7 +1,7 @@
 //! The API server of a member cluster does not answer, and its agent is silent too.
 
-use crate::diagnose::subjects::members::needed;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::members::needed;
 use crate::kubefleet::duration;
 use crate::member::MemberGap;
 use crate::problems::members::last_heard;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_pod;
 use crate::member::PodState;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:

@@ -1,7 +1,7 @@
 //! An object that the member agent has applied is not in the member cluster.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.

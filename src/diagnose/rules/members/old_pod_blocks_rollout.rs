@@ -1,7 +1,7 @@
 //! A StatefulSet waits for a pod of its old revision before it replaces any.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::member::MemberKind;
 
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would

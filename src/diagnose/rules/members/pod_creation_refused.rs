@@ -1,7 +1,7 @@
 //! The member's API server does not let a workload's pods be created.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.

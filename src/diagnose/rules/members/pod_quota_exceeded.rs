@@ -1,7 +1,7 @@
 //! A quota of the namespace allows no more pods.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::member::MemberKind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.

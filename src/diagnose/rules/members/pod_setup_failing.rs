@@ -1,7 +1,7 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
-use crate::diagnose::subjects::member_findings::{self, SameTrouble, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, SameTrouble, per_pod};
 use crate::member::model::Event;
 use crate::member::{MULTI_ATTACH, PodState, PodTrouble, WorkloadView};
 

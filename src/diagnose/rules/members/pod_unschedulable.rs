@@ -1,7 +1,7 @@
 //! No node of the member cluster takes a pod.
 
-use crate::diagnose::subjects::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_pod;
 use crate::member::PodState;
 use crate::member::texts::unschedulable;
 

@@ -1,7 +1,7 @@
 //! A container runs and does not pass a probe.
 
-use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it

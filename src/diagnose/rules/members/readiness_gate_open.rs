@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::member_findings::per_pod;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_pod;
 use crate::kubefleet::Conditions;
 use crate::member::PodState;
 

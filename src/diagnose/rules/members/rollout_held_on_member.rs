@@ -1,7 +1,7 @@
 //! A workload's own settings keep its pods from being replaced.
 
-use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::per_object;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::member::PodHold;
 

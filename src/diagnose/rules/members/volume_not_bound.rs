@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::subjects::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::member_findings::{self, per_object};
 use crate::member::{MemberKind, PodState};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
