@@ -178,7 +178,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
         let (then, then_after) = look_at(&state, later)?;
         let conditions = changes(&state.run.status, &then_after.state.run.status);
         if !conditions.is_empty() {
-            let pace = due::after_a_time(look.requeue, pace::last_write(&state.run), now);
+            let pace = due::after_a_time(look.requeue, pace::last_write(&state.run), later);
             let by = later.checked_add(pace).unwrap_or(later);
             let mut found = prediction(then, conditions, then_after, Some(by));
             found.waits = after.waits;

@@ -8,7 +8,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
 
 /// The annotation is written by the very look that initializes the run; both are cut to seconds.
 const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
@@ -125,6 +125,53 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
             })
         })
         .collect()
+}
+
+/// What a live run recorded, where clusters that it has still to reach cannot get that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingContent<'i> {
+    /// The name of the snapshot.
+    pub snapshot: String,
+    /// Whether a snapshot that was created later has that name; `false` where none has.
+    pub is_another: bool,
+    /// The clusters.
+    pub clusters: Vec<&'i str>,
+}
+
+/// Whether clusters that a live run has still to reach would get nothing, or content that the run did
+/// not record: the controller names the snapshot by its index, and does not look whether it is the
+/// same. Source: updaterun/execution.go:executeUpdatingStage.
+pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
+    let (inventory, run) = (rollout.inventory, rollout.run);
+    let index = run.status.snapshot_index.as_str();
+    if !rollout.is_live() || index.is_empty() || inventory.is_placement_going() {
+        return None;
+    }
+    let snapshot = names::master_snapshot(&run.spec.placement, index);
+    let snapshots = &inventory.snapshots;
+    let exists = snapshots.iter().any(|it| it.meta.name == snapshot);
+    let is_known = inventory.asked_for_snapshots && snapshots.is_complete();
+    let is_gone = is_known && !exists;
+    let is_another = !is_gone;
+    if !is_gone && !life::is_foreign(inventory, run) {
+        return None;
+    }
+    let clusters: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|it| it.state == ClusterState::NotReached)
+        .filter(|it| is_another || it.binding.is_some_and(|it| it.spec.snapshot != snapshot))
+        .map(|it| it.name)
+        .collect();
+    (!clusters.is_empty()).then_some(MissingContent {
+        snapshot,
+        is_another,
+        clusters,
+    })
+}
+
+/// The same where another snapshot has the name, which times tell: a gate of such a run is not offered.
+pub fn other_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
+    missing_content(rollout).filter(|missing| missing.is_another)
 }
 
 /// A cluster with which a run is done, and that has another snapshot than the run's.

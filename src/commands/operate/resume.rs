@@ -102,6 +102,7 @@ fn preview_resume(
         }
         question = steering::seen(guard::RESUME, accepted, &inventory, reading)
             .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| steering::guard_content(&rollout, None, "resuming", reading))
             .and_then(|()| {
                 let back = would_go_back(&rollout);
                 steering::guard(&back, &rollout, ("resuming", "delete"), accepted, reading)

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::Verdict;
-use crate::rollout::content::GoesBack;
+use crate::rollout::content::{GoesBack, MissingContent, missing_content};
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
@@ -219,6 +219,39 @@ pub(in crate::commands) fn guard(
         ))
         .command(run.fleet(instead)),
     ))
+}
+
+/// Refuses to let a run continue whose content is gone, or another one by now. `clusters` are those
+/// that it would reach; `None` means all, if no gate is before them.
+pub(in crate::commands) fn guard_content(
+    rollout: &Rollout<'_>,
+    clusters: Option<&[&str]>,
+    doing: &str,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let missing = missing_content(rollout);
+    let waits = || rollout.open_approvals().next().is_some();
+    let reached = |it: &MissingContent<'_>| match clusters {
+        Some(clusters) => it.clusters.iter().any(|it| clusters.contains(it)),
+        None => !waits(),
+    };
+    let Some(missing) = missing.filter(reached) else {
+        return Ok(());
+    };
+    let (run, snapshot) = (rollout.run.object(), &missing.snapshot);
+    let (names, nothing) = (enumerate(&missing.clusters), reading.record.nothing("sent"));
+    let why = if missing.is_another {
+        format!(
+            "{doing} would bring content to {names} that {} was not made for: {snapshot} is \
+             another snapshot than the one that it recorded; {nothing}",
+            run.name
+        )
+    } else {
+        format!(
+            "{doing} would block {names}: the resource snapshot {snapshot} no longer exists; {nothing}"
+        )
+    };
+    Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
 }
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.

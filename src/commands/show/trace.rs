@@ -357,10 +357,14 @@ fn state(work: &Work, status: Option<&ManifestStatus>) -> String {
     let Some(status) = status else {
         return "not reported by the member agent".to_owned();
     };
-    // What was said of earlier content is not said of this.
+    // What was said of earlier content is not said of this: the Work's own conditions tell which it is.
+    // Those of a manifest have the generation of the object in the member cluster.
+    // Source: workapplier/status.go:setManifestAppliedCondition.
+    let applied = work.status.conditions.condition(reasons::APPLIED);
+    let is_fresh = applied.is_some_and(|it| it.observes(work.meta.generation));
     let condition = |kind| {
         let condition = status.conditions.condition(kind);
-        condition.filter(|it| it.observes(work.meta.generation))
+        condition.filter(|_| is_fresh)
     };
     match (condition(reasons::APPLIED), condition(reasons::AVAILABLE)) {
         (Some(applied), _) if applied.is_false() => {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
+use crate::kubefleet::messages::essence;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
+use crate::rollout::content::other_content;
 use crate::words::{CommandLine, distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
@@ -207,7 +209,10 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 /// What to decide about before a run goes on, though it does not fail for it, and why.
 const BEFORE_IT_GOES_ON: [(&str, &str); 2] = [
     ("FS803", "the run does not bring that content back."),
-    ("FS510", "a cluster that the run reaches gets stuck."),
+    (
+        "FS510",
+        "the run cannot bring its content to further clusters.",
+    ),
 ];
 
 /// What lets a run continue once it is approved, resumed or started.
@@ -255,6 +260,17 @@ pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
     }
 }
 
+/// Whether a step lets a run continue.
+fn continues(remedy: &Remedy) -> bool {
+    is_our(remedy, &["approve", "resume", "run"])
+}
+
+/// Whether a step is one of our commands.
+fn is_our(remedy: &Remedy, verbs: &[&str]) -> bool {
+    let command = remedy.command.as_ref().filter(|command| command.is_ours());
+    command.is_some_and(|it| verbs.contains(&it.verb()))
+}
+
 /// Where a run cannot pass its next check, that is what to decide about, and nothing that lets it
 /// continue helps.
 pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
@@ -280,8 +296,11 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
                 effect: Effect::ReadOnly,
             })
             .collect();
+        // Our own commands refuse to let it continue.
+        let is_refused = cx.rollout.as_ref().and_then(other_content).is_some();
         for gate in findings {
             if LETS_GO_ON.contains(&gate.code.as_str()) {
+                gate.remedies.retain(|it| !(is_refused && continues(it)));
                 gate.remedies.splice(0..0, steps.iter().cloned());
             }
         }
@@ -291,16 +310,27 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
         Verdict::WaitingForApproval => "at the controller's next check".to_owned(),
         verdict => cx.outlook.fails_when(verdict),
     };
+    let is_explained = findings.iter().any(|it| first.contains(&it.code));
+    let mut look = None;
     let action = if cx.outlook.until_gone().is_empty() {
-        format!(
-            "Resolve {} first: otherwise the run fails {when}.",
-            enumerate(&first)
-        )
+        let untold = cx.outlook.failure().filter(|_| !is_explained);
+        if let Some(failure) = untold {
+            look = cx.plan_command();
+            format!(
+                "Check why the run fails {when}: `{}` ({}).",
+                essence(&failure.message),
+                failure.code
+            )
+        } else {
+            format!(
+                "Resolve {} first: otherwise the run fails {when}.",
+                enumerate(&first)
+            )
+        }
     } else {
         let (what, are) = outlook::leaving(cx.outlook.until_gone());
         format!("Wait until {what} {are} gone: the run fails if the controller checks it before.")
     };
-    let is_explained = findings.iter().any(|it| first.contains(&it.code));
     for finding in findings {
         if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
             finding.root_cause = true;
@@ -310,15 +340,14 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
         }
         if fails.is_some() {
             finding.root_cause &= !is_explained;
-            let continues = |remedy: &Remedy| {
-                let command = remedy.command.as_ref().filter(|command| command.is_ours());
-                command.is_some_and(|it| ["approve", "resume", "run", "stop"].contains(&it.verb()))
-            };
-            finding.remedies.retain(|remedy| !continues(remedy));
+            let stops = |it: &Remedy| is_our(it, &["stop"]);
+            finding
+                .remedies
+                .retain(|remedy| !continues(remedy) && !stops(remedy));
         }
         let step = Remedy {
             action: action.clone(),
-            command: None,
+            command: look.clone(),
             effect: Effect::ReadOnly,
         };
         finding.remedies.insert(0, step);

@@ -7,7 +7,9 @@ use crate::diagnose::subjects::tried::makes_a_run;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Condition, reasons};
 use crate::report::{Effect, Finding};
+use crate::rollout::content::old_content;
 use crate::rollout::rollback;
 use crate::words::{CommandLine, count, enumerate};
 
@@ -136,7 +138,11 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
         let content = "the content at that time; the old snapshots go with the placement";
         return (content.to_owned(), None);
     }
-    match inventory.latest_snapshot().and_then(|it| it.index()) {
+    let run = inventory.run.present();
+    let late = run.and_then(|run| old_content(inventory, run));
+    let latest = inventory.latest_snapshot().and_then(|it| it.index());
+    // A change that has no snapshot yet is current.
+    match latest.filter(|_| late.is_none_or(|late| late.next.is_some())) {
         Some(index) => (
             format!("{CURRENT}, now snapshot {index}"),
             Some(index.to_owned()),
@@ -154,13 +160,17 @@ fn run_content(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, 
     }
 }
 
-/// How many clusters have another snapshot: `3 clusters have 3 and 1 has none`.
+/// How many clusters have another snapshot: `3 clusters have 3 and 1 has none`. A binding names what a
+/// cluster is to have; that its Works are written tells what it has.
 fn held(inventory: &Inventory, index: &str) -> Option<String> {
-    let mut all: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    let mut all: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
     for binding in staying(inventory) {
-        *all.entry(binding.snapshot_index()).or_default() += 1;
+        let has = binding.snapshot_index();
+        let sent = binding.current(reasons::WORK_SYNCHRONIZED);
+        let is_sent = has.is_none() || sent.is_some_and(Condition::is_true);
+        *all.entry((has, is_sent)).or_default() += 1;
     }
-    let same = all.remove(&Some(index)).unwrap_or_default();
+    let same = all.remove(&(Some(index), true)).unwrap_or_default();
     if all.is_empty() {
         return match same {
             0 => None,
@@ -168,10 +178,19 @@ fn held(inventory: &Inventory, index: &str) -> Option<String> {
             same => Some(format!("all {same} clusters have it")),
         };
     }
-    let others = all.into_iter().rev().map(|(has, number)| {
-        let verb = if number == 1 { "has" } else { "have" };
-        let has = has.unwrap_or("none");
-        format!("{} {verb} {has}", count(number, "cluster"))
+    let others = all.into_iter().rev().map(|((has, is_sent), number)| {
+        let verb = match (is_sent, number) {
+            (true, 1) => "has",
+            (true, _) => "have",
+            (false, 1) => "is to get",
+            (false, _) => "are to get",
+        };
+        let what = match has {
+            None => "none",
+            Some(has) if has == index => "it",
+            Some(has) => has,
+        };
+        format!("{} {verb} {what}", count(number, "cluster"))
     });
     Some(enumerate(others))
 }

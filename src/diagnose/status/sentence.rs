@@ -2,15 +2,17 @@
 
 use jiff::Timestamp;
 
+use crate::diagnose::rules;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::verdict::needs_a_person;
-use crate::diagnose::{rules, subjects::back, subjects::gate, subjects::resting, subjects::state};
+use crate::diagnose::subjects::{back, gate, outlook, resting, state};
 use crate::inventory::source::Outcome;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
+use crate::rollout::content::other_content;
 use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
 use crate::words::{CommandLine, enumerate};
 
@@ -21,6 +23,7 @@ pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
     let because = match &cx.rollout {
         Some(rollout) => fails(cx)
             .or_else(|| back::overtaken(cx))
+            .or_else(|| with_other_content(cx, rollout))
             .or_else(|| of_run(cx, rollout)),
         None => of_placement(cx),
     };
@@ -48,6 +51,19 @@ fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
     });
     let when = cx.outlook.aborts_when(cx.verdict);
     Some(format!("{stuck}the controller aborts it {when}."))
+}
+
+/// That the clusters which a resting run has still to reach would get other content.
+fn with_other_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    if !outlook::rests(cx.verdict) {
+        return None;
+    }
+    let other = other_content(rollout)?;
+    Some(format!(
+        "{} would get another snapshot than the run recorded, under its name {}.",
+        enumerate(&other.clusters),
+        other.snapshot
+    ))
 }
 
 fn of_run(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {

@@ -198,6 +198,7 @@ impl<'i> DiagnosisContext<'i> {
         if let Some(run) = self
             .run()
             .filter(|_| self.rollout.as_ref().is_some_and(Rollout::is_live))
+            .filter(|_| index.is_some() || self.inventory.latest_snapshot().is_some())
         {
             // Only `--from` names the run that is replaced.
             let command = steps::run_from(run).flag("--snapshot", index.unwrap_or("latest"));

@@ -3,11 +3,12 @@
 use crate::controller;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
-use crate::diagnose::{subjects::back, subjects::verdict};
+use crate::diagnose::subjects::{back, verdict};
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::report::{ComposeText, Finding, Verdict};
+use crate::rollout::content::other_content;
 use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, opening, rollback};
 use crate::words::enumerate;
 
@@ -78,7 +79,8 @@ pub(in crate::diagnose) fn summarized_gate<'r, 'i>(
 ) -> Option<&'r Gate<'i>> {
     let speaks = cx.verdict == Verdict::WaitingForApproval
         && cx.outlook.aborts(cx.verdict).is_none()
-        && back::overtaken(cx).is_none();
+        && back::overtaken(cx).is_none()
+        && other_content(rollout).is_none();
     let mut open = rollout.open_approvals();
     open.find(|gate| speaks && verdict::needs_a_person(gate))
 }

@@ -89,11 +89,7 @@ impl RunOutlook {
     /// The same where it is to be said: that a run fails which nobody has to let continue needs a
     /// reason.
     pub fn aborts(&self, verdict: Verdict) -> Option<&str> {
-        let rests = matches!(
-            verdict,
-            Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
-        );
-        self.fails().filter(|_| rests || self.is_explained)
+        self.fails().filter(|_| rests(verdict) || self.is_explained)
     }
 
     /// When a run fails that cannot pass its next check, as the end of a sentence. The controller checks
@@ -164,6 +160,14 @@ pub(in crate::diagnose) fn leaving<N: AsRef<str> + Ord>(names: &[N]) -> (String,
             "are",
         ),
     }
+}
+
+/// Whether a person has to let a run continue.
+pub(in crate::diagnose) const fn rests(verdict: Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
+    )
 }
 
 /// Whether the controller owes a run a write for longer than its pace explains, as far as the run, its

@@ -303,11 +303,13 @@ pub(super) fn guard(
         .flat_map(|stage| &stage.clusters)
         .map(|cluster| cluster.name)
         .collect();
+    steering::guard_content(rollout, Some(&opened), "approving", reading)?;
     let back: Vec<GoesBack<'_>> = would_go_back(rollout)
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
         .collect();
-    let instead = if rollout.state_ignored {
+    let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    let instead = if rollout.state_ignored || rests {
         "delete"
     } else {
         "stop"

@@ -102,6 +102,7 @@ fn preview_start(
         }
         question = steering::seen(&guards(&rollout), accepted, &inventory, reading)
             .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| steering::guard_content(&rollout, None, "starting", reading))
             .and_then(|()| {
                 let back = would_go_back(&rollout);
                 steering::guard(&back, &rollout, ("starting", "delete"), accepted, reading)

@@ -5,8 +5,8 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
-use crate::kubefleet::names;
-use crate::rollout::{ClusterState, Rollout};
+use crate::kubefleet::{Conditions, names, reasons};
+use crate::rollout::content::missing_content;
 use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
@@ -62,7 +62,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .map(u64::to_string)
             .collect();
-        let is_any = !indexes.is_empty();
         let subject = finding.subject.clone();
         if present {
             finding = finding.evidence(subject, "metadata.name", &name);
@@ -73,18 +72,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.computed(placement.object(), &["metadata.name"], others);
             }
         }
-        // Where none is left, the placement's controller makes one of the current content.
-        finding = if present || is_any {
-            finding.fix_with(
-                "Start a new run on an existing snapshot; latest is the newest.",
-                cx.fresh_run_command(Some("latest")),
-            )
-        } else {
-            finding.fix_with(
-                "Start a new run on the current content.",
-                cx.fresh_run_command(None),
-            )
-        };
+        finding = on_what_exists(cx, finding);
         if let Some(placement) = cx.inventory.placement.present()
             && !present
             && names::snapshot_index(&name).is_some()
@@ -108,48 +96,66 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     met
 }
 
-/// The same of clusters that a live run has still to reach: nothing holds the snapshot for them, and
-/// the controller does not look whether it is there. Source: updaterun/execution.go:executeUpdatingStage.
+/// The same of clusters that a live run has still to reach.
 fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let rollout = cx.rollout.as_ref().filter(|it| Rollout::is_live(it))?;
-    let (inventory, run) = (cx.inventory, rollout.run);
-    let wanted = inventory.wanted_snapshot()?;
-    let snapshots = &inventory.snapshots;
-    let exists = snapshots.iter().any(|it| it.meta.name == wanted);
-    let left: Vec<_> = rollout
-        .updated_clusters()
-        .filter(|it| it.state == ClusterState::NotReached)
-        .filter(|it| it.binding.is_some_and(|it| it.spec.snapshot != wanted))
-        .map(|it| it.name)
-        .collect();
-    if exists || left.is_empty() || !snapshots.is_complete() || inventory.is_placement_going() {
-        return None;
-    }
-    let subject = cx.object(Concept::ResourceSnapshot, &wanted);
-    let message = format!(
-        "The resource snapshot {wanted} no longer exists, so {} cannot receive the content of {}.",
-        enumerate(&left),
-        run.meta.name
-    );
-    let finding = rule
+    let run = cx.rollout.as_ref()?.run;
+    let missing = missing_content(cx.rollout.as_ref()?)?;
+    let name = &missing.snapshot;
+    let clusters = enumerate(&missing.clusters);
+    let subject = cx.object(Concept::ResourceSnapshot, name);
+    let message = if missing.is_another {
+        format!(
+            "{name} is another snapshot than the one that {} recorded: {clusters} would get \
+             content that this run was not made for.",
+            run.meta.name
+        )
+    } else {
+        format!(
+            "The resource snapshot {name} no longer exists, so {clusters} cannot receive the \
+             content of {}.",
+            run.meta.name
+        )
+    };
+    let mut finding = rule
         .finding(&subject, message)
         .severity(Severity::Warning)
-        .clusters(left)
-        .absent(&subject)
+        .clusters(missing.clusters)
         .evidence(
             run.object(),
             run.snapshot_path(),
             &run.status.snapshot_index,
         );
-    Some(
-        finding
-            .look_with(
-                "List the existing versions.",
-                cx.command("snapshots").arg(&inventory.placement_name),
-            )
-            .fix_with(
-                "Start a new run on an existing snapshot; latest is the newest.",
-                cx.fresh_run_command(Some("latest")),
-            ),
-    )
+    if missing.is_another {
+        let initialized = run.status.conditions.condition(reasons::INITIALIZED);
+        if let Some(initialized) = initialized {
+            finding = finding.condition(&run.object(), initialized);
+        }
+        if let Some(placement) = cx.inventory.placement.present() {
+            let created = placement.meta.created;
+            finding = finding.known(placement.object(), "metadata.creationTimestamp", created);
+        }
+    } else {
+        finding = finding.absent(&subject);
+    }
+    let finding = finding.look_with(
+        "List the existing versions.",
+        cx.command("snapshots").arg(&cx.inventory.placement_name),
+    );
+    Some(on_what_exists(cx, finding))
+}
+
+/// A new run on the newest snapshot; where none is the latest, KubeFleet makes one of the current
+/// content.
+fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    if cx.inventory.latest_snapshot().is_some() {
+        finding.fix_with(
+            "Start a new run on an existing snapshot; latest is the newest.",
+            cx.fresh_run_command(Some("latest")),
+        )
+    } else {
+        finding.fix_with(
+            "Start a new run on the current content.",
+            cx.fresh_run_command(None),
+        )
+    }
 }
