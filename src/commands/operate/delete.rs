@@ -17,7 +17,9 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::{Hint, enumerate};
@@ -258,15 +260,38 @@ pub(in crate::commands) fn delete_for_good(
     let wanted = "the deletion to finish";
     match op.effect(this, wanted, &mut seen)? {
         WriteEffect::Gone | WriteEffect::Seen(_) | WriteEffect::Never(_) => Ok(true),
-        WriteEffect::Late => Err(op.late(&format!("{run} is still being deleted")).hint(
-            Hint::new(
-                "KubeFleet's hub agent must remove its finalizer; check that the agent is \
+        WriteEffect::Late => {
+            let held_by = foreign_finalizers(run, op.reading);
+            let hint = if held_by.is_empty() {
+                Hint::new(
+                    "KubeFleet's hub agent must remove its finalizer; check that the agent is \
                      running:",
-            )
-            .command(run.scope().fleet("doctor")),
-        )),
+                )
+                .command(run.scope().fleet("doctor"))
+            } else {
+                Hint::new(format!(
+                    "it has finalizers that are not KubeFleet's: {}; who set them must remove them",
+                    enumerate(held_by)
+                ))
+            };
+            Err(op.late(&format!("{run} is still being deleted")).hint(hint))
+        }
         WriteEffect::Interrupted => Err(interrupted(&format!(
             "{run} was deleted; stopped waiting for the deletion to finish"
         ))),
     }
+}
+
+/// The finalizers of a run that KubeFleet does not remove.
+fn foreign_finalizers(run: &ObjectRef, reading: &mut SourceReading) -> Vec<String> {
+    reading.forget();
+    let answer = reading.ask(&HubQuery::named(run.kind, &run.namespace, &run.name));
+    let runs = answer.all::<UpdateRun>();
+    runs.flat_map(|run| {
+        run.meta
+            .foreign_finalizers()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    })
+    .collect()
 }

@@ -47,7 +47,12 @@ pub(in crate::commands) fn of(
     let mut all = Vec::new();
     for (at, group) in rendering.groups.iter().enumerate() {
         let mut alike: BTreeMap<Option<(ChangeCounts, u64)>, ClustersWithChanges> = BTreeMap::new();
-        for cluster in &group.clusters {
+        // A cluster that an error keeps from getting anything new keeps what it has.
+        let keeps = |cluster: &&usize| {
+            let name = &clusters[**cluster].member.meta.name;
+            rendering.faults.iter().any(|it| it.clusters.contains(name))
+        };
+        for cluster in group.clusters.iter().filter(|it| !keeps(it)) {
             let existing = now(*cluster);
             let changes = existing.as_ref().map(|now| {
                 let counts = WorkDelta::new(&now.manifests, &rendering.manifests(*cluster)).counts;

@@ -16,9 +16,12 @@ pub const RULE: Rule = Rule::error("FS524", "apply-conflict", RuleSearch::Object
     .caused_by(&["FS518"])
     .environment();
 
+/// The field manager of KubeFleet's member agent. Source: workapplier/controller.go:workFieldManagerName.
+const MEMBER_AGENT_MANAGER: &str = "work-api-agent";
+
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
-    let managers: BTreeSet<_> = affected
+    let mut managers: BTreeSet<_> = affected
         .all
         .iter()
         .flat_map(|(_, manifest)| match &manifest.problem {
@@ -27,6 +30,11 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         })
         .map(String::as_str)
         .collect();
+    // KubeFleet's own member agent conflicts with nobody once the others are gone: then it forces.
+    // Source: workapplier/apply.go:shouldUseForcedServerSideApply.
+    if managers.len() > 1 {
+        managers.remove(MEMBER_AGENT_MANAGER);
+    }
     let who = if managers.is_empty() {
         "others manage".to_owned()
     } else if managers.len() == 1 {
