@@ -16,7 +16,7 @@ test:
 # Shells and terminals are waited for: their tests run beside the others.
 tests:
 	cargo test --locked --workspace --no-run
-	+$(MAKE) --keep-going --jobs=2 --output-sync=line tests-native tests-others
+	+$(MAKE) --keep-going --jobs=2 tests-native tests-others
 
 tests-native:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --no-fail-fast --test native
