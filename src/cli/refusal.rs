@@ -29,13 +29,8 @@ pub fn explain_refusal(error: &clap::Error, args: &[OsString], command: &Command
     let tips = tips.map(Hint::new);
     let verbs = verbs(&words, command);
     let see = Hint::new("see its flags:").command(help_of(&verbs));
-    let hints = tips
-        .chain(missing(error, &verbs, &words))
-        .collect::<Vec<_>>();
-    match hints.into_iter().reduce(Hint::and) {
-        Some(hint) => refused.hint(hint.and(see)),
-        None => refused.hint(see),
-    }
+    let hints = tips.chain(missing(error, &verbs, &words)).chain([see]);
+    hints.fold(refused, Error::also)
 }
 
 /// What lists that which has to be named.

@@ -468,7 +468,7 @@ impl Reconciler {
         for (nth, task) in tasks.iter().enumerate() {
             if task.is_approval() {
                 passed &= self.handle_stage_approval_task(at, TaskTime::After, nth)?;
-            } else if task.kind == "TimedWait" {
+            } else if task.is_timed_wait() {
                 let Some(until) = self.wait_ends(at, &task.wait) else {
                     return Err(LookHalt::Unknown("since when the stage waits".to_owned()));
                 };

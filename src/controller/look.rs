@@ -38,9 +38,12 @@ pub(super) fn rests(state: &State) -> bool {
 /// By when a look comes at a stopped run that was arranged before the stop: nothing takes it back, and
 /// it checks the run. `None` where it has come: it notes the stop anew.
 /// Source: updaterun/controller.go:handleIncompleteUpdateRun.
-pub(super) fn pending_look(state: &State) -> Option<Timestamp> {
-    let run = &state.run;
-    if !pace::is_at_rest(run, state.version) {
+pub(super) fn pending_look(
+    run: &UpdateRun,
+    version: AgentVersion,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    if !pace::is_at_rest(run, version) {
         return None;
     }
     let progressing = run.status.conditions.condition(reasons::PROGRESSING);
@@ -50,29 +53,18 @@ pub(super) fn pending_look(state: &State) -> Option<Timestamp> {
         return None;
     }
     let wait = stopped_wait(run).map_or(pace::STAGE_EVERY, |wait| wait.max(pace::STAGE_EVERY));
-    let by = stopped
-        .checked_add(wait.saturating_add(pace::PROMPT))
-        .ok()?;
-    (by >= state.now).then_some(by)
+    let wait = wait.saturating_add(pace::PROMPT);
+    stopped.checked_add(wait).ok().filter(|by| *by >= now)
 }
 
 /// How long the timed wait is after the clusters of the stage in which a run was stopped.
 fn stopped_wait(run: &UpdateRun) -> Option<SignedDuration> {
-    let mut stages = run.status.stages.iter();
-    let at = stages.position(|stage| !stage.is_done())?;
-    if !run
-        .status
-        .stages
-        .get(at)?
-        .clusters
-        .iter()
-        .all(ClusterStatus::is_done)
-    {
-        return None;
-    }
-    let tasks = &run.status.strategy.as_deref()?.stages.get(at)?.after;
-    let waits = tasks.iter().filter(|task| task.kind == "TimedWait");
-    waits.filter_map(|task| duration::parse(&task.wait)).max()
+    let strategy = run.status.strategy.as_deref()?;
+    let mut stages = run.status.stages.iter().zip(&strategy.stages);
+    let (stage, spec) = stages.find(|(stage, _)| !stage.is_done())?;
+    let waits = spec.after.iter().filter(|task| task.is_timed_wait());
+    let wait = waits.filter_map(|task| duration::parse(&task.wait)).max();
+    wait.filter(|_| stage.clusters.iter().all(ClusterStatus::is_done))
 }
 
 /// Whether an approval was given just now: the controller looks then, even at a run that rests, and

@@ -42,6 +42,7 @@ use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::reasons;
 use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::rollout::AgentVersion;
 use pace::Requeue;
 
 /// What the controller does next.
@@ -101,7 +102,7 @@ pub fn predict_next(inventory: &Inventory) -> Result<Prediction, String> {
 /// By when the controller looks once more at a run that is stopped: it had arranged that before the
 /// stop. What it notes then starts the timed wait of the stage again.
 pub fn look_after_stop(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
-    pending_look(&State::new(inventory, run))
+    pending_look(run, AgentVersion::of(inventory, run), inventory.now)
 }
 
 /// The bindings that are being deleted and without which the run of an inventory does not fail: they
@@ -144,7 +145,7 @@ pub fn initialize(state: State) -> (State, Vec<InputFinding>) {
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
     if rests(&state) && !is_woken(&state) {
-        return match pending_look(&state) {
+        return match pending_look(&state.run, state.version, state.now) {
             Some(by) => last_look(state, by),
             None => resting(state),
         };

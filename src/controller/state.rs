@@ -67,10 +67,7 @@ impl State {
 
 /// A list of the inventory. One that nobody asked for is no complete one.
 fn read<T>(inventory: &Inventory, concept: Concept, listing: &Listing<T>) -> Listing<T> {
-    let is_read = inventory
-        .outcomes
-        .contains_key(&inventory.scope.kind(concept));
-    let unread = || (!is_read).then(|| "not requested".to_owned());
+    let unread = || (!inventory.has_asked_for(concept)).then(|| "not requested".to_owned());
     Listing {
         items: listing.items.clone(),
         gap: listing.gap.clone().or_else(unread),

@@ -15,9 +15,11 @@ use crate::kubefleet::{ObjectRef, duration};
 use crate::member::MemberErrand;
 use crate::report::{Report, Subject, Verdict};
 use crate::rollout::Rollout;
+use engine::{causes, direction, refusal, safety, summary};
 pub use similar;
 use subjects::context::DiagnosisContext;
 pub use subjects::texts::texts;
+use subjects::{gaps, member_findings, verdict};
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -42,12 +44,12 @@ pub fn diagnose(
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
 /// that do not become available there.
 pub fn errands(inventory: &Inventory) -> Vec<MemberErrand> {
-    subjects::member_findings::errands(&DiagnosisContext::new(inventory))
+    member_findings::errands(&DiagnosisContext::new(inventory))
 }
 
 /// The verdict about a run, as its report gives it.
 pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
-    subjects::verdict::of_run(rollout)
+    verdict::of_run(rollout)
 }
 
 /// What rules and sentences read, with the finding named for which the run will fail.
@@ -56,7 +58,7 @@ fn understand(inventory: &Inventory) -> DiagnosisContext<'_> {
     if let Some(fails) = cx.outlook.fails() {
         let ends = rules::ALL
             .iter()
-            .filter(|rule| engine::causes::ENDS_RUN.contains(&rule.code) || fails == rule.code);
+            .filter(|rule| causes::ENDS_RUN.contains(&rule.code) || fails == rule.code);
         let found = ends.filter(|rule| !rule.check(&cx).is_empty());
         let codes: Vec<_> = found.map(|rule| rule.code).collect();
         cx.outlook.explain(&codes);
@@ -80,20 +82,20 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
 pub fn explain(inventory: &Inventory) -> Report {
     let cx = understand(inventory);
     let findings = rules::ALL.iter().flat_map(|rule| rule.check(&cx)).collect();
-    let mut findings = engine::causes::merge(findings);
-    engine::causes::link(&mut findings);
-    engine::causes::overtaken(&mut findings);
-    engine::causes::ensure_root(&mut findings, cx.verdict);
-    let mut findings = engine::causes::group(findings);
-    engine::causes::order_steps(&cx, &mut findings);
-    engine::refusal::steps(&cx, &mut findings);
-    engine::direction::steps(&cx, &mut findings);
-    engine::safety::steps(&cx, &mut findings);
-    engine::causes::sort(&mut findings);
-    let summary = engine::summary::summarize(&cx, &findings);
+    let mut findings = causes::merge(findings);
+    causes::link(&mut findings);
+    causes::overtaken(&mut findings);
+    causes::ensure_root(&mut findings, cx.verdict);
+    let mut findings = causes::group(findings);
+    causes::order_steps(&cx, &mut findings);
+    refusal::steps(&cx, &mut findings);
+    direction::steps(&cx, &mut findings);
+    safety::steps(&cx, &mut findings);
+    causes::sort(&mut findings);
+    let summary = summary::summarize(&cx, &findings);
     let mut report = Report::new(Subject::from(&inventory.target), cx.verdict, summary);
     report.take(findings);
-    report.not_checked = subjects::gaps::not_checked(&cx);
+    report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
     report.run = cx.run_facts();
     report.expected = cx.outlook.expected();

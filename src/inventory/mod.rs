@@ -216,6 +216,12 @@ impl Inventory {
             .filter(move |run| Some(&run.meta.name) != own.as_ref())
     }
 
+    /// Whether anybody asked for the objects of a concept in the target's scope: a list that nobody asked
+    /// for has no gap, and is not complete.
+    pub fn has_asked_for(&self, concept: Concept) -> bool {
+        self.outcomes.contains_key(&self.scope.kind(concept))
+    }
+
     /// The name of the master snapshot that the run rolls out.
     pub fn wanted_snapshot(&self) -> Option<String> {
         let run = self.run.present()?;

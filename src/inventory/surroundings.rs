@@ -23,8 +23,6 @@ pub struct PlacementSurroundings {
     pub bindings: Listing<Binding>,
     /// The placement's resource snapshots.
     pub snapshots: Listing<ResourceSnapshot>,
-    /// Whether anybody asked for them.
-    pub asked_for_snapshots: bool,
     /// The placement's policy snapshots.
     pub policies: Listing<PolicySnapshot>,
     pub members: Listing<MemberCluster>,
@@ -68,7 +66,6 @@ impl PlacementSurroundings {
             binding_by_cluster,
             member_by_name,
             snapshots: gathered.listing(snapshots),
-            asked_for_snapshots: walk.known.keys().any(|query| query.kind == snapshots),
             policies: gathered.listing(policies),
             runs,
             bindings,

@@ -84,6 +84,11 @@ macro_rules! kinds {
                 match self { $(Self::$variant => &[$($short),*]),* }
             }
 
+            /// The word that is quickest to type.
+            pub fn short_word(self) -> &'static str {
+                self.short_names().first().copied().unwrap_or(self.plural())
+            }
+
             /// Whether its objects live in a namespace.
             pub const fn is_namespaced(self) -> bool {
                 match self { $(Self::$variant => $namespaced),* }

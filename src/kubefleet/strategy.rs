@@ -51,6 +51,10 @@ impl Task {
     pub fn is_approval(&self) -> bool {
         self.kind == "Approval"
     }
+
+    pub fn is_timed_wait(&self) -> bool {
+        self.kind == "TimedWait"
+    }
 }
 
 impl StrategySpec {

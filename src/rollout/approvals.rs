@@ -127,7 +127,7 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
 fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep {
     use GateState as S;
 
-    let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    let rests = rollout.phase.is_halted();
     match state {
         S::Pending | S::Ignored | S::Unknown => {
             let alone = would_go_back(rollout).is_empty()

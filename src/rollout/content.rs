@@ -8,7 +8,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Conditions, names, reasons};
+use crate::kubefleet::{Concept, Conditions, names, reasons};
 
 /// The annotation is written by the very look that initializes the run; both are cut to seconds.
 const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
@@ -150,7 +150,7 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
     let snapshot = names::master_snapshot(&run.spec.placement, index);
     let snapshots = &inventory.snapshots;
     let exists = snapshots.iter().any(|it| it.meta.name == snapshot);
-    let is_known = inventory.asked_for_snapshots && snapshots.is_complete();
+    let is_known = inventory.has_asked_for(Concept::ResourceSnapshot) && snapshots.is_complete();
     let is_gone = is_known && !exists;
     let is_another = !is_gone;
     if !is_gone && !life::is_foreign(inventory, run) {

@@ -75,6 +75,13 @@ pub enum Phase {
     Stopped,
 }
 
+impl Phase {
+    /// Whether somebody asked to stop the run, stopped or not.
+    pub const fn is_halted(self) -> bool {
+        matches!(self, Self::Stopping | Self::Stopped)
+    }
+}
+
 /// A run, understood.
 #[derive(Debug)]
 pub struct Rollout<'i> {

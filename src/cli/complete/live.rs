@@ -265,7 +265,7 @@ impl<'t> CompletionHub<'t> {
     fn targets(&mut self, current: &str) -> CompletionValues {
         let placement = self.scope.kind(Concept::Placement);
         let run = self.scope.kind(Concept::UpdateRun);
-        let short = short_word(placement);
+        let short = placement.short_word();
         let as_run = prefix(current, run);
         let mut found = CompletionValues::new();
         if prefix(current, placement).is_empty() {
@@ -493,8 +493,4 @@ fn named(found: CompletionValues, before: &str) -> CompletionValues {
     found
         .map(|(name, help)| (format!("{before}{name}"), help))
         .collect()
-}
-
-fn short_word(kind: Kind) -> &'static str {
-    kind.short_names().first().copied().unwrap_or_default()
 }

@@ -25,7 +25,7 @@ impl KnownNames<'_> {
             let forms: Vec<_> = self
                 .concepts
                 .iter()
-                .map(|concept| format!("{}/NAME", short_word(scope.kind(*concept))))
+                .map(|concept| format!("{}/NAME", scope.kind(*concept).short_word()))
                 .collect();
             forms.join(" or ")
         };
@@ -77,7 +77,7 @@ pub(in crate::commands) fn of_one(
     if typed == Some(object.kind) && !name.is_empty() {
         return Ok(scope.object(concept, name));
     }
-    let own = short_word(object.kind);
+    let own = object.kind.short_word();
     Err(Error::usage(match typed {
         Some(other) if other.concept() == concept => format!(
             "{word:?} is a {other}, which is in a different scope than the run; use {own}/NAME{}",
@@ -146,7 +146,7 @@ fn typed(
             ))
             .hint(format!(
                 "leave out -n, or use {}/{name}",
-                short_word(in_other_scope(kind))
+                in_other_scope(kind).short_word()
             )));
         }
         (false, None) => ObjectRef {
@@ -294,15 +294,10 @@ pub(in crate::commands) fn again(command: CommandLine, files: &[String]) -> Comm
 pub(in crate::commands) fn form(object: &ObjectRef) -> String {
     format!(
         "{}/{}{}",
-        short_word(object.kind),
+        object.kind.short_word(),
         object.name,
         object.flag()
     )
-}
-
-/// The word for a kind that is quickest to type.
-fn short_word(kind: Kind) -> &'static str {
-    kind.short_names().first().copied().unwrap_or(kind.plural())
 }
 
 #[cfg(test)]

@@ -162,12 +162,7 @@ pub(in crate::commands) fn placement(
 /// The name of the strategy that a user means: a name, or TYPE/NAME in the placement's scope.
 pub(in crate::commands) fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
     let kind = scope.kind(Concept::Strategy);
-    let form = || {
-        format!(
-            "{}/NAME",
-            kind.short_names().first().unwrap_or(&kind.plural())
-        )
-    };
+    let form = || format!("{}/NAME", kind.short_word());
     let Some((given, name)) = word.split_once('/') else {
         return Ok(word.to_owned());
     };

@@ -28,7 +28,7 @@ use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::rollout::approvals::Approval;
-use crate::rollout::{Phase, Rollout, TaskTime};
+use crate::rollout::{Rollout, TaskTime};
 use crate::words::Hint;
 pub(in crate::commands) use preview::moves;
 use select::{ApprovalChoice, ApprovalSelection};
@@ -411,7 +411,7 @@ fn accepted(
         op.result(&object, &line)?;
         return Ok(Exit::Done);
     }
-    if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+    if rollout.phase.is_halted() {
         let effect = diagnose::aborts(rollout.inventory)
             .unwrap_or_else(|| format!("the approval takes effect when {run} is resumed"));
         let line = format!("{first} {verb} approved; {effect}");

@@ -286,12 +286,9 @@ pub(in crate::commands) fn delete_for_good(
 fn foreign_finalizers(run: &ObjectRef, reading: &mut SourceReading) -> Vec<String> {
     reading.forget();
     let answer = reading.ask(&HubQuery::named(run.kind, &run.namespace, &run.name));
-    let runs = answer.all::<UpdateRun>();
-    runs.flat_map(|run| {
-        run.meta
-            .foreign_finalizers()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    })
-    .collect()
+    let run = answer.all::<UpdateRun>().next();
+    let finalizers = run
+        .into_iter()
+        .flat_map(|run| run.meta.foreign_finalizers());
+    finalizers.map(str::to_owned).collect()
 }

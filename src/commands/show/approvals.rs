@@ -337,7 +337,7 @@ fn command((hub, gate): &HubRow<AskedGate>) -> Option<CommandLine> {
 
 /// What is to be known about an approval.
 fn note(approval: &Approval) -> Option<String> {
-    let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
+    let stopped = approval.phase.is_some_and(Phase::is_halted);
     let (name, run) = (approval.request(), &approval.run);
     Some(match approval.gate.state {
         GateState::Pending if stopped => {

@@ -239,10 +239,10 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             )?);
         }
     }
-    if found.is_empty() && in_member.is_none() {
-        check_member(&mut reading, &cluster)?;
-    }
     let lost = if found.is_empty() {
+        if in_member.is_none() {
+            check_member(&mut reading, &cluster)?;
+        }
         lost::find(&mut reading, &wanted, &cluster, &mut gaps)
     } else {
         Vec::new()

@@ -284,53 +284,10 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
         first.extend(fails.map(str::to_owned));
     }
     if first.is_empty() {
-        let told = |code: &str| {
-            let mut grave = findings.iter().filter(|it| it.severity != Severity::Info);
-            grave.any(|it| it.code == code)
-        };
-        let before = BEFORE_IT_GOES_ON.iter().filter(|(code, _)| told(code));
-        let steps: Vec<_> = before
-            .map(|(code, why)| Remedy {
-                action: format!("Resolve {code} first: {why}"),
-                command: None,
-                effect: Effect::ReadOnly,
-            })
-            .collect();
-        // Our own commands refuse to let it continue.
-        let is_refused = cx.rollout.as_ref().and_then(other_content).is_some();
-        for gate in findings {
-            if LETS_GO_ON.contains(&gate.code.as_str()) {
-                gate.remedies.retain(|it| !(is_refused && continues(it)));
-                gate.remedies.splice(0..0, steps.iter().cloned());
-            }
-        }
-        return;
+        return order_gates(cx, findings);
     }
-    let when = match cx.verdict {
-        Verdict::WaitingForApproval => "at the controller's next check".to_owned(),
-        verdict => cx.outlook.fails_when(verdict),
-    };
     let is_explained = findings.iter().any(|it| first.contains(&it.code));
-    let mut look = None;
-    let action = if cx.outlook.until_gone().is_empty() {
-        let untold = cx.outlook.failure().filter(|_| !is_explained);
-        if let Some(failure) = untold {
-            look = cx.plan_command();
-            format!(
-                "Check why the run fails {when}: `{}` ({}).",
-                essence(&failure.message),
-                failure.code
-            )
-        } else {
-            format!(
-                "Resolve {} first: otherwise the run fails {when}.",
-                enumerate(&first)
-            )
-        }
-    } else {
-        let (what, are) = outlook::leaving(cx.outlook.until_gone());
-        format!("Wait until {what} {are} gone: the run fails if the controller checks it before.")
-    };
+    let step = step_before_check(cx, &first, is_explained);
     for finding in findings {
         if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
             finding.root_cause = true;
@@ -340,17 +297,64 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
         }
         if fails.is_some() {
             finding.root_cause &= !is_explained;
-            let stops = |it: &Remedy| is_our(it, &["stop"]);
             finding
                 .remedies
-                .retain(|remedy| !continues(remedy) && !stops(remedy));
+                .retain(|remedy| !continues(remedy) && !is_our(remedy, &["stop"]));
         }
-        let step = Remedy {
-            action: action.clone(),
-            command: look.clone(),
+        finding.remedies.insert(0, step.clone());
+    }
+}
+
+/// Puts what has to be resolved before what lets a run continue.
+fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    let told = |code: &str| {
+        let mut grave = findings.iter().filter(|it| it.severity != Severity::Info);
+        grave.any(|it| it.code == code)
+    };
+    let before = BEFORE_IT_GOES_ON.iter().filter(|(code, _)| told(code));
+    let steps: Vec<_> = before
+        .map(|(code, why)| Remedy {
+            action: format!("Resolve {code} first: {why}"),
+            command: None,
             effect: Effect::ReadOnly,
-        };
-        finding.remedies.insert(0, step);
+        })
+        .collect();
+    // Our own commands refuse to let it continue.
+    let is_refused = cx.rollout.as_ref().and_then(other_content).is_some();
+    for gate in findings {
+        if LETS_GO_ON.contains(&gate.code.as_str()) {
+            gate.remedies.retain(|it| !(is_refused && continues(it)));
+            gate.remedies.splice(0..0, steps.iter().cloned());
+        }
+    }
+}
+
+/// What comes before a check that a run cannot pass: the findings that say why are resolved, or what
+/// goes by itself is waited for; where no finding says why, the reason is looked up.
+fn step_before_check(cx: &DiagnosisContext<'_>, first: &[String], is_explained: bool) -> Remedy {
+    let when = match cx.verdict {
+        Verdict::WaitingForApproval => "at the controller's next check".to_owned(),
+        verdict => cx.outlook.fails_when(verdict),
+    };
+    let leaving = cx.outlook.until_gone();
+    let untold = cx.outlook.failure().filter(|_| !is_explained);
+    let (action, command) = if !leaving.is_empty() {
+        let (what, are) = outlook::leaving(leaving);
+        let why = "the run fails if the controller checks it before";
+        (format!("Wait until {what} {are} gone: {why}."), None)
+    } else if let Some(failure) = untold {
+        let (why, code) = (essence(&failure.message), failure.code);
+        let action = format!("Check why the run fails {when}: `{why}` ({code}).");
+        (action, cx.plan_command())
+    } else {
+        let first = enumerate(first);
+        let action = format!("Resolve {first} first: otherwise the run fails {when}.");
+        (action, None)
+    };
+    Remedy {
+        action,
+        command,
+        effect: Effect::ReadOnly,
     }
 }
 

@@ -55,7 +55,7 @@ fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
 
 /// That the clusters which a resting run has still to reach would get other content.
 fn with_other_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    if !outlook::rests(cx.verdict) {
+    if !outlook::waits_for_person(cx.verdict) {
         return None;
     }
     let other = other_content(rollout)?;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::diagnose::subjects::failing_cluster::{self, FailingCluster};
-use crate::diagnose::subjects::outlook::RunOutlook;
+use crate::diagnose::subjects::outlook::{RunOutlook, waits_for_person};
 use crate::diagnose::subjects::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
@@ -97,14 +97,8 @@ impl<'i> DiagnosisContext<'i> {
 
     /// Whether the run does nothing until a person or the time lets it.
     pub fn is_resting(&self) -> bool {
-        self.rollout.is_some()
-            && matches!(
-                self.verdict,
-                Verdict::WaitingForApproval
-                    | Verdict::WaitingForTimer
-                    | Verdict::Stopped
-                    | Verdict::NotStarted
-            )
+        let verdict = self.verdict;
+        self.rollout.is_some() && (waits_for_person(verdict) || verdict == Verdict::WaitingForTimer)
     }
 
     /// The moment for which everything is judged.

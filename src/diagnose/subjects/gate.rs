@@ -146,7 +146,7 @@ pub(in crate::diagnose) fn wait_of<'r>(run: &'r UpdateRun, stage: &str) -> Optio
     } else {
         &strategy.stages.iter().find(|it| it.name == stage)?.after
     };
-    let task = tasks.iter().find(|task| task.kind == "TimedWait")?;
+    let task = tasks.iter().find(|task| task.is_timed_wait())?;
     Some(&task.wait)
 }
 

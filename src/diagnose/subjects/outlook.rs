@@ -89,7 +89,8 @@ impl RunOutlook {
     /// The same where it is to be said: that a run fails which nobody has to let continue needs a
     /// reason.
     pub fn aborts(&self, verdict: Verdict) -> Option<&str> {
-        self.fails().filter(|_| rests(verdict) || self.is_explained)
+        self.fails()
+            .filter(|_| waits_for_person(verdict) || self.is_explained)
     }
 
     /// When a run fails that cannot pass its next check, as the end of a sentence. The controller checks
@@ -163,7 +164,7 @@ pub(in crate::diagnose) fn leaving<N: AsRef<str> + Ord>(names: &[N]) -> (String,
 }
 
 /// Whether a person has to let a run continue.
-pub(in crate::diagnose) const fn rests(verdict: Verdict) -> bool {
+pub(in crate::diagnose) const fn waits_for_person(verdict: Verdict) -> bool {
     matches!(
         verdict,
         Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted

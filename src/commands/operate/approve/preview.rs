@@ -12,8 +12,8 @@ use crate::kubefleet::{Concept, duration};
 use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, Gate, GateOpening, GateState, Health, Phase, Rollout, StageView,
-    TaskTime, opening,
+    ClusterState, ClusterView, Gate, GateOpening, GateState, Health, Rollout, StageView, TaskTime,
+    opening,
 };
 use crate::words::{count, enumerate, together};
 
@@ -259,7 +259,7 @@ fn warn(
     if selection.write.is_empty() {
         return;
     }
-    if !aborts && matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+    if !aborts && rollout.phase.is_halted() {
         preview.warning(&format!(
             "{} is stopped: the approval takes effect when the run is resumed",
             rollout.run.object()
@@ -308,7 +308,7 @@ pub(super) fn guard(
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
         .collect();
-    let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    let rests = rollout.phase.is_halted();
     let instead = if rollout.state_ignored || rests {
         "delete"
     } else {

@@ -237,7 +237,7 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
     if matches!(rollout.phase, Phase::Idle | Phase::Initializing) {
         return "the run was not started".to_owned();
     }
-    let stopped = if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+    let stopped = if rollout.phase.is_halted() {
         " (the run is stopped)"
     } else {
         ""

@@ -8,7 +8,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::removed;
 use crate::rollout::content::other_content;
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{ClusterState, Rollout};
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Whole(check))
@@ -29,7 +29,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     };
     let run = cx.run_object();
-    let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    let halted = rollout.phase.is_halted();
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;

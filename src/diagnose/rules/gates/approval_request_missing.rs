@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::{Gate, Phase};
+use crate::rollout::Gate;
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule::warning(
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let run = cx.run_object();
-    let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    let halted = rollout.phase.is_halted();
     if !matches!(gate.request, Some(Sight::Absent)) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! An approval that counts was given while the run is stopped.
 
 use crate::diagnose::rules::prelude::*;
-use crate::rollout::{Gate, Phase};
+use crate::rollout::Gate;
 
 /// Approvals are taken in state Run only. Source: updaterun/stop.go.
 pub const RULE: Rule = Rule::info(
@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule::info(
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
-    if !matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+    if !rollout.phase.is_halted() {
         return None;
     }
     let run = cx.run_object();

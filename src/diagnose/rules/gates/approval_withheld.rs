@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::hold_back;
-use crate::rollout::{Gate, Phase};
+use crate::rollout::Gate;
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::A
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
-    let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    let halted = rollout.phase.is_halted();
     let request = gate.own_request()?;
     let approved = request.approved().filter(|approved| !approved.is_true())?;
     if request.is_accepted() {
