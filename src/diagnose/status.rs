@@ -15,6 +15,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
+use crate::rollout::content::missing_content;
 use crate::rollout::{ClusterState, Gate, GateFacts, Phase, Rollout, rollout_started};
 use crate::words::{self, CommandLine};
 
@@ -74,6 +75,10 @@ pub struct PlacedCluster {
     /// Whether the placement is being removed from the cluster.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub removing: bool,
+    /// Whether the scheduler no longer selects the cluster: it keeps what it has until a run removes
+    /// it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unselected: bool,
 }
 
 /// The status of a condition.
@@ -106,7 +111,9 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
         rollout.phase,
         Phase::Initializing | Phase::Idle | Phase::Executing
     );
-    let is_doomed = cx.outlook.failure().is_some() || cx.outlook.silence.is_some();
+    let is_doomed = cx.outlook.failure().is_some()
+        || cx.outlook.silence.is_some()
+        || missing_content(rollout).is_some();
     let times = ClusterTimes::of_placement(cx.inventory);
     let Some(times) = times.filter(|_| goes_on && !is_doomed) else {
         return;
@@ -296,6 +303,7 @@ fn placed_cluster(binding: &Binding) -> PlacedCluster {
         available: truth(reasons::AVAILABLE),
         diff_reported: truth(reasons::DIFF_REPORTED),
         written_by: rollout_started(binding).run,
-        removing: binding.meta.is_deleting() || binding.is_unscheduled(),
+        removing: binding.meta.is_deleting(),
+        unselected: binding.is_unscheduled() && !binding.meta.is_deleting(),
     }
 }

@@ -30,13 +30,15 @@ pub struct Walk {
 }
 
 /// How far a walk goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum WalkDepth {
     /// To the state of the rollout.
     State,
     /// The same, and to what the controller checks before it lets a run continue for which a person
     /// has to decide.
     Decision,
+    /// The same, and to whether the content that it would roll out is still there.
+    Content,
     /// To everything that the controller's next write depends on.
     Prediction,
     /// To everything that may explain it.
@@ -67,6 +69,14 @@ impl Walk {
     pub fn to_decision(target: ObjectRef) -> Self {
         Self {
             depth: WalkDepth::Decision,
+            ..Self::new(target)
+        }
+    }
+
+    /// The same, and to whether the run's snapshot still exists: one request for each run.
+    pub fn to_content(target: ObjectRef) -> Self {
+        Self {
+            depth: WalkDepth::Content,
             ..Self::new(target)
         }
     }
@@ -206,14 +216,21 @@ impl Walk {
         needs.push(label(Concept::Binding));
         let placement_query =
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
-        if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
+        if self.depth <= WalkDepth::Content {
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
-            if self.depth == WalkDepth::Decision && run.is_some_and(rests) {
+            let resting = run.filter(|run| self.depth >= WalkDepth::Decision && rests(run));
+            if let Some(run) = resting {
                 needs.extend([
                     placement_query,
                     label(Concept::PolicySnapshot),
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
+                let index = &run.status.snapshot_index;
+                if self.depth == WalkDepth::Content && !index.is_empty() {
+                    let kind = scope.kind(Concept::ResourceSnapshot);
+                    let name = names::master_snapshot(&placement, index);
+                    needs.push(HubQuery::named(kind, namespace, &name));
+                }
             }
             return needs;
         }

@@ -97,6 +97,12 @@ impl MemberCluster {
         (silent > self.silence_limit()).then_some(silent)
     }
 
+    /// Whether a heartbeat is missing, though perhaps not for so long that the agent counts as silent.
+    pub fn is_late(&self, now: Timestamp) -> bool {
+        let heard = self.agent().and_then(|agent| agent.heartbeat);
+        heard.is_some_and(|heard| now.duration_since(heard) / 2 > self.silence_limit() / 3)
+    }
+
     /// After how long without a heartbeat an agent has stopped reporting.
     pub fn silence_limit(&self) -> SignedDuration {
         let period = self

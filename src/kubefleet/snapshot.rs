@@ -146,6 +146,13 @@ impl ResourceSnapshot {
             .ok()
     }
 
+    /// Whether it is all of a version that has no objects.
+    pub fn is_empty(&self) -> bool {
+        self.is_master()
+            && self.parts().is_none_or(|parts| parts <= 1)
+            && self.spec.resources.is_empty()
+    }
+
     /// When a change of the content was noticed whose snapshot had to wait.
     pub fn change_detected(&self) -> Option<Timestamp> {
         self.meta

@@ -248,6 +248,13 @@ fn compare_sides<'s>(
         let overrides = contents.overrides;
         let placed = held_overrides(inventory, from, &clusters, overrides, &mut unread);
         let before = ComparedSide::new(&content, overrides, &placed);
+        // What an override blocks has not come: the cluster has what it had before.
+        let mut clusters = clusters;
+        for fault in &before.rendering.faults {
+            clusters.retain(|it| !fault.clusters.iter().any(|name| name == it.name));
+            let blocked = unread.entry(fault.describe()).or_default();
+            blocked.extend(fault.clusters.iter().cloned());
+        }
         compare((from, &before), after, &clusters, &mut groups);
     }
     FoundChanges {

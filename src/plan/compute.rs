@@ -29,6 +29,7 @@ pub fn compute(
     strategy::check(&mut draft);
     let computed = stages::compute(&mut draft, &planned, map.as_ref(), then);
     overrides::check(&mut draft, &computed, then);
+    content::empty(&mut draft, &computed, then);
     let changes = changes::compute(&mut draft, &computed, then, contents);
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);

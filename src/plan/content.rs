@@ -3,12 +3,13 @@
 use jiff::SignedDuration;
 
 use super::draft::PlanDraft;
+use super::stages::ComputedStages;
 use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::{Concept, duration, names, reasons};
 use crate::problems::{
-    Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_incomplete,
-    snapshot_missing, snapshot_pruned, snapshot_pruned_next,
+    Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_empty,
+    snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
 use crate::report::ComposeText;
 use crate::rollout::content::DELAY;
@@ -196,6 +197,28 @@ fn delayed(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
     )
     .look("Wait a minute, or check which snapshot the run got before you start it.");
     draft.warnings.push(warning);
+}
+
+/// Warns of a snapshot without objects, where clusters have others.
+pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
+    let (Some(placement), Some(snapshot)) = (
+        draft.inventory.placement.present(),
+        then.and_then(|index| draft.inventory.snapshot(index)),
+    ) else {
+        return;
+    };
+    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let to_lose: Vec<_> = clusters
+        .filter(|it| it.snapshot.is_some() && it.snapshot.as_deref() != then)
+        .map(|it| it.name.as_str())
+        .collect();
+    if !snapshot.is_empty() || to_lose.is_empty() {
+        return;
+    }
+    let problem = snapshot_empty(placement, snapshot, &to_lose);
+    draft
+        .warnings
+        .push(Warning::of(WarningKind::SnapshotEmpty, problem));
 }
 
 fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>) {

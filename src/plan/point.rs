@@ -146,6 +146,8 @@ kinds! {
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
         /// The next new snapshot deletes the one that would be rolled out.
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
+        /// The snapshot has no objects: it would delete what clusters have of the placement.
+        SnapshotEmpty = "snapshot-empty", "FS709";
         /// An override names the placement in a way that no run finds.
         OverrideNeverApplied = "override-never-applied", "FS707";
         /// An override that was written for the placement changes nothing there.

@@ -16,6 +16,7 @@ mod placement_missing;
 mod policy_snapshot;
 mod resource_selectors;
 pub mod scheduling;
+mod snapshot_empty;
 mod snapshot_incomplete;
 mod snapshot_index;
 mod snapshot_missing;
@@ -45,6 +46,7 @@ pub use placement_deleted::placement_deleted;
 pub use placement_missing::{MAKE_PLACEMENT, placement_missing};
 pub use policy_snapshot::{not_latest, several_latest, without_count, without_index};
 pub use resource_selectors::{refused_selector, resource_selectors};
+pub use snapshot_empty::snapshot_empty;
 pub use snapshot_incomplete::{
     ONE_OBJECT, number_of_parts, see_complete, snapshot_incomplete, snapshot_parts_not_found,
 };

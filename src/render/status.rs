@@ -166,6 +166,9 @@ fn describe(cluster: &PlacedCluster) -> String {
     if cluster.removing {
         parts.push("being removed".to_owned());
     }
+    if cluster.unselected {
+        parts.push("no longer selected: a run removes it".to_owned());
+    }
     parts.join(", ")
 }
 

@@ -140,7 +140,7 @@ pub struct MissingContent<'i> {
 
 /// Whether clusters that a live run has still to reach would get nothing, or content that the run did
 /// not record: the controller names the snapshot by its index, and does not look whether it is the
-/// same. Source: updaterun/execution.go:executeUpdatingStage.
+/// same. A gate of such a run is not offered. Source: updaterun/execution.go:executeUpdatingStage.
 pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
     let (inventory, run) = (rollout.inventory, rollout.run);
     let index = run.status.snapshot_index.as_str();
@@ -167,11 +167,6 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
         is_another,
         clusters,
     })
-}
-
-/// The same where another snapshot has the name, which times tell: a gate of such a run is not offered.
-pub fn other_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
-    missing_content(rollout).filter(|missing| missing.is_another)
 }
 
 /// A cluster with which a run is done, and that has another snapshot than the run's.

@@ -1,6 +1,9 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
+use std::collections::BTreeSet;
+
 use super::life::{self, PlacementLife, SnapshotMatch};
+use super::overrides::successor;
 use super::versions::{Version, versions};
 use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
@@ -47,6 +50,85 @@ pub fn not_begun_after<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Opt
             && life::of_run(inventory, run) != PlacementLife::Earlier
     });
     later.max_by_key(|run| run.meta.created)
+}
+
+/// A run that rolled out a snapshot with other overrides than a new run takes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OverridesThen<'i> {
+    pub run: &'i str,
+    /// The override snapshots that it took and a new run does not, in order.
+    pub had: Vec<String>,
+    /// What they are now, in order; those that are gone are left out.
+    pub now: Vec<String>,
+}
+
+/// The newest run of a snapshot whose overrides were changed since. A run takes the latest overrides,
+/// whatever its snapshot is. Source: updaterun/initialization.go:recordOverrideSnapshots.
+pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<OverridesThen<'i>> {
+    let latest = &inventory.overrides;
+    if !latest.is_complete() {
+        return None;
+    }
+    let exists = |(namespace, name): &(&str, &str)| {
+        let mut latest = latest.iter();
+        latest.any(|it| it.meta.namespace == *namespace && it.meta.name == *name)
+    };
+    let mut runs = inventory.runs.items.iter().rev();
+    runs.find_map(|run| {
+        let recorded = recorded_overrides(run);
+        let gone: Vec<_> = recorded.into_iter().filter(|it| !exists(it)).collect();
+        if run.status.snapshot_index != index || gone.is_empty() {
+            return None;
+        }
+        let now = gone.iter().filter_map(|(namespace, name)| {
+            let snapshot = successor(&latest.items, namespace, name)?;
+            Some(key(namespace, &snapshot.meta.name))
+        });
+        let now = now.collect();
+        let had = gone.iter().map(|(namespace, name)| key(namespace, name));
+        Some(OverridesThen {
+            run: &run.meta.name,
+            had: had.collect(),
+            now,
+        })
+    })
+}
+
+/// The newest run before `current` that rolled out the same snapshot with other overrides.
+pub fn with_other_overrides<'i>(
+    inventory: &'i Inventory,
+    current: &UpdateRun,
+) -> Option<&'i UpdateRun> {
+    let own = recorded_overrides(current);
+    let mut runs = inventory.runs.items.iter().rev();
+    runs.find(|run| {
+        run.meta.created < current.meta.created
+            && run.status.snapshot_index == current.status.snapshot_index
+            && recorded_overrides(run) != own
+    })
+    .map(AsRef::as_ref)
+}
+
+fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{namespace}/{name}")
+    }
+}
+
+/// The override snapshots that a run recorded, by namespace and name.
+fn recorded_overrides(run: &UpdateRun) -> BTreeSet<(&str, &str)> {
+    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let recorded = clusters.flat_map(|cluster| {
+        let everywhere = cluster
+            .cluster_overrides
+            .iter()
+            .map(|name| ("", name.as_str()));
+        let namespaced = cluster.overrides.iter();
+        everywhere.chain(namespaced.map(|it| (it.namespace.as_str(), it.name.as_str())))
+    });
+    recorded.collect()
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that

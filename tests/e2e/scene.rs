@@ -134,6 +134,30 @@ impl Scene {
         self.path("v1beta1", plural, "")
     }
 
+    /// Deletes a snapshot.
+    pub fn forget_snapshot(&self, index: &str) {
+        let snapshots = self.snapshots_path();
+        let name = format!("{}-{index}-snapshot", self.name);
+        self.hub.delete(&format!("{snapshots}/{name}"));
+    }
+
+    /// An approval request of a run that is no longer there.
+    pub fn leave_request(&self, request: &str, run: &str, stage: &str) {
+        let mut metadata = json!({
+            "name": request,
+            "labels": {"kubernetes-fleet.io/targetUpdateRun": run},
+        });
+        if self.namespaced {
+            metadata["namespace"] = json!(self.namespace);
+        }
+        self.hub.create(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": self.kind("ClusterApprovalRequest", "ApprovalRequest"),
+            "metadata": metadata,
+            "spec": {"parentStageRollout": run, "targetStage": stage},
+        }));
+    }
+
     /// The namespace with its content, the strategy, and the placement, scheduled.
     pub fn set(&self, stages: &[Value], clusters: &[&str]) -> &Self {
         self.content("1");

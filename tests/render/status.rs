@@ -195,6 +195,7 @@ fn placement() -> Status {
         diff_reported: None,
         written_by: snapshot.map(|_| run.to_owned()),
         removing: false,
+        unselected: false,
     };
     let yes = Some(ConditionTruth::True);
     let mut clusters: Vec<_> = (0..40)

@@ -4,7 +4,7 @@ mod preview;
 mod select;
 
 use clap::Args;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::change::guard::{self, AcceptedRisks};
 use crate::change::record::ToldChange;
@@ -23,10 +23,11 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{HubQuery, ObjectSource};
+use crate::inventory::source::{HubQuery, ObjectSource, all_of};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, reasons};
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
 use crate::words::Hint;
@@ -102,6 +103,10 @@ impl From<TaskTimeArg> for TaskTime {
 
 /// How long a reason may be: the condition's text has room for more, tables have not.
 const LONGEST_REASON: usize = 1024;
+
+/// How long the content of a run is there at least: a snapshot is pruned only after others have come,
+/// and two come 15 s apart at least.
+const CONTENT_LASTS: SignedDuration = SignedDuration::from_mins(1);
 
 /// Approves.
 pub fn run(args: &ApproveArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
@@ -305,7 +310,8 @@ fn run_of(request: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef,
 
 /// Reads what the approval is about: the run, the request, the placement with its policy and bindings,
 /// its runs. Member clusters are left out: what the controller checks of them is looked up by
-/// `diagnose`.
+/// `diagnose`. Whether the run's content still exists is asked where newer content had the time to
+/// replace it.
 fn look(
     run: &ObjectRef,
     request: Option<&ObjectRef>,
@@ -314,7 +320,14 @@ fn look(
     let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
-    let mut walk = Walk::to_decision(run.clone());
+    let this = all_of::<UpdateRun>(&answers).find(|it| it.meta.name == run.name);
+    let made = this.and_then(|it| it.status.conditions.condition(reasons::INITIALIZED)?.since);
+    let is_new = made.is_some_and(|made| reading.now.duration_since(made) < CONTENT_LASTS);
+    let mut walk = if is_new {
+        Walk::to_decision(run.clone())
+    } else {
+        Walk::to_content(run.clone())
+    };
     walk.absorb(queries, answers);
     walk.leave_out(HubQuery::all(Kind::MemberCluster, ""));
     walk.drive(reading);
@@ -460,7 +473,7 @@ fn accepted(
             ),
         )
         .telling(ToldChange::All)),
-        WriteEffect::Late => Err(op
+        WriteEffect::Late(_) => Err(op
             .late(&format!(
                 "{first} {verb} approved, but KubeFleet has not accepted it"
             ))

@@ -260,7 +260,7 @@ pub(in crate::commands) fn delete_for_good(
     let wanted = "the deletion to finish";
     match op.effect(this, wanted, &mut seen)? {
         WriteEffect::Gone | WriteEffect::Seen(_) | WriteEffect::Never(_) => Ok(true),
-        WriteEffect::Late => {
+        WriteEffect::Late(_) => {
             let held_by = foreign_finalizers(run, op.reading);
             let hint = if held_by.is_empty() {
                 Hint::new(

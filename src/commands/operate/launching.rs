@@ -44,13 +44,13 @@ pub(in crate::commands) fn launch(
         LaunchOffer::New {
             launch,
             wish,
-            beside,
+            agreed,
         } => {
             let Some(wish) = wish else {
                 return Err(Error::failed(format!("{} was refused", launch.run)));
             };
             let mut got = LaunchProgress::Nothing;
-            making::make(&launch, wish, &beside, &mut got, op)
+            making::make(&launch, wish, &agreed, &mut got, op)
                 .map_err(|error| making::midway(error, &launch, got, &op.reading.record))
         }
     }

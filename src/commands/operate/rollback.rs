@@ -339,8 +339,16 @@ fn destination(
             Ok(good.index.to_owned())
         }
         Err(passed_over) => Err(required(if passed_over.is_empty() {
+            let other = rollback::with_other_overrides(inventory, now);
+            let other = other.map_or_else(String::new, |run| {
+                format!(
+                    "; {} rolled out the same snapshot with other overrides, which are not rolled \
+                     back: restore the override, then start a new run",
+                    run.meta.name
+                )
+            });
             format!(
-                "no run of {placement} completed a different snapshot before {}",
+                "no run of {placement} completed a different snapshot before {}{other}",
                 now.meta.name
             )
         } else {

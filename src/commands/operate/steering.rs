@@ -339,11 +339,16 @@ pub(in crate::commands) fn finish(
             }
             Ok(exit)
         }
-        WriteEffect::Late => Err(op
-            .late(&format!(
-                "{run} was {asked}, but its status does not show it"
-            ))
-            .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        WriteEffect::Late(status) => {
+            let is_stopping = status.is_some_and(|it| it.verdict == Verdict::Stopping);
+            let what = if is_stopping {
+                format!("{run} is still stopping")
+            } else {
+                format!("{run} was {asked}, but its status does not show it")
+            };
+            let why = Hint::new("find out why:").command(run.fleet("diagnose"));
+            Err(op.late(&what).hint(why))
+        }
         WriteEffect::Gone => Err(Error::not_found(format!(
             "{run} was {asked} but was deleted in the meantime"
         ))

@@ -26,6 +26,7 @@ use crate::render::style::attention;
 use crate::render::table::{Cell, Column, TableOf};
 use crate::report::Subject;
 use crate::rollout::approvals::{Approval, ApprovalStep, answered, of_request, of_run};
+use crate::rollout::content::missing_content;
 use crate::rollout::{GateFacts, GateState, Phase, Rollout, TaskTime};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, capital, enumerate};
@@ -235,12 +236,19 @@ fn see_ahead(gates: &mut [AskedGate], reading: &mut SourceReading) {
     let runs: Vec<_> = runs.into_iter().collect();
     let inventories = runs.iter().zip(reading.overviews(&runs));
     // A run that cannot be read leaves open whether it helps.
-    let aborts: BTreeMap<_, _> = inventories
-        .filter_map(|(run, inventory)| Some((run, diagnose::aborts(&inventory.ok()?)?)))
+    let ahead: BTreeMap<_, _> = inventories
+        .filter_map(|(run, inventory)| {
+            let inventory = inventory.ok()?;
+            let is_missing = missing_content(&Rollout::new(&inventory)?).is_some();
+            Some((run, (diagnose::aborts(&inventory), is_missing)))
+        })
         .collect();
     for gate in gates.iter_mut().filter(|gate| open(gate)) {
-        if let Some(why) = aborts.get(&run(gate)) {
-            gate.aborts = Some(format!("{}.", capital(why)));
+        let Some((aborts, is_missing)) = ahead.get(&run(gate)) else {
+            continue;
+        };
+        gate.aborts = aborts.as_ref().map(|why| format!("{}.", capital(why)));
+        if *is_missing || gate.aborts.is_some() {
             gate.approval.step = ApprovalStep::Look;
         }
     }

@@ -6,7 +6,7 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
 use crate::kubefleet::messages::essence;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
-use crate::rollout::content::other_content;
+use crate::rollout::content::missing_content;
 use crate::words::{CommandLine, distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
@@ -207,12 +207,13 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 ];
 
 /// What to decide about before a run goes on, though it does not fail for it, and why.
-const BEFORE_IT_GOES_ON: [(&str, &str); 2] = [
+const BEFORE_IT_GOES_ON: [(&str, &str); 3] = [
     ("FS803", "the run does not bring that content back."),
     (
         "FS510",
         "the run cannot bring its content to further clusters.",
     ),
+    ("FS709", "the run deletes what further clusters have."),
 ];
 
 /// What lets a run continue once it is approved, resumed or started.
@@ -320,7 +321,7 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         })
         .collect();
     // Our own commands refuse to let it continue.
-    let is_refused = cx.rollout.as_ref().and_then(other_content).is_some();
+    let is_refused = cx.rollout.as_ref().and_then(missing_content).is_some();
     for gate in findings {
         if LETS_GO_ON.contains(&gate.code.as_str()) {
             gate.remedies.retain(|it| !(is_refused && continues(it)));

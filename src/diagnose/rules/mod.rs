@@ -171,6 +171,7 @@ rules! {
         done_cluster_overtaken,
         override_never_applied,
         override_matches_nothing,
+        snapshot_empty,
     }
     placements {
         placement_awaits_run,

@@ -12,7 +12,7 @@ use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
-use crate::rollout::content::other_content;
+use crate::rollout::content::missing_content;
 use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
 use crate::words::{CommandLine, enumerate};
 
@@ -23,7 +23,7 @@ pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
     let because = match &cx.rollout {
         Some(rollout) => fails(cx)
             .or_else(|| back::overtaken(cx))
-            .or_else(|| with_other_content(cx, rollout))
+            .or_else(|| without_its_content(cx, rollout))
             .or_else(|| of_run(cx, rollout)),
         None => of_placement(cx),
     };
@@ -53,17 +53,20 @@ fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
     Some(format!("{stuck}the controller aborts it {when}."))
 }
 
-/// That the clusters which a resting run has still to reach would get other content.
-fn with_other_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
+/// That the clusters which a resting run has still to reach would get other content, or none.
+fn without_its_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
     if !outlook::waits_for_person(cx.verdict) {
         return None;
     }
-    let other = other_content(rollout)?;
-    Some(format!(
-        "{} would get another snapshot than the run recorded, under its name {}.",
-        enumerate(&other.clusters),
-        other.snapshot
-    ))
+    let missing = missing_content(rollout)?;
+    let (clusters, snapshot) = (enumerate(&missing.clusters), missing.snapshot);
+    Some(if missing.is_another {
+        format!(
+            "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."
+        )
+    } else {
+        format!("{clusters} cannot get its content: {snapshot} no longer exists.")
+    })
 }
 
 fn of_run(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {

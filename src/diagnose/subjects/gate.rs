@@ -8,7 +8,7 @@ use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::report::{ComposeText, Finding, Verdict};
-use crate::rollout::content::other_content;
+use crate::rollout::content::missing_content;
 use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, opening, rollback};
 use crate::words::enumerate;
 
@@ -80,7 +80,7 @@ pub(in crate::diagnose) fn summarized_gate<'r, 'i>(
     let speaks = cx.verdict == Verdict::WaitingForApproval
         && cx.outlook.aborts(cx.verdict).is_none()
         && back::overtaken(cx).is_none()
-        && other_content(rollout).is_none();
+        && missing_content(rollout).is_none();
     let mut open = rollout.open_approvals();
     open.find(|gate| speaks && verdict::needs_a_person(gate))
 }

@@ -39,8 +39,18 @@ pub struct ObjectKey {
 }
 
 impl ObjectKey {
-    /// Reads the first word of `text` as a key.
+    /// Reads the first word of `text` as a key, or what Go prints of a struct: `{NAME NAMESPACE}`.
     pub fn parse(text: &str) -> Self {
+        let fields = text
+            .trim()
+            .strip_prefix('{')
+            .and_then(|it| it.strip_suffix('}'));
+        if let Some((name, namespace)) = fields.and_then(|it| it.split_once(' ')) {
+            return Self {
+                namespace: Some(namespace.trim().to_owned()).filter(|it| !it.is_empty()),
+                name: name.to_owned(),
+            };
+        }
         let key = word(text);
         match key.split_once('/') {
             Some((namespace, name)) => Self {

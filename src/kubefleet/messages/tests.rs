@@ -1076,6 +1076,8 @@ fn keys_print_as_they_are_read() {
     assert_eq!(key("`apps/shop`,").to_string(), "apps/shop");
     assert_eq!(key("shop").to_string(), "shop");
     assert_eq!(key(""), ObjectKey::default());
+    assert_eq!(key("{web-0 shop}").to_string(), "shop/web-0");
+    assert_eq!(key("{web-0 }").to_string(), "web-0");
 }
 
 #[test]
@@ -1230,7 +1232,7 @@ fn binding_problems() {
             },
         ),
         (
-            "resourceOverrideSnapshot shop/web-0 is not found",
+            "resourceOverrideSnapshot {web-0 shop} is not found",
             BindingProblem::OverrideSnapshotNotFound {
                 kind: OverrideKind::Namespaced,
                 snapshot: key("shop/web-0"),

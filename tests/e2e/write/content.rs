@@ -82,3 +82,33 @@ fn a_run_is_made_again_for_its_content() {
         );
     });
 }
+
+#[test]
+fn content_without_objects_is_not_rolled_out_unseen() {
+    play("content-empty", |scene| {
+        // In the other scope a Namespace is left, and an old hub starts before anybody can look.
+        if !scene.namespaced || !scene.hub.served().obeys_state {
+            return;
+        }
+        scene.set(&three_stages(), &ALL);
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        crate::scene::Scene::pass_a_look();
+        let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
+        scene.hub.delete(&content);
+        let make = [&["run", &second], &scene.of()[..], &["--yes"]].concat();
+        scene
+            .does(&make)
+            .ends(1)
+            .says("has no objects")
+            .says("was not started");
+        let seen = scene.seen_run(&second).unwrap();
+        assert_eq!(seen["spec"]["state"], "Initialize");
+        // Whoever names it has seen it.
+        scene
+            .does(&["run", &second, "--yes", "--wait"])
+            .ends(0)
+            .says("deleted");
+    });
+}

@@ -80,6 +80,49 @@ fn a_guard_that_cannot_see_refuses() {
 }
 
 #[test]
+fn content_that_is_gone_is_not_approved() {
+    play("guard-gone", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let name = &scene.name;
+        scene.run(name, "Run");
+        scene.until_waiting(name);
+        let request = format!("{name}-before-canary");
+        scene.asked(&request);
+        scene.forget_snapshot("0");
+        // Before that, newer content has not had the time to replace it.
+        test_hub::waiting::pass(std::time::Duration::from_secs(61));
+        scene
+            .does(&["approve", &request, "--yes"])
+            .ends(1)
+            .says("no longer exists; nothing was sent");
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        scene.does(&["status", name]).says("no longer exists");
+    });
+}
+
+#[test]
+fn a_name_with_an_approval_left_is_not_taken() {
+    play("guard-left", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let run = format!("{}-1", scene.name);
+        let request = format!("{run}-before-canary");
+        scene.leave_request(&request, &run, "canary");
+        let make = [&["run", &run], &scene.of()[..], &["--yes"]].concat();
+        // One that nobody has approved is no gate that is open.
+        scene
+            .does(&[&make[..], &["--dry-run=client"]].concat())
+            .ends(0);
+        scene.approve(&request, "True", true);
+        scene
+            .does(&make)
+            .ends(1)
+            .says("is left from an earlier run of this name")
+            .says("nothing was sent");
+        assert!(scene.seen_run(&run).is_none());
+    });
+}
+
+#[test]
 fn keys_typed_before_the_question_are_no_answer() {
     if !has_terminals() {
         return;

@@ -39,10 +39,13 @@ impl SourceReading {
     }
 
     /// The states of several targets, which are read together, and whether what a person may do next
-    /// helps. Each is an error by itself.
+    /// helps; of a single one also whether its content still exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
-        let walks = targets.iter().cloned().map(Walk::to_decision);
-        let mut walks: Vec<_> = walks.collect();
+        let walk = match targets {
+            [_] => Walk::to_content,
+            _ => Walk::to_decision,
+        };
+        let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();
         Walk::drive_all(&mut walks, self);
         let walks = walks.into_iter().zip(targets);
         walks

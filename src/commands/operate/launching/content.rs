@@ -23,6 +23,7 @@ use crate::kubefleet::{Concept, names};
 use crate::rollout::content::old_content;
 use crate::rollout::{ClusterState, Phase};
 use crate::words::Hint;
+use jiff::Timestamp;
 
 /// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
 /// the change, 30 s after the last snapshot. Source: cmd/hubagent/options/options.go.
@@ -33,6 +34,45 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How long it is tried where no limit is given.
 const PATIENCE: Duration = Duration::from_mins(5);
 
+/// How often the content may change while a run is made again for it.
+const CHANGES: usize = 5;
+/// The longest pause before another try.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// The tries to get a run with the present content.
+pub(super) struct ContentTries {
+    begun: Instant,
+    /// When the change was noticed that the last try lacked.
+    detected: Option<Timestamp>,
+    /// How many changes were met.
+    changes: usize,
+    /// How many tries have lacked the last one.
+    same: u32,
+}
+
+impl ContentTries {
+    pub(super) fn new() -> Self {
+        Self {
+            begun: Instant::now(),
+            detected: None,
+            changes: 0,
+            same: 0,
+        }
+    }
+
+    /// Counts a try that lacks a change, and returns for how long it is waited at least. Where that is
+    /// the same change, the hub's intervals are longer than by default.
+    fn lacks(&mut self, detected: Timestamp) -> Duration {
+        if self.detected == Some(detected) {
+            self.same += 1;
+        } else {
+            (self.detected, self.same) = (Some(detected), 0);
+            self.changes += 1;
+        }
+        PAUSE.saturating_mul(1 << self.same.min(8)).min(LONGEST)
+    }
+}
+
 /// What was found.
 pub(super) enum ContentSeen {
     /// The content is what was asked for.
@@ -42,11 +82,12 @@ pub(super) enum ContentSeen {
 }
 
 /// Looks which content an initialized run got, and makes it again where that is the old one. Only
-/// a run that this command created, and that nobody touched since, is deleted for it.
+/// a run that this command created, and that nobody touched since, is deleted for it: `tries` is `None`
+/// for another.
 pub(super) fn see_to(
     launch: &RunLaunch,
     this: &ThisRun,
-    created: bool,
+    tries: Option<&mut ContentTries>,
     got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<ContentSeen, Error> {
@@ -54,6 +95,7 @@ pub(super) fn see_to(
         return Ok(ContentSeen::Right);
     }
     let run = &this.object;
+    let created = tries.is_some();
     let inventory = around(launch, this, op.reading)?;
     let rollout = rollout_of(&inventory, run)?;
     steering::seen(&[Guard::Content], launch.accepted, &inventory, op.reading)?;
@@ -66,7 +108,7 @@ pub(super) fn see_to(
         || rollout
             .clusters()
             .any(|cluster| cluster.state != ClusterState::NotReached);
-    if touched || !created {
+    let Some(tries) = tries.filter(|_| !touched) else {
         let why = if created {
             "was started or replaced in the meantime"
         } else {
@@ -78,10 +120,17 @@ pub(super) fn see_to(
             old.detected
         ))
         .hint(Hint::new("see what it is doing:").command(run.fleet("diagnose"))));
+    };
+    let pause = tries.lacks(old.detected);
+    if tries.changes > CHANGES {
+        return Err(Error::failed(format!(
+            "{run} got old content {CHANGES} times, because the content changes faster than the hub \
+             creates snapshots; the last run was not started"
+        )));
     }
-    let due = due(&old, op.reading);
+    let due = due(&old, op.reading).max(pause);
     let limit = op.args.timeout.unwrap_or(PATIENCE);
-    if due > limit {
+    if due > limit.saturating_sub(tries.begun.elapsed()) {
         return Err(Error::new(
             crate::exit::Exit::TimeLimit,
             format!(

@@ -8,7 +8,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::{HubQuery, Outcome};
+use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef, names};
 use crate::words::Hint;
 
 /// What stands under a name.
@@ -29,7 +31,7 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
     reading.no_hub()?;
     let Some(found) = answer.all::<UpdateRun>().next() else {
         return match answer.outcome {
-            Outcome::Listed => Ok(ExistingRun::Free),
+            Outcome::Listed => no_gate_is_open(run, reading).map(|()| ExistingRun::Free),
             outcome => Err(Error::new(
                 Exit::Incomplete,
                 format!(
@@ -69,4 +71,26 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
         return Err(Error::failed(format!("{run} already exists and has finished")).hint(hint));
     }
     Ok(ExistingRun::Same(ThisRun::of(found)))
+}
+
+/// Refuses a name for which an approval was given already: the controller takes the request that it
+/// finds for its own. Source: updaterun/execution.go:handleStageApprovalTask.
+fn no_gate_is_open(run: &ObjectRef, reading: &mut SourceReading) -> Result<(), Error> {
+    let kind = run.scope().kind(Concept::ApprovalRequest);
+    let label = names::TARGET_RUN;
+    let requests = HubQuery::labelled(kind, &run.namespace, label, &run.name);
+    let answer = reading.ask(&requests);
+    let mut requests = answer.all::<ApprovalRequest>();
+    let Some(open) = requests.find(|it| it.spec.run == run.name && it.counts()) else {
+        return Ok(());
+    };
+    let (request, stage) = (open.object(), &open.spec.stage);
+    let at = open.approved().and_then(|approved| approved.since);
+    let at = at.map_or_else(String::new, |at| format!(" since {at}"));
+    Err(Error::failed(format!(
+        "{request} is left from an earlier run of this name, and approved{at}: the new run would not \
+         wait at that gate of stage {stage}; {}",
+        reading.record.nothing("sent")
+    ))
+    .hint(Hint::new("choose another name, or delete it:").command(request.kubectl("delete"))))
 }

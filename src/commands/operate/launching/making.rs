@@ -1,8 +1,8 @@
 //! What is done: what comes first, then the run itself, until it is where it is to be.
 
 use super::LaunchProgress;
-use super::content::{self, ContentSeen};
-use super::shown::{guard, plan};
+use super::content::{self, ContentSeen, ContentTries};
+use super::shown::{AgreedPlan, guard, plan};
 use super::start::start;
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::neighbours::{NeighborRun, arrived, neighbours};
@@ -27,7 +27,7 @@ use crate::words::{Hint, enumerate};
 pub(super) fn make(
     launch: &RunLaunch,
     wish: RunWish,
-    beside: &[NeighborRun],
+    agreed: &AgreedPlan,
     got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
@@ -48,7 +48,7 @@ pub(super) fn make(
         prepare(first, op)?;
     }
     if !launch.first.is_empty() && !op.args.is_dry() {
-        still(launch, beside, op.reading)?;
+        still(launch, &agreed.beside, op.reading)?;
     }
     if op.args.dry_run == DryRun::Server && launch.replaces_its_name() {
         op.rehearse(&change, true, launch.accepted)?;
@@ -72,7 +72,7 @@ pub(super) fn make(
     if op.reading.is_interrupted() {
         return Err(interrupted(&format!("{} was created", launch.run)));
     }
-    finish(launch, &this, Some(beside), got, op)
+    finish(launch, &this, Some(agreed), got, op)
 }
 
 /// Has the server check each step before the first one is done: what comes first cannot be taken
@@ -217,16 +217,12 @@ fn prepare(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Erro
     Ok(())
 }
 
-/// How often a run is made again for its content.
-const TRIES: usize = 5;
-
 /// Waits until the run is initialized with the right content, starts it where it is to be started,
-/// and follows it as far as was asked. `beside` are the runs that were shown beside one that this
-/// command created.
+/// and follows it as far as was asked. `agreed` is what was shown of one that this command created.
 pub(super) fn finish(
     launch: &RunLaunch,
     this: &ThisRun,
-    beside: Option<&[NeighborRun]>,
+    agreed: Option<&AgreedPlan>,
     got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
@@ -235,58 +231,51 @@ pub(super) fn finish(
     }
     let run = &this.object;
     // Whose answer was lost may have been made by another.
-    let created = beside.is_some() && !this.uid.is_empty();
+    let created = agreed.is_some() && !this.uid.is_empty();
     if op.args.returns_at_once() && (!launch.start || launch.snapshot.is_some()) {
         let did = if created { "was created" } else { "exists" };
         op.result(run, &format!("{run} {did}"))?;
         return Ok(Exit::Done);
     }
     let mut again = None;
-    let mut status = None;
-    for attempt in 1..=TRIES {
+    let mut tries = created.then(ContentTries::new);
+    let mut status = loop {
         let this = again.as_ref().unwrap_or(this);
         // What was said of the first is not said of the next.
-        let waited = match attempt {
-            1 => initialized(this, op),
-            _ => op.hushed(|op| initialized(this, op)),
+        let waited = if again.is_none() {
+            initialized(this, op)
+        } else {
+            op.hushed(|op| initialized(this, op))
         };
-        match waited? {
-            Ok(initialized) => status = Some(initialized),
+        let status = match waited? {
+            Ok(initialized) => initialized,
             Err(failed) => {
                 let exit = Exit::from(failed.verdict);
                 op.conclude(run, &failed, exit)?;
                 return Ok(exit);
             }
-        }
-        match content::see_to(launch, this, created, got, op)? {
+        };
+        match content::see_to(launch, this, tries.as_mut(), got, op)? {
             ContentSeen::Right => {
-                let made = status.as_ref().and_then(|status| status.run.as_ref());
-                if let Some(made) = made.filter(|_| attempt > 1) {
+                let made = status.run.as_ref();
+                if let Some(made) = made.filter(|_| again.is_some()) {
                     let index = made.snapshot.as_deref().unwrap_or("?");
                     op.ui
                         .status(&format!("created {run} again, with snapshot {index}"));
                 }
-                break;
-            }
-            ContentSeen::Again(_) if attempt == TRIES => {
-                return Err(Error::failed(format!(
-                    "{run} got old content {TRIES} times, because the content changes faster than \
-                     the hub creates snapshots; the last run was not started"
-                )));
+                break status;
             }
             ContentSeen::Again(new) => again = Some(new),
         }
-    }
+    };
     if !launch.start {
-        if let Some(mut status) = status {
-            // It was computed just now: nothing has changed since.
-            status.next = Some(run.fleet("run"));
-            op.conclude(run, &status, Exit::Done)?;
-        }
+        // It was computed just now: nothing has changed since.
+        status.next = Some(run.fleet("run"));
+        op.conclude(run, &status, Exit::Done)?;
         return Ok(Exit::Done);
     }
     let this = again.as_ref().unwrap_or(this);
-    start(this, launch.accepted, beside, op)
+    start(this, launch.accepted, agreed, op)
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.
@@ -304,7 +293,7 @@ fn initialized(
     match op.effect(this, wanted, &mut seen)? {
         WriteEffect::Seen(status) => Ok(Ok(status)),
         WriteEffect::Never(status) => Ok(Err(status)),
-        WriteEffect::Late => Err(op
+        WriteEffect::Late(_) => Err(op
             .late(&format!("{run} was created but is not initialized"))
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         WriteEffect::Gone => Err(Error::not_found(format!(

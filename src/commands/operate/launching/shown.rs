@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::plan::{Plan, PlanOutcome, WarningKind};
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
+use crate::rollout::rollback::overrides_then;
 use crate::words::{Hint, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
@@ -30,9 +31,16 @@ pub(super) enum LaunchOffer {
         launch: RunLaunch,
         /// What it says of itself; `None` where it was refused.
         wish: Option<RunWish>,
-        /// The other runs on the placement.
-        beside: Vec<NeighborRun>,
+        agreed: AgreedPlan,
     },
+}
+
+/// What was shown of a run before it was made.
+pub(in crate::commands) struct AgreedPlan {
+    /// The other runs on the placement.
+    pub(super) beside: Vec<NeighborRun>,
+    /// The index of the snapshot whose changes were shown.
+    pub(super) snapshot: Option<String>,
 }
 
 /// Works out what is shown of a run that is to be made.
@@ -61,6 +69,18 @@ pub(super) fn offer(
     let beside = neighbours(&around.inventory, &launch.run.name);
     let mut preview = std::mem::take(&mut launch.preview);
     show(&launch, &plan, look, &mut preview);
+    let index = launch.snapshot.as_deref();
+    if let Some(then) = index.and_then(|index| overrides_then(&around.inventory, index)) {
+        let now = match then.now.as_slice() {
+            [] => "which no longer exists".to_owned(),
+            now => format!("which is now {}", enumerate(now)),
+        };
+        preview.warning(&format!(
+            "overrides are not rolled back: {} had {}, {now}; a run uses the overrides as they are",
+            then.run,
+            enumerate(&then.had)
+        ));
+    }
     let placement = launch.placement.clone();
     let mut material = RenderMaterial::new(placement, around, overrides, false);
     if launch.diff {
@@ -82,7 +102,10 @@ pub(super) fn offer(
         what: LaunchOffer::New {
             launch,
             wish,
-            beside,
+            agreed: AgreedPlan {
+                beside,
+                snapshot: plan.content.snapshot,
+            },
         },
     })
 }
@@ -272,6 +295,12 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         return launch.question.clone();
     }
     let name = &launch.run.name;
+    if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
+        let clusters = enumerate(&empty.clusters);
+        return Some(format!(
+            "Start {name}, which deletes everything from {clusters}?"
+        ));
+    }
     let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
     let beside = plan
         .warnings_of(WarningKind::OtherRunActive)

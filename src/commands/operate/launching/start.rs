@@ -1,7 +1,10 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
+use std::collections::BTreeSet;
+
+use super::shown::AgreedPlan;
 use crate::change::guard::{self, AcceptedRisks, Guard};
-use crate::change::neighbours::{NeighborRun, arrived, neighbours};
+use crate::change::neighbours::{arrived, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::manifests::{self, WorkQuery};
@@ -13,36 +16,45 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::plan::{PlanContents, of_run};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
-use crate::rollout::Rollout;
 use crate::rollout::content::{old_content, would_go_back};
+use crate::rollout::{ClusterView, Rollout};
 use crate::words::{Hint, count, enumerate};
 
-/// Starts a run. `beside` are the other runs that were shown when the plan of the run was agreed to;
-/// `None` where nothing was shown yet.
+/// Starts a run. `plan` is what was agreed to when the run was made; `None` where nothing was shown
+/// yet.
 pub(in crate::commands) fn start(
     this: &ThisRun,
     accepted: AcceptedRisks,
-    beside: Option<&[NeighborRun]>,
+    plan: Option<&AgreedPlan>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &this.object;
-    if beside.is_some() {
+    if plan.is_some() {
         // It was waited since.
         op.reading.forget();
     }
     let unattended = op.args.yes;
     let look = op.look();
     let agreed = op.agree(&mut |reading| {
-        let mut proposal = preview_start(this, accepted, beside, unattended, reading)?;
-        if beside.is_none() && proposal.question.is_ok() {
-            objects(&proposal.what, run, &look, (&mut proposal.preview, reading));
+        let mut proposal = preview_start(this, accepted, plan, unattended, reading)?;
+        if proposal.question.is_ok() && !is_shown(plan, &proposal.what) {
+            let seen = (&mut proposal.preview, reading);
+            let deleted = objects(&proposal.what, run, &look, seen);
+            if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
+                let deleted = count(deleted, "object");
+                proposal.question = Ok(Some(format!(
+                    "Start {}, which deletes {deleted} that was not shown before?",
+                    run.name
+                )));
+            }
         }
         Ok(proposal)
     });
-    if let (Ok(inventory), Some(_)) = (&agreed, beside)
+    if let (Ok(inventory), Some(_)) = (&agreed, plan)
         && rollout_of(inventory, run).is_ok_and(|rollout| rollout.is_finished())
     {
         // It was made to start by itself, and was done before anybody looked again.
@@ -51,7 +63,7 @@ pub(in crate::commands) fn start(
     let steered =
         agreed.and_then(|inventory| steering::steer(&inventory, run, RequestedState::Start, op));
     let steered = steered.map_err(|error| {
-        if beside.is_none() {
+        if plan.is_none() {
             return error;
         }
         let message = op.reading.record.complete(&error.message, error.told);
@@ -67,7 +79,7 @@ pub(in crate::commands) fn start(
 fn preview_start(
     this: &ThisRun,
     accepted: AcceptedRisks,
-    beside: Option<&[NeighborRun]>,
+    plan: Option<&AgreedPlan>,
     unattended: bool,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
@@ -79,7 +91,7 @@ fn preview_start(
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
     if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
-        if beside.is_none() {
+        if plan.is_none() {
             preview.lines(opens(&rollout));
         }
         for cluster in rollout.updated_clusters() {
@@ -107,13 +119,13 @@ fn preview_start(
                 let back = would_go_back(&rollout);
                 steering::guard(&back, &rollout, ("starting", "delete"), accepted, reading)
             })
-            .and_then(|()| match beside {
+            .and_then(|()| match plan {
                 None if aborts => Ok(Some(format!(
                     "Start {}, which KubeFleet will then abort?",
                     run.name
                 ))),
                 None => Ok(ask(&rollout, &inventory)),
-                Some(beside) => new_beside(&rollout, &inventory, beside, unattended, reading),
+                Some(plan) => unshown(&rollout, &inventory, plan, unattended, reading),
             });
     }
     drop(rollout);
@@ -124,14 +136,38 @@ fn preview_start(
     })
 }
 
-/// Shows how many objects change in the clusters of a run that has not started. What cannot be read
-/// for it is said, and is no reason to refuse.
+/// Whether the changes that a run makes were shown when it was made.
+fn is_shown(plan: Option<&AgreedPlan>, inventory: &Inventory) -> bool {
+    let run = inventory.run.present();
+    plan.zip(run)
+        .is_some_and(|(plan, run)| plan.snapshot.as_ref() == Some(&run.status.snapshot_index))
+}
+
+/// The clusters that would lose everything: those that have objects, where the run's snapshot has none.
+fn emptied<'r>(rollout: &'r Rollout<'_>, inventory: &Inventory) -> Vec<&'r str> {
+    let index = &rollout.run.status.snapshot_index;
+    if !inventory
+        .snapshot(index)
+        .is_some_and(ResourceSnapshot::is_empty)
+    {
+        return Vec::new();
+    }
+    let has = |cluster: &&ClusterView<'_>| {
+        let has = cluster.binding.and_then(|binding| binding.snapshot_index());
+        has.is_some_and(|has| has != index)
+    };
+    let clusters = rollout.updated_clusters().filter(has);
+    clusters.map(|cluster| cluster.name).collect()
+}
+
+/// Shows how many objects change in the clusters of a run that has not started, and returns how many
+/// kinds of objects some cluster loses. What cannot be read for it is said, and is no reason to refuse.
 fn objects(
     inventory: &Inventory,
     run: &ObjectRef,
     look: &RenderLook,
     (preview, reading): (&mut Preview, &mut SourceReading),
-) {
+) -> usize {
     let begun = |rollout: &Rollout<'_>| {
         !matches!(step(rollout, RequestedState::Start), StateStep::Write(_)) || rollout.has_begun()
     };
@@ -140,11 +176,11 @@ fn objects(
         .present()
         .filter(|_| rollout_of(inventory, run).is_ok_and(|rollout| !begun(&rollout)))
     else {
-        return;
+        return 0;
     };
     let Ok(material) = manifests::read(reading, run, WorkQuery::Unread) else {
         preview.status("how many objects change is unknown: the snapshots could not be read");
-        return;
+        return 0;
     };
     let contents = PlanContents {
         texts: &material.around.texts,
@@ -157,6 +193,9 @@ fn objects(
         let clusters = enumerate(&gap.clusters);
         preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
     }
+    let updated = changes.iter().filter(|it| it.to.is_some());
+    let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
+    deleted.len()
 }
 
 /// What must have been seen. The content of a run that names its snapshot is what it asked for.
@@ -213,6 +252,13 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
     if old_content(inventory, rollout.run).is_some() {
         return Some(format!("Start {name} with the old content?"));
     }
+    let emptied = emptied(rollout, inventory);
+    if !emptied.is_empty() {
+        let clusters = enumerate(emptied);
+        return Some(format!(
+            "Start {name}, which deletes everything from {clusters}?"
+        ));
+    }
     let others: Vec<_> = inventory
         .other_runs()
         .filter(|run| {
@@ -224,17 +270,32 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
     (!others.is_empty()).then(|| format!("Start {name} while {} is unfinished?", enumerate(others)))
 }
 
-/// What is asked about runs that came since the plan was agreed to. Nobody can have agreed to those.
-fn new_beside(
+/// What is asked about runs that came since the plan was agreed to, and about content without objects
+/// that was not shown. Nobody can have agreed to those.
+fn unshown(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
-    beside: &[NeighborRun],
+    plan: &AgreedPlan,
     unattended: bool,
     reading: &SourceReading,
 ) -> Result<Option<String>, Error> {
     let name = &rollout.run.meta.name;
+    let emptied = emptied(rollout, inventory);
+    if !emptied.is_empty() && !is_shown(Some(plan), inventory) {
+        let (index, clusters) = (&rollout.run.status.snapshot_index, enumerate(emptied));
+        if unattended {
+            return Err(Error::failed(format!(
+                "the new snapshot {index} has no objects: {name} would delete everything from \
+                 {clusters}; {}",
+                reading.record.nothing("sent")
+            )));
+        }
+        return Ok(Some(format!(
+            "Start {name} with snapshot {index}, which deletes everything from {clusters}?"
+        )));
+    }
     let now = neighbours(inventory, name);
-    let names: Vec<_> = arrived(beside, &now)
+    let names: Vec<_> = arrived(&plan.beside, &now)
         .into_iter()
         .map(|one| format!("{} ({})", one.name, one.how))
         .collect();

@@ -25,8 +25,8 @@ pub(in crate::commands) enum WriteEffect {
     Seen(Box<Status>),
     /// It will not come any more.
     Never(Box<Status>),
-    /// It was not there in time.
-    Late,
+    /// It was not there in time; the last state, where the hub has told one.
+    Late(Option<Box<Status>>),
     /// The run does not exist any more.
     Gone,
     /// The user did not want to wait for it.
@@ -53,7 +53,7 @@ impl Operation<'_> {
             match rollout_wait::until(&mut following, wanted, timeout, self.ui, seen)? {
                 WaitResult::Decided(true, status) => WriteEffect::Seen(status),
                 WaitResult::Decided(false, status) => WriteEffect::Never(status),
-                WaitResult::TimedOut(_) => WriteEffect::Late,
+                WaitResult::TimedOut(status) => WriteEffect::Late(status),
                 WaitResult::Gone(_) => WriteEffect::Gone,
                 WaitResult::Interrupted => WriteEffect::Interrupted,
             },

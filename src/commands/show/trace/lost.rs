@@ -179,8 +179,11 @@ fn describe_loss(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) 
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
         return format!("{of}; the placement does not select {cluster}{reason}");
     };
-    if binding.is_unscheduled() {
+    if binding.meta.is_deleting() {
         return format!("{of}; the placement is being removed from {cluster}");
+    }
+    if binding.is_unscheduled() {
+        return format!("{of}; the placement no longer selects {cluster}: a run removes it there");
     }
     match binding.snapshot_index() {
         None => format!("{of}; no run has reached {cluster} yet"),

@@ -28,7 +28,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether no agent at all is heard: then the fault is hardly theirs.
+/// Whether no agent at all is heard: then the fault is hardly theirs. They count as silent one after
+/// the other, because each reports at a time of its own.
 fn all_are_silent(cx: &DiagnosisContext<'_>) -> bool {
     let heard_once = || {
         cx.inventory.members.iter().filter(|member| {
@@ -38,7 +39,8 @@ fn all_are_silent(cx: &DiagnosisContext<'_>) -> bool {
         })
     };
     heard_once().nth(1).is_some()
-        && heard_once().all(|member| member.silent_for(cx.now()).is_some())
+        && heard_once().any(|member| member.silent_for(cx.now()).is_some())
+        && heard_once().all(|member| member.is_late(cx.now()))
 }
 
 fn finding_on(

@@ -46,13 +46,22 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             _ => continue,
         };
-        findings.push(finding.fix_with(
-            format!(
+        let going = needed.member.filter(|member| member.meta.is_deleting());
+        let (finding, step) = if let Some(member) = going {
+            let wait =
+                format!("Wait until {name} is gone: a run that is created before contains it.");
+            let step =
+                "Then start a new run. To keep the cluster, join it again before.".to_owned();
+            let get = member.object().kubectl("get");
+            (finding.look_with(wait, get), step)
+        } else {
+            let step = format!(
                 "Join {name} again, if it should stay. Then start a new run, which is computed from \
                  the clusters that are scheduled at that time."
-            ),
-            cx.new_run_command(),
-        ));
+            );
+            (finding, step)
+        };
+        findings.push(finding.fix_with(step, cx.new_run_command()));
     }
     findings
 }

@@ -5,11 +5,13 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
 use crate::diagnose::subjects::ownership;
-use crate::kubefleet::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::manifests::{FailingOperation, RenderFault};
 use crate::problems::steps;
 use crate::rollout::overrides::successor;
+use jiff::Timestamp;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
@@ -47,12 +49,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let clusters = clusters(on);
         let named = names_override(&finding.subject);
+        let again = made_again(cx, first, &finding.subject);
         let which = if named {
             finding.subject.to_string()
         } else {
             "An override".to_owned()
         };
         finding.message = match problem {
+            BindingProblem::OverrideSnapshotNotFound { .. } if again.is_some() => {
+                format!("{which} was missing when the content for {clusters} was rendered.")
+            }
             BindingProblem::OverrideSnapshotNotFound { .. } => {
                 format!("{which} is gone, but the content for {clusters} needs it.")
             }
@@ -93,6 +99,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let before = finding.message.len();
         finding = changed_since(cx, first, finding);
         let changed = finding.message.len() > before;
+        if let Some((snapshot, created)) = again {
+            finding.message = format!(
+                "{} The override was deleted and created again: {} exists since {created}.",
+                finding.message, snapshot.meta.name
+            );
+            finding = finding.evidence(snapshot.object(), "metadata.creationTimestamp", created);
+            return finding.fix_with(CHANGE_TOO, cx.new_run_command());
+        }
         remedies(cx, problem, (named, changed), finding)
     })
 }
@@ -117,6 +131,25 @@ fn found<'f>(
         error: patch_error,
     };
     overrides::operation(faults, failing.cluster, &said)
+}
+
+/// The step where a new run alone would find the same names in the bindings, and write nothing.
+/// Source: workgenerator/controller.go:Reconcile; updaterun/execution.go:isBindingSyncedWithClusterStatus.
+const CHANGE_TOO: &str = "Change the override as well, and start a new run. KubeFleet does not try again \
+     after this error, and a run with the same override and content changes nothing.";
+
+/// The snapshot of an override that was created again, under the same name, after it failed.
+fn made_again<'i>(
+    cx: &DiagnosisContext<'i>,
+    failing: &FailingCluster<'_>,
+    subject: &Subject,
+) -> Option<(&'i OverrideSnapshot, Timestamp)> {
+    let conditions = &failing.binding.status.conditions;
+    let failed = conditions.condition(reasons::OVERRIDDEN)?.since?;
+    let mut snapshots = cx.inventory.overrides.iter();
+    let same = snapshots.find(|it| Subject::from(it.object()) == *subject)?;
+    let created = same.meta.created.filter(|created| *created > failed)?;
+    Some((same, created))
 }
 
 fn described(target: &OverrideTarget) -> String {
@@ -262,8 +295,7 @@ fn remedies(
             "Start a new run, which uses the changed override: KubeFleet does not try again after this \
              error."
         } else {
-            "Change the override as well, and start a new run. KubeFleet does not try again after this \
-             error, and a run with the same override and content changes nothing."
+            CHANGE_TOO
         };
         return finding.fix_with(step, cx.new_run_command());
     }

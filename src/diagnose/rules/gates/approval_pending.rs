@@ -7,7 +7,7 @@ use crate::diagnose::subjects::gate::{hold_back, opens, summarized_gate, unliste
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::removed;
-use crate::rollout::content::other_content;
+use crate::rollout::content::missing_content;
 use crate::rollout::{ClusterState, Rollout};
 
 /// An approval request without an answer.
@@ -64,7 +64,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "{name} is not approved yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
-        } else if other_content(rollout).is_some()
+        } else if missing_content(rollout).is_some()
             || summarized_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate))
         {
             // The summary says what approving it opens, or why it is not to be approved.

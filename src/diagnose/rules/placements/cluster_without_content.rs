@@ -1,16 +1,19 @@
 //! A cluster was added to the placement after the last run, and has nothing.
 
 use crate::diagnose::rules::prelude::*;
-use crate::rollout::ClusterState;
+use crate::kubefleet::{Conditions, Kind, ObjectRef, reasons};
 use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::{ClusterState, Rollout};
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
 pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSearch::One(check))
-    .reads(&[Concept::Binding])
+    .reads(&[Concept::Binding, Concept::MemberCluster])
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    lost(cx, rule).or_else(|| never_reached(cx, rule))
+    lost(cx, rule)
+        .or_else(|| joined_again(cx, rule))
+        .or_else(|| never_reached(cx, rule))
 }
 
 /// Clusters that the run is done with, whose bindings are newer and empty: the placement was deleted
@@ -93,6 +96,74 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 cx.fresh_run_command(index),
             ),
     )
+}
+
+/// Clusters that left the fleet and joined again after their binding was written: the Works went with
+/// the old MemberCluster, and the scheduler took the old binding back. Nothing is sent until a run
+/// writes it. Source: workgenerator/controller.go:Reconcile; scheduler/framework/framework.go.
+fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let inventory = cx.inventory;
+    let run = cx.run().map(|run| run.meta.name.as_str());
+    let mut others = inventory.runs_under_way();
+    let is_overtaken = others.any(|other| Some(other.meta.name.as_str()) != run);
+    let is_done = |cluster: &str| {
+        let mut clusters = cx.rollout.iter().flat_map(Rollout::updated_clusters);
+        clusters.any(|it| it.name == cluster && it.state == ClusterState::Done)
+    };
+    let lost: Vec<_> = inventory
+        .bindings
+        .iter()
+        .filter(|it| !it.meta.is_deleting() && !it.is_unscheduled() && !it.spec.snapshot.is_empty())
+        .filter(|it| cx.rollout.is_none() || is_done(&it.spec.cluster))
+        .filter_map(|binding| {
+            let conditions = &binding.status.conditions;
+            let written = conditions.condition(reasons::ROLLOUT_STARTED)?;
+            let member = inventory.member(&binding.spec.cluster)?;
+            let joined = member
+                .meta
+                .created
+                .filter(|joined| written.since.is_some_and(|since| *joined > since))?;
+            (!written.observes(binding.meta.generation)).then_some((binding, written, joined))
+        })
+        .collect();
+    let (first, _, joined) = lost.first()?;
+    if is_overtaken || cx.verdict == Verdict::Deleting {
+        return None;
+    }
+    let names: Vec<_> = lost
+        .iter()
+        .map(|(it, ..)| it.spec.cluster.as_str())
+        .collect();
+    let index = first
+        .snapshot_index()
+        .filter(|index| inventory.snapshot(index).is_some());
+    let mut finding = rule
+        .finding(
+            cx.placement_object(),
+            format!(
+                "The content of {} is gone from {}: the MemberCluster was created again at {joined}, \
+                 after a run had written the binding. KubeFleet sends nothing until another run does.",
+                inventory.placement_name,
+                enumerate(&names),
+            ),
+        )
+        .severity(Severity::Error)
+        .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
+        .clusters(names.iter().copied());
+    for (binding, written, joined) in lost.iter().take(3) {
+        let member = ObjectRef {
+            kind: Kind::MemberCluster,
+            namespace: String::new(),
+            name: binding.spec.cluster.clone(),
+        };
+        finding = finding
+            .evidence(member, "metadata.creationTimestamp", joined)
+            .condition(&binding.object(), *written);
+    }
+    Some(finding.fix_with(
+        "Roll the content out again with a new run.",
+        cx.fresh_run_command(index),
+    ))
 }
 
 /// Clusters that were scheduled after the last run.

@@ -319,6 +319,7 @@ fn clusters_of_a_placement_are_told_by_what_they_have() {
         diff_reported: None,
         written_by: snapshot.map(|_| "r".to_owned()),
         removing: false,
+        unselected: false,
     };
     let with = |clusters| Status {
         clusters: Some(clusters),

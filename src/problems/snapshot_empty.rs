@@ -1,0 +1,49 @@
+//! A snapshot without objects: it takes away what clusters have of the placement.
+
+use super::Problem;
+use crate::kubefleet::names;
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::report::ComposeText;
+use crate::words::enumerate;
+
+/// `to_lose` are the clusters that have other content; none is left where they have lost it.
+pub fn snapshot_empty(
+    placement: &Placement,
+    snapshot: &ResourceSnapshot,
+    to_lose: &[&str],
+) -> Problem {
+    let (object, name) = (placement.object(), &placement.meta.name);
+    let index = snapshot.index().unwrap_or_default();
+    let effect = if to_lose.is_empty() {
+        format!("so {name} delivers nothing to its clusters")
+    } else {
+        format!(
+            "so rolling it out deletes everything that {} has from {name}",
+            enumerate(to_lose)
+        )
+    };
+    Problem::new(
+        snapshot.object(),
+        format!("Snapshot {index} has no objects, {effect}."),
+    )
+    .clusters(to_lose.iter().copied())
+    .evidence(snapshot.object(), "spec.selectedResources", "[]")
+    .evidence(
+        snapshot.object(),
+        format!("metadata.labels[{}]", names::RESOURCE_INDEX),
+        index,
+    )
+    .computed(
+        object.clone(),
+        &["spec.resourceSelectors"],
+        "nothing on the hub matched when the snapshot was created",
+    )
+    .look_with(
+        "Compare it with the versions before.",
+        object.fleet("snapshots"),
+    )
+    .fix(format!(
+        "If nobody meant that, create again on the hub what {name} selects, and start a new run."
+    ))
+}
