@@ -20,10 +20,10 @@ use std::process::{Command, Output};
 
 use release::archive::Compression;
 use release::checksums::sha256;
-use release::krew::manifest::Manifest;
-use release::krew::{install, rules};
+use release::krew::manifest::NO_SUM;
+use release::krew::programs;
 use release::make::{self, Package};
-use release::product::{HOMEPAGE, LICENCE, LINKS, NAME, PLUGIN, SHORT, TARGETS, Target};
+use release::product::{HOMEPAGE, LICENCE, LINKS, NAME, SHORT, TARGETS, Target};
 use release::{archive, compile, homebrew};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -125,14 +125,54 @@ fn cargo_knows_the_same_facts() {
 #[test]
 fn the_manifest_of_the_repository_is_a_template() {
     let text = std::fs::read_to_string(root().join("krew-manifest.yaml")).unwrap();
-    let manifest = Manifest::parse(&text).unwrap();
-    assert_eq!(rules::broken(&manifest), Vec::<String>::new());
-    assert_eq!(manifest.spec.version, format!("v{VERSION}"));
-    assert_eq!(rules::unready(&manifest).len(), TARGETS.len());
+    assert!(text.contains(&format!("version: v{VERSION}\n")), "{text}");
+    assert_eq!(text.matches(NO_SUM).count(), TARGETS.len());
+    if kubectl().is_some() {
+        programs::validate(root(), &text).unwrap();
+    }
 }
 
-/// An archive of the program under test, unpacked by the manifest that is made from it, and linked
-/// into a folder of the `PATH`.
+/// What krew-index would refuse, and an archive that is not the one of the manifest or lacks a file.
+#[test]
+fn krew_says_what_it_cannot_install() {
+    let Some(target) = host().filter(|_| kubectl().is_some()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = |path: String| archive::Entry {
+        executable: path == target.binary(),
+        path,
+        data: b"x".to_vec(),
+    };
+    let refused = |files: &[String], change: &dyn Fn(&str) -> String| {
+        let files: Vec<_> = files.iter().cloned().map(file).collect();
+        let packed = archive::write(&files, TIME, Compression::none()).unwrap();
+        std::fs::write(folder.path().join(target.archive(VERSION)), packed).unwrap();
+        let made = make::describe(folder.path(), VERSION, true).unwrap();
+        let checked = make::check(root(), &change(&made.manifest), folder.path(), VERSION);
+        checked
+            .err()
+            .map(|error| format!("{error:#}"))
+            .unwrap_or_default()
+    };
+    let all = [
+        target.binary(),
+        "LICENSE".into(),
+        "THIRD-PARTY-LICENSES".into(),
+    ];
+    assert_eq!(refused(&all, &str::to_owned), "");
+    let without = refused(&all[..1], &str::to_owned);
+    assert!(without.contains("LICENSE"), "{without}");
+    let other = refused(&all, &|text| {
+        let (before, sum) = text.split_once("sha256: \"").unwrap();
+        format!("{before}sha256: \"{NO_SUM}{}", &sum[64..])
+    });
+    assert!(other.contains("checksum"), "{other}");
+    let kind = refused(&all, &|text| text.replace("kind: Plugin", "kind: Plugins"));
+    assert!(kind.contains("kind"), "{kind}");
+}
+
+/// An archive of the program under test, which krew installed by the manifest that is made from it.
 struct Installed {
     folder: tempfile::TempDir,
 }
@@ -145,22 +185,10 @@ impl Installed {
         let dist = folder.path().join("dist");
         std::fs::create_dir(&dist).unwrap();
         std::fs::write(dist.join(target.archive(VERSION)), &package.archive).unwrap();
-        let made = make::describe(&dist, VERSION, true).unwrap();
-        let manifest = Manifest::parse(&made.manifest).unwrap();
-        let [platform] = manifest.spec.platforms.as_slice() else {
-            panic!("{}", made.manifest);
-        };
-        let files = install::files(platform, &package.archive).unwrap();
-        let store = folder
-            .path()
-            .join("store")
-            .join(PLUGIN)
-            .join(&manifest.spec.version);
-        let program = install::write(&store, platform, &files).unwrap();
-        let this = Self { folder };
-        std::fs::create_dir(this.bin()).unwrap();
-        this.link(&program, &install::link(PLUGIN, target.os));
-        this
+        let manifest = make::describe(&dist, VERSION, true).unwrap().manifest;
+        let archive = dist.join(target.archive(VERSION));
+        programs::install(root(), &manifest, target, &archive, folder.path()).unwrap();
+        Self { folder }
     }
 
     fn bin(&self) -> PathBuf {
@@ -205,17 +233,19 @@ const DIAGNOSE: [&str; 4] = [
 
 #[test]
 fn an_installed_archive_runs_and_kubectl_runs_it() {
-    let Some(target) = host() else { return };
+    let (Some(target), Some(kubectl)) = (host(), kubectl()) else {
+        return;
+    };
     let installed = Installed::new(target);
-    let link = installed.bin().join(install::link(PLUGIN, target.os));
+    let name = format!("{}{}", LINKS[0], std::env::consts::EXE_SUFFIX);
+    let link = installed.bin().join(&name);
     let version = installed.run(&link, &["version"]);
     assert!(answer(&version).contains(VERSION), "{version:?}");
     let diagnosed = installed.run(&link, &DIAGNOSE);
     assert_eq!(diagnosed.status.code(), Some(4), "{diagnosed:?}");
 
-    let Some(kubectl) = kubectl() else { return };
     let run = |words: &[&str]| installed.run(&kubectl, words);
-    assert!(answer(&run(&["plugin", "list"])).contains(&install::link(PLUGIN, target.os)));
+    assert!(answer(&run(&["plugin", "list"])).contains(&name));
     let words = [&["fleet-stage"], &DIAGNOSE[..]].concat();
     let by_kubectl = run(&words);
     assert_eq!(by_kubectl.status.code(), Some(4), "{by_kubectl:?}");

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::hub::error::HubError;
 use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON, ReadRequest};
-use crate::hub::{Hub, side_by_side, wait};
+use crate::hub::{Hub, side_by_side};
 
 /// One thing that a user may or may not do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,7 @@ impl Hub {
     pub fn may(&mut self, wanted: &[AccessCheck]) -> Vec<Result<bool, HubError>> {
         let connection = self.connection.clone();
         let wanted = wanted.to_vec();
-        wait(&self.runtime, &self.on_wait, "permissions", async move {
+        self.wait("permissions", async move {
             side_by_side(wanted, |access| {
                 let connection = connection.clone();
                 async move { review(&connection, &access).await }
@@ -68,7 +68,7 @@ impl Hub {
         let Some(asked) = self.who.take() else {
             return Ok(None);
         };
-        wait(&self.runtime, &self.on_wait, "the user", asked)
+        self.wait("the user", asked)
             .unwrap_or_else(|error| Err(HubError::Broken(error.to_string())))
     }
 
@@ -80,9 +80,7 @@ impl Hub {
     ) -> Result<T, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        let body = wait(&self.runtime, &self.on_wait, "the hub", async move {
-            connection.get(&path, JSON).await
-        })?;
+        let body = self.wait("the hub", async move { connection.get(&path, JSON).await })?;
         answer::read(wanted, &body)
     }
 
@@ -90,7 +88,7 @@ impl Hub {
     pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        wait(&self.runtime, &self.on_wait, "the hub", async move {
+        self.wait("the hub", async move {
             let answer = connection
                 .patiently(&Connection::asking(&path, "*/*"))
                 .await?;
@@ -107,9 +105,7 @@ impl Hub {
     /// What the hub's clock says; `None` where its answers carry no date.
     pub fn clocks(&mut self) -> Result<Option<ClockOffset>, HubError> {
         let connection = self.connection.clone();
-        wait(&self.runtime, &self.on_wait, "the clock", async move {
-            connection.clocks().await
-        })
+        self.wait("the clock", async move { connection.clocks().await })
     }
 }
 

@@ -275,16 +275,11 @@ impl Hub {
     pub fn version_now(&mut self, query: &HubQuery) -> Option<String> {
         let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
         let query = query.clone();
-        wait(
-            &self.runtime,
-            &self.on_wait,
-            query.kind.plural(),
-            async move {
-                read::versions::version_of(&connection, &served, &query)
-                    .await
-                    .ok()?
-            },
-        )
+        self.wait(query.kind.plural(), async move {
+            read::versions::version_of(&connection, &served, &query)
+                .await
+                .ok()?
+        })
     }
 
     /// The versions of all objects of some lists by namespace and name, as the hub has them now;
@@ -295,11 +290,16 @@ impl Hub {
     ) -> Option<HashMap<(String, String), String>> {
         let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
         let what = describe(lists);
-        wait(&self.runtime, &self.on_wait, &what, async move {
+        self.wait(&what, async move {
             read::versions::versions_of(&connection, &served, lists)
                 .await
                 .ok()
         })
+    }
+
+    /// Runs a future to its end, and says what is waited for when that takes a while.
+    fn wait<T>(&self, what: &str, future: impl Future<Output = T>) -> T {
+        wait(&self.runtime, &self.on_wait, what, future)
     }
 
     /// The values that the hub's schema allows for `spec.state` of a run.
@@ -315,12 +315,9 @@ impl Hub {
     fn ask_states(&mut self, kind: Kind) -> Result<Vec<String>, HubError> {
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
         let connection = self.connection.clone();
-        wait(
-            &self.runtime,
-            &self.on_wait,
-            "the schema of update runs",
-            async move { read::served::run_states(&connection, kind, version).await },
-        )
+        self.wait("the schema of update runs", async move {
+            read::served::run_states(&connection, kind, version).await
+        })
     }
 }
 

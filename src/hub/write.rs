@@ -4,12 +4,12 @@ use http::{Method, Request, header};
 use serde_json::{Value, json};
 
 use crate::change::Change;
+use crate::hub::Hub;
 use crate::hub::error::HubError;
 use crate::hub::read::found::wanted_object;
 use crate::hub::request::answer;
 use crate::hub::request::connection::{Connection, WriteAnswer};
 use crate::hub::signals::more_than;
-use crate::hub::{Hub, wait};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::encode;
 
@@ -71,24 +71,19 @@ impl Hub {
         let count = self.signals.clone();
         let body = body.to_string();
         let object = change.object.clone();
-        let sent = wait(
-            &self.runtime,
-            &self.on_wait,
-            "the hub's answer",
-            async move {
-                let give_up = async {
-                    match count {
-                        Some(mut count) => more_than(&mut count, 1).await,
-                        None => std::future::pending().await,
-                    }
-                };
-                tokio::select! {
-                    biased;
-                    sent = connection.write(&request, &url, body, &object) => sent,
-                    () = give_up => SentChange::Doubtful(HubError::Interrupted),
+        let sent = self.wait("the hub's answer", async move {
+            let give_up = async {
+                match count {
+                    Some(mut count) => more_than(&mut count, 1).await,
+                    None => std::future::pending().await,
                 }
-            },
-        );
+            };
+            tokio::select! {
+                biased;
+                sent = connection.write(&request, &url, body, &object) => sent,
+                () = give_up => SentChange::Doubtful(HubError::Interrupted),
+            }
+        });
         // What was read of anything may be old now.
         self.forget();
         sent

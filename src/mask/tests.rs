@@ -294,6 +294,25 @@ fn secrets_in_sentences_are_found() {
     }
 }
 
+/// Forms of which the planted secrets have none.
+#[test]
+fn rare_forms_are_found() {
+    for said in [
+        "password: [canary, other]",
+        "the API key: Canary1234567890",
+        "Authorization: Digest username=jane17, response=canary0123456789",
+        "GET /x?code=Canary0123456789abcdef",
+    ] {
+        let masked = setting(said).to_lowercase();
+        assert!(!masked.contains("canary"), "{masked}");
+    }
+    for secret in [json!(["canary1", "canary2"]), json!(12_345_678)] {
+        let (value, _) = masked(json!({"password": secret}));
+        let left = value.to_string();
+        assert!(!left.contains("canary") && !left.contains("345"), "{left}");
+    }
+}
+
 #[test]
 fn a_path_names_its_value() {
     assert_eq!(value_at("/spec/password", "hunter2"), MASK);

@@ -10,9 +10,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use secrecy::SecretString;
+
 use crate::hub::connect::credentials::plugin::RunningPlugin;
 use crate::hub::connect::kubeconfig::{
-    ConfigSource, KubeContext, Kubeconfig, KubeconfigCluster, KubeconfigUser, named,
+    KubeContext, Kubeconfig, KubeconfigCluster, KubeconfigUser, named,
 };
 use crate::hub::error::HubError;
 use crate::hub::signals::SharedSignals;
@@ -122,7 +124,7 @@ pub fn contexts(
         Some(HubPlace {
             server: cluster.server.trim_end_matches('/').to_owned(),
             tls_server_name: cluster.tls_server_name.clone(),
-            proxy: cluster.proxy.clone(),
+            proxy: cluster.proxy_url.clone(),
             user: context.user.clone(),
         })
     };
@@ -252,9 +254,10 @@ fn cluster(
         cluster.tls_server_name.clone_from(name);
     }
     if flags.insecure {
-        cluster.insecure = true;
+        cluster.insecure_skip_tls_verify = true;
         // As with kubectl, an authority beside it would be a contradiction.
-        cluster.authority = ConfigSource::default();
+        cluster.certificate_authority.clear();
+        cluster.certificate_authority_data = SecretString::default();
     }
     Ok(cluster)
 }
@@ -284,15 +287,14 @@ fn override_user(flags: &ConnectionFlags, user: &mut KubeconfigUser) {
         user.token = token.clone().into();
         user.token_file.clear();
     }
-    let impersonate = &mut user.impersonate;
     if let Some(name) = &flags.impersonate {
-        impersonate.user.clone_from(name);
+        user.as_user.clone_from(name);
     }
     if !flags.impersonate_groups.is_empty() {
-        impersonate.groups.clone_from(&flags.impersonate_groups);
+        user.as_groups.clone_from(&flags.impersonate_groups);
     }
     if let Some(uid) = &flags.impersonate_uid {
-        impersonate.uid.clone_from(uid);
+        user.as_uid.clone_from(uid);
     }
 }
 
@@ -321,14 +323,11 @@ fn in_cluster(
     let cluster = KubeconfigCluster {
         server: format!("https://{host}:{port}"),
         tls_server_name: flags.tls_server_name.clone().unwrap_or_default(),
-        insecure: flags.insecure,
-        authority: if flags.insecure {
-            ConfigSource::default()
+        insecure_skip_tls_verify: flags.insecure,
+        certificate_authority: if flags.insecure {
+            String::new()
         } else {
-            ConfigSource {
-                file: format!("{SERVICE_ACCOUNT}/ca.crt"),
-                ..ConfigSource::default()
-            }
+            format!("{SERVICE_ACCOUNT}/ca.crt")
         },
         ..KubeconfigCluster::default()
     };

@@ -3,10 +3,13 @@
 //! What cannot be read is told by its place and its kind. Values are never quoted: any of them may
 //! be a secret that stands on a wrong line.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
-use serde_json::{Map, Value};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::hub::connect::files::{self, unreadable};
 
@@ -19,74 +22,125 @@ pub(in crate::hub) struct Kubeconfig {
     pub users: Vec<(String, KubeconfigUser)>,
 }
 
-/// Which cluster, as whom, and where in it.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct KubeContext {
-    pub cluster: String,
-    pub user: String,
-    pub namespace: String,
+/// Mappings as Go reads them: a field that is null is one that is missing, and others are passed
+/// over. Without what is flattened, serde would take a list for the fields in their order.
+macro_rules! mappings {
+    ($($(#[$about:meta])* struct $name:ident { $($(#[$written:meta])* $field:ident: $kind:ty,)* })*) => {$(
+        #[derive(Debug, Clone, Default, Deserialize)]
+        #[serde(default)]
+        $(#[$about])*
+        pub(in crate::hub) struct $name {
+            $($(#[$written])* #[serde(deserialize_with = "nullable")] pub $field: $kind,)*
+            #[serde(flatten)]
+            pub _others: (),
+        }
+    )*};
 }
+pub(super) use mappings;
 
-/// A server.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct KubeconfigCluster {
-    pub server: String,
-    pub tls_server_name: String,
-    pub insecure: bool,
-    pub authority: ConfigSource,
-    pub proxy: String,
-    pub disable_compression: bool,
-    /// What the cluster tells plugins of itself.
-    pub extension: Option<Value>,
-}
+mappings! {
+    /// A file as it is written.
+    #[serde(rename_all = "kebab-case")]
+    struct KubeconfigFile {
+        kind: String,
+        #[serde(rename = "apiVersion")]
+        api_version: String,
+        current_context: String,
+        contexts: Vec<NamedContext>,
+        clusters: Vec<NamedCluster>,
+        users: Vec<NamedUser>,
+    }
 
-/// Something that stands in the kubeconfig itself, in base64, or in a file.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct ConfigSource {
-    pub data: SecretString,
-    pub file: String,
-}
+    struct NamedContext {
+        name: String,
+        context: KubeContext,
+    }
 
-/// Who asks.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct KubeconfigUser {
-    pub certificate: ConfigSource,
-    pub key: ConfigSource,
-    pub token: SecretString,
-    pub token_file: String,
-    pub username: String,
-    pub password: SecretString,
-    pub impersonate: Impersonation,
-    pub provider: Option<AuthProvider>,
-    pub exec: Option<ExecConfig>,
-}
+    struct NamedCluster {
+        name: String,
+        cluster: KubeconfigCluster,
+    }
 
-/// As whom else.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct Impersonation {
-    pub user: String,
-    pub uid: String,
-    pub groups: Vec<String>,
-    pub extra: Vec<(String, Vec<String>)>,
-}
+    struct NamedUser {
+        name: String,
+        user: KubeconfigUser,
+    }
 
-/// A way to log in that was built into kubectl once.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct AuthProvider {
-    pub name: String,
-    pub id_token: SecretString,
-}
+    /// Which cluster, as whom, and where in it.
+    struct KubeContext {
+        cluster: String,
+        user: String,
+        namespace: String,
+    }
 
-/// A credential plugin.
-#[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct ExecConfig {
-    pub command: String,
-    pub args: Vec<SecretString>,
-    pub env: Vec<(String, SecretString)>,
-    pub api_version: String,
-    pub install_hint: String,
-    pub provide_cluster_info: bool,
-    pub interactive_mode: String,
+    /// A server.
+    #[serde(rename_all = "kebab-case")]
+    struct KubeconfigCluster {
+        server: String,
+        tls_server_name: String,
+        insecure_skip_tls_verify: bool,
+        certificate_authority: String,
+        certificate_authority_data: SecretString,
+        proxy_url: String,
+        disable_compression: bool,
+        extensions: Vec<ClusterExtension>,
+    }
+
+    /// What a cluster tells others of itself.
+    struct ClusterExtension {
+        name: String,
+        extension: Value,
+    }
+
+    /// Who asks.
+    #[serde(rename_all = "kebab-case")]
+    struct KubeconfigUser {
+        client_certificate: String,
+        client_certificate_data: SecretString,
+        client_key: String,
+        client_key_data: SecretString,
+        token: SecretString,
+        #[serde(rename = "tokenFile")]
+        token_file: String,
+        username: String,
+        password: SecretString,
+        #[serde(rename = "as")]
+        as_user: String,
+        as_uid: String,
+        as_groups: Vec<String>,
+        as_user_extra: BTreeMap<String, Vec<String>>,
+        auth_provider: Option<AuthProvider>,
+        exec: Option<ExecConfig>,
+    }
+
+    /// A way to log in that was built into kubectl once.
+    struct AuthProvider {
+        name: String,
+        config: AuthProviderConfig,
+    }
+
+    #[serde(rename_all = "kebab-case")]
+    struct AuthProviderConfig {
+        id_token: SecretString,
+    }
+
+    /// A credential plugin.
+    #[serde(rename_all = "camelCase")]
+    struct ExecConfig {
+        command: String,
+        args: Vec<SecretString>,
+        env: Vec<ExecVariable>,
+        api_version: String,
+        install_hint: String,
+        provide_cluster_info: bool,
+        interactive_mode: String,
+    }
+
+    /// A variable of its environment.
+    struct ExecVariable {
+        name: String,
+        value: SecretString,
+    }
 }
 
 /// Why a file is none, without a word of what it holds.
@@ -131,16 +185,11 @@ impl Kubeconfig {
 
     /// Reads a text.
     pub(in crate::hub) fn parse(bytes: &[u8]) -> Result<Self, KubeconfigFault> {
-        let value = first_document(bytes)?;
-        let root = KubeconfigNode {
-            value: &value,
-            path: String::new(),
-        };
-        let Some(map) = root.map()? else {
-            return Ok(Self::default());
-        };
-        for (key, wanted) in [("kind", "Config"), ("apiVersion", "v1")] {
-            let found = root.text(map, key)?;
+        let file: KubeconfigFile = read_document(bytes)?;
+        for (key, found, wanted) in [
+            ("kind", file.kind, "Config"),
+            ("apiVersion", file.api_version, "v1"),
+        ] {
             if !found.is_empty() && found != wanted {
                 return Err(KubeconfigFault::Field {
                     path: key.to_owned(),
@@ -148,11 +197,14 @@ impl Kubeconfig {
                 });
             }
         }
+        let contexts = file.contexts.into_iter().map(|it| (it.name, it.context));
+        let clusters = file.clusters.into_iter().map(|it| (it.name, it.cluster));
+        let users = file.users.into_iter().map(|it| (it.name, it.user));
         Ok(Self {
-            current_context: root.text(map, "current-context")?,
-            contexts: root.named(map, "contexts", "context", KubeContext::read)?,
-            clusters: root.named(map, "clusters", "cluster", KubeconfigCluster::read)?,
-            users: root.named(map, "users", "user", KubeconfigUser::read)?,
+            current_context: file.current_context,
+            contexts: by_name("contexts", contexts)?,
+            clusters: by_name("clusters", clusters)?,
+            users: by_name("users", users)?,
         })
     }
 
@@ -174,11 +226,11 @@ impl Kubeconfig {
             }
         };
         for (_, cluster) in &mut self.clusters {
-            absolute(&mut cluster.authority.file);
+            absolute(&mut cluster.certificate_authority);
         }
         for (_, user) in &mut self.users {
-            absolute(&mut user.certificate.file);
-            absolute(&mut user.key.file);
+            absolute(&mut user.client_certificate);
+            absolute(&mut user.client_key);
             absolute(&mut user.token_file);
             // A command without a folder is looked for in PATH.
             if let Some(exec) = &mut user.exec
@@ -201,6 +253,59 @@ fn add<T>(known: &mut Vec<(String, T)>, next: Vec<(String, T)>) {
             known.push((name, entry));
         }
     }
+}
+
+/// The entries of a list, each with its name, which no other may have.
+fn by_name<T>(
+    list: &str,
+    entries: impl Iterator<Item = (String, T)>,
+) -> Result<Vec<(String, T)>, KubeconfigFault> {
+    let mut known = Vec::new();
+    for (at, (name, entry)) in entries.enumerate() {
+        if named(&known, &name).is_some() {
+            return Err(KubeconfigFault::Field {
+                path: format!("{list}[{at}].name"),
+                kind: "is set twice",
+            });
+        }
+        known.push((name, entry));
+    }
+    Ok(known)
+}
+
+/// Reads the first document. What is not as it must be is told by its path.
+pub(in crate::hub) fn read_document<T: DeserializeOwned + Default>(
+    bytes: &[u8],
+) -> Result<T, KubeconfigFault> {
+    let value = first_document(bytes)?;
+    let read: Result<Option<T>, _> = serde_path_to_error::deserialize(value);
+    read.map(Option::unwrap_or_default)
+        .map_err(|error| KubeconfigFault::Field {
+            path: match error.path().iter().next() {
+                Some(_) => error.path().to_string(),
+                None => String::new(),
+            },
+            kind: wanted_kind(&error.into_inner()),
+        })
+}
+
+/// What should be there. serde quotes what is: only its last words are ours.
+fn wanted_kind(error: &serde_json::Error) -> &'static str {
+    match error.to_string().rsplit(", expected ").next() {
+        Some("a string") => "must be text",
+        Some("a boolean") => "must be true or false",
+        Some("a sequence") => "must be a list",
+        _ => "must be a mapping",
+    }
+}
+
+/// A value that is the default one where it is null.
+pub(super) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// The first document, as kubectl reads it; of a key that is given twice, the last counts.
@@ -227,243 +332,6 @@ pub(in crate::hub) fn first_document(bytes: &[u8]) -> Result<Value, KubeconfigFa
         }
     })?;
     Ok(documents.into_iter().next().unwrap_or_default())
-}
-
-/// A value and where it stands.
-pub(in crate::hub) struct KubeconfigNode<'v> {
-    pub value: &'v Value,
-    pub path: String,
-}
-
-impl<'v> KubeconfigNode<'v> {
-    fn at(&self, key: &str) -> String {
-        if self.path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.path)
-        }
-    }
-
-    fn wrong(path: String, kind: &'static str) -> KubeconfigFault {
-        KubeconfigFault::Field { path, kind }
-    }
-
-    /// A mapping; `None` for nothing.
-    pub(in crate::hub) fn map(&self) -> Result<Option<&'v Map<String, Value>>, KubeconfigFault> {
-        match self.value {
-            Value::Null => Ok(None),
-            Value::Object(map) => Ok(Some(map)),
-            _ => Err(Self::wrong(self.path.clone(), "must be a mapping")),
-        }
-    }
-
-    /// A text; empty for nothing.
-    pub(in crate::hub) fn text(
-        &self,
-        map: &Map<String, Value>,
-        key: &str,
-    ) -> Result<String, KubeconfigFault> {
-        match map.get(key) {
-            None | Some(Value::Null) => Ok(String::new()),
-            Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(Self::wrong(self.at(key), "must be text")),
-        }
-    }
-
-    fn secret(&self, map: &Map<String, Value>, key: &str) -> Result<SecretString, KubeconfigFault> {
-        self.text(map, key).map(SecretString::from)
-    }
-
-    fn flag(&self, map: &Map<String, Value>, key: &str) -> Result<bool, KubeconfigFault> {
-        match map.get(key) {
-            None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(Self::wrong(self.at(key), "must be true or false")),
-        }
-    }
-
-    /// The elements of a list; none for nothing.
-    pub(in crate::hub) fn list(
-        &self,
-        map: &'v Map<String, Value>,
-        key: &str,
-    ) -> Result<Vec<KubeconfigNode<'v>>, KubeconfigFault> {
-        let place = self.at(key);
-        match map.get(key) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(items)) => {
-                let nodes = items
-                    .iter()
-                    .enumerate()
-                    .map(|(index, value)| KubeconfigNode {
-                        value,
-                        path: format!("{place}[{index}]"),
-                    });
-                Ok(nodes.collect())
-            }
-            Some(_) => Err(Self::wrong(place, "must be a list")),
-        }
-    }
-
-    fn child(&self, map: &'v Map<String, Value>, key: &str) -> KubeconfigNode<'v> {
-        KubeconfigNode {
-            value: map.get(key).unwrap_or(&Value::Null),
-            path: self.at(key),
-        }
-    }
-
-    fn texts(
-        &self,
-        map: &'v Map<String, Value>,
-        key: &str,
-    ) -> Result<Vec<String>, KubeconfigFault> {
-        let nodes = self.list(map, key)?;
-        nodes.iter().map(KubeconfigNode::as_text).collect()
-    }
-
-    fn as_text(&self) -> Result<String, KubeconfigFault> {
-        match self.value {
-            Value::Null => Ok(String::new()),
-            Value::String(text) => Ok(text.clone()),
-            _ => Err(Self::wrong(self.path.clone(), "must be text")),
-        }
-    }
-
-    /// The entries of a list, each with its name, which no other may have.
-    fn named<T: Default>(
-        &self,
-        map: &'v Map<String, Value>,
-        list: &str,
-        inner: &str,
-        read: impl Fn(&KubeconfigNode<'_>, &Map<String, Value>) -> Result<T, KubeconfigFault>,
-    ) -> Result<Vec<(String, T)>, KubeconfigFault> {
-        let mut entries: Vec<(String, T)> = Vec::new();
-        for node in self.list(map, list)? {
-            let Some(entry) = node.map()? else { continue };
-            let name = node.text(entry, "name")?;
-            if named(&entries, &name).is_some() {
-                return Err(Self::wrong(node.at("name"), "is set twice"));
-            }
-            let child = node.child(entry, inner);
-            let read = match child.map()? {
-                Some(map) => read(&child, map)?,
-                None => T::default(),
-            };
-            entries.push((name, read));
-        }
-        Ok(entries)
-    }
-}
-
-impl KubeContext {
-    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
-        Ok(Self {
-            cluster: node.text(map, "cluster")?,
-            user: node.text(map, "user")?,
-            namespace: node.text(map, "namespace")?,
-        })
-    }
-}
-
-impl KubeconfigCluster {
-    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
-        let extensions = map.get("extensions").and_then(Value::as_array);
-        let extension = extensions.into_iter().flatten().find_map(|extension| {
-            let own = extension["name"] == "client.authentication.k8s.io/exec";
-            own.then(|| extension["extension"].clone())
-        });
-        Ok(Self {
-            server: node.text(map, "server")?,
-            tls_server_name: node.text(map, "tls-server-name")?,
-            insecure: node.flag(map, "insecure-skip-tls-verify")?,
-            authority: ConfigSource::read(node, map, "certificate-authority")?,
-            proxy: node.text(map, "proxy-url")?,
-            disable_compression: node.flag(map, "disable-compression")?,
-            extension,
-        })
-    }
-}
-
-impl ConfigSource {
-    fn read(
-        node: &KubeconfigNode<'_>,
-        map: &Map<String, Value>,
-        key: &str,
-    ) -> Result<Self, KubeconfigFault> {
-        Ok(Self {
-            data: node.secret(map, &format!("{key}-data"))?,
-            file: node.text(map, key)?,
-        })
-    }
-}
-
-impl KubeconfigUser {
-    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
-        let mut extra = Vec::new();
-        let node_of_extra = node.child(map, "as-user-extra");
-        if let Some(map) = node_of_extra.map()? {
-            for key in map.keys() {
-                extra.push((key.clone(), node_of_extra.texts(map, key)?));
-            }
-        }
-        let provider = node.child(map, "auth-provider");
-        let provider = match provider.map()? {
-            None => None,
-            Some(map) => {
-                let config = provider.child(map, "config");
-                let id_token = match config.map()? {
-                    Some(map) => config.secret(map, "id-token")?,
-                    None => SecretString::default(),
-                };
-                Some(AuthProvider {
-                    name: provider.text(map, "name")?,
-                    id_token,
-                })
-            }
-        };
-        let exec = node.child(map, "exec");
-        let exec = match exec.map()? {
-            Some(map) => Some(ExecConfig::read(&exec, map)?),
-            None => None,
-        };
-        Ok(Self {
-            certificate: ConfigSource::read(node, map, "client-certificate")?,
-            key: ConfigSource::read(node, map, "client-key")?,
-            token: node.secret(map, "token")?,
-            token_file: node.text(map, "tokenFile")?,
-            username: node.text(map, "username")?,
-            password: node.secret(map, "password")?,
-            impersonate: Impersonation {
-                user: node.text(map, "as")?,
-                uid: node.text(map, "as-uid")?,
-                groups: node.texts(map, "as-groups")?,
-                extra,
-            },
-            provider,
-            exec,
-        })
-    }
-}
-
-impl ExecConfig {
-    fn read(node: &KubeconfigNode<'_>, map: &Map<String, Value>) -> Result<Self, KubeconfigFault> {
-        let mut env = Vec::new();
-        for node in node.list(map, "env")? {
-            if let Some(map) = node.map()? {
-                env.push((node.text(map, "name")?, node.secret(map, "value")?));
-            }
-        }
-        let args = node.texts(map, "args")?;
-        Ok(Self {
-            command: node.text(map, "command")?,
-            args: args.into_iter().map(SecretString::from).collect(),
-            env,
-            api_version: node.text(map, "apiVersion")?,
-            install_hint: node.text(map, "installHint")?,
-            provide_cluster_info: node.flag(map, "provideClusterInfo")?,
-            interactive_mode: node.text(map, "interactiveMode")?,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tokio::runtime::Runtime;
 
 use crate::hub::error::HubError;
 use crate::hub::read::pages::{FEW, PagedList};
 use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON};
-use crate::hub::{Hub, OnWait, members, read::queries, side_by_side, wait};
+use crate::hub::{Hub, members, read::queries, side_by_side};
 use crate::kubefleet::path::{Resource, parameter};
 use crate::manifests::live::{LiveAnswer, LiveQuery, ServedKind};
 use crate::member::MemberGap;
@@ -63,8 +62,7 @@ struct ResponseKind {
 
 /// Reads objects of any kind, from the hub or from a member cluster.
 pub struct ObjectReader<'h> {
-    runtime: &'h Runtime,
-    on_wait: &'h OnWait,
+    hub: &'h Hub,
     connection: Connection,
     outcome: fn(&HubError) -> Outcome,
 }
@@ -82,7 +80,7 @@ impl Hub {
         };
         let connected = members.connect(context);
         let what = "what the member clusters show";
-        let connection = wait(&self.runtime, &self.on_wait, what, connected)?;
+        let connection = self.wait(what, connected)?;
         Ok(self.reader(connection, members::outcome))
     }
 
@@ -92,8 +90,7 @@ impl Hub {
         outcome: fn(&HubError) -> Outcome,
     ) -> ObjectReader<'_> {
         ObjectReader {
-            runtime: &self.runtime,
-            on_wait: &self.on_wait,
+            hub: self,
             connection,
             outcome,
         }
@@ -104,7 +101,7 @@ impl ObjectReader<'_> {
     /// Every kind that the cluster serves, and that can be listed and watched.
     pub fn kinds_served(&self) -> Result<Vec<ServedKind>, HubError> {
         let what = "what the cluster serves";
-        wait(self.runtime, self.on_wait, what, async {
+        self.hub.wait(what, async {
             let mut kinds = Vec::new();
             for path in ["/api", "/apis"] {
                 let body = self.connection.get(path, AGGREGATED).await?;
@@ -124,7 +121,7 @@ impl ObjectReader<'_> {
     pub fn answer(&self, queries: &[LiveQuery]) -> Vec<LiveAnswer> {
         let plurals = queries.iter().map(|query| query.kind.plural.as_str());
         let what = enumerate(distinct(plurals));
-        wait(self.runtime, self.on_wait, &what, async {
+        self.hub.wait(&what, async {
             side_by_side(queries.to_vec(), |query| {
                 let (connection, outcome) = (self.connection.clone(), self.outcome);
                 async move {

@@ -2,12 +2,13 @@
 
 use http_body_util::BodyExt;
 use kube::client::Body;
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use crate::hub::error::HubError;
 use crate::hub::read::list_text::{ListText, NotAList};
 use crate::hub::request::answer::{self, ExpectedAnswer};
-use crate::hub::request::bounds::{OBJECT, PAGES, REFUSAL, too_large_an_object};
+use crate::hub::request::bounds::{OBJECT, PAGES, too_large_an_object};
 use crate::hub::request::connection::{
     Connection, JSON, ReadFailure, RequestPatience, plain, truncated,
 };
@@ -40,6 +41,15 @@ struct ListHead {
     api_version: String,
     kind: String,
     metadata: ListMeta,
+    /// What is left of them. Go writes `null` where there are none.
+    #[serde(deserialize_with = "left_of_items")]
+    items: Option<Vec<IgnoredAny>>,
+}
+
+fn left_of_items<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<IgnoredAny>>, D::Error> {
+    Option::deserialize(deserializer).map(|items| Some(items.unwrap_or_default()))
 }
 
 #[derive(Deserialize, Default)]
@@ -76,11 +86,9 @@ pub(in crate::hub) struct PagedList<'w> {
 struct OpenPage {
     body: Body,
     text: ListText,
+    /// Whether all of it came.
+    is_all: bool,
     has_given: bool,
-    /// How many bytes came since the last object.
-    since: usize,
-    /// How it begins, to say what it is if it is no list.
-    beginning: Vec<u8>,
 }
 
 impl<'w> PagedList<'w> {
@@ -142,12 +150,12 @@ impl<'w> PagedList<'w> {
             if let Some(page) = &mut self.open {
                 match page.give(&mut take)? {
                     Ok(true) => return Ok(Some(ListCame::Objects)),
-                    Ok(false) if page.text.is_all() => {
+                    Ok(false) if page.is_all => {
                         self.close()?;
                         continue;
                     }
                     Ok(false) => {}
-                    Err(NotAList) => return Err(self.something_else().await),
+                    Err(NotAList) => return Err(answer::wrong(&self.wanted, page.text.rest())),
                 }
             } else {
                 self.patience.log_in(&self.connection).await?;
@@ -187,16 +195,22 @@ impl<'w> PagedList<'w> {
             let url = self.url();
             let body = self.connection.body(&url, self.accept);
             let body = self.patience.wait(body).await?;
-            return Ok(body.map(|body| self.open = Some(OpenPage::new(body))));
+            let page = |body| OpenPage {
+                body,
+                text: ListText::default(),
+                is_all: false,
+                has_given: false,
+            };
+            return Ok(body.map(|body| self.open = Some(page(body))));
         };
         let connection = &self.connection;
         let step = async {
             match page.body.frame().await {
-                None => page.text.end(),
+                None => page.is_all = true,
                 Some(Ok(frame)) => {
                     let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
                     connection.came(bytes.len()).map_err(plain)?;
-                    page.push(bytes);
+                    page.text.push(bytes);
                 }
                 Some(Err(error)) => return Err(plain(truncated(&error))),
             }
@@ -229,14 +243,12 @@ impl<'w> PagedList<'w> {
         let Some(page) = self.open.take() else {
             return Ok(());
         };
-        let Ok((fields, has_items)) = page.text.fields() else {
-            return Err(answer::wrong(&self.wanted, &page.beginning));
-        };
-        let head = ListHead::deserialize(&fields).unwrap_or_default();
+        let rest = page.text.rest();
+        let head: ListHead = serde_json::from_slice(rest).unwrap_or_default();
         if !answer::is_list_of(&self.wanted, &head.api_version, &head.kind) {
-            return Err(answer::wrong(&self.wanted, fields.to_string().as_bytes()));
+            return Err(answer::wrong(&self.wanted, rest));
         }
-        if !has_items {
+        if head.items.is_none() {
             return Err(HubError::Broken("a list without items".to_owned()));
         }
         self.taken = self.taken.saturating_add(1);
@@ -261,24 +273,6 @@ impl<'w> PagedList<'w> {
         Ok(())
     }
 
-    /// That the answer is no list, and what it is.
-    async fn something_else(&mut self) -> HubError {
-        let goes_on = |open: &Option<OpenPage>| {
-            let page = open.as_ref();
-            page.is_some_and(|page| !page.text.is_all() && page.beginning.len() < REFUSAL)
-        };
-        while goes_on(&self.open) {
-            if !matches!(self.step().await, Ok(Ok(()))) {
-                break;
-            }
-        }
-        let page = self.open.take();
-        answer::wrong(
-            &self.wanted,
-            page.as_ref().map_or(&[], |page| &page.beginning),
-        )
-    }
-
     /// The page that is asked for next.
     fn url(&self) -> String {
         let mut url = self.path.clone();
@@ -293,23 +287,6 @@ impl<'w> PagedList<'w> {
 }
 
 impl OpenPage {
-    fn new(body: Body) -> Self {
-        Self {
-            body,
-            text: ListText::default(),
-            has_given: false,
-            since: 0,
-            beginning: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let room = REFUSAL.saturating_sub(self.beginning.len());
-        self.beginning.extend(bytes.iter().take(room));
-        self.since = self.since.saturating_add(bytes.len());
-        self.text.push(bytes);
-    }
-
     /// Gives away some objects that have come; whether there were any.
     fn give(
         &mut self,
@@ -324,9 +301,8 @@ impl OpenPage {
             }
             given = given.saturating_add(1);
             self.has_given = true;
-            self.since = 0;
         }
-        if given == 0 && self.since > OBJECT {
+        if given == 0 && self.text.held() > OBJECT {
             return Err(too_large_an_object());
         }
         Ok(Ok(given > 0))
@@ -434,10 +410,14 @@ mod tests {
     #[test]
     fn a_list_may_be_larger_than_an_object() {
         let space = " ".repeat(OBJECT / 10);
-        let large = page(0, 40, "").replace(',', &format!(",{space}"));
+        let page = page(0, 40, "");
+        let (head, items) = page.split_once('[').unwrap();
+        let (items, tail) = items.split_once(']').unwrap();
+        let items = items.replace(',', &format!(",{space}"));
+        let large = format!("{head}[{items}]{tail}");
         check(&read(vec![whole(&large)], |it| it), 40, 0, &[FIRST]);
         let space = " ".repeat(2 * OBJECT);
-        let larger = page(0, 40, "").replace(",7,", &format!(",{space}7,"));
+        let larger = page.replace(",7,", &format!(",{space}7,"));
         let error = read(vec![whole(&larger)], |it| it).found.unwrap_err();
         assert!(matches!(error, HubError::TooMuch(_)), "{error}");
     }

@@ -11,7 +11,7 @@ use crate::hub::read::batch::{BatchedRequest, asks};
 use crate::hub::read::found::ReadResult;
 use crate::hub::read::pages::ListCame;
 use crate::hub::read::queries::{self, ReadReplies};
-use crate::hub::{Hub, describe, side_by_side, signals, wait};
+use crate::hub::{Hub, describe, side_by_side, signals};
 use crate::inventory::source::{HubQuery, Outcome, QueryAnswer};
 use crate::kubefleet::object::Object;
 
@@ -83,7 +83,7 @@ impl Hub {
         let served = Arc::clone(&self.served);
         let (count, bears) = (self.signals.clone(), self.bears);
         let asked: Vec<_> = asks.iter().flat_map(BatchedRequest::queries).collect();
-        wait(&self.runtime, &self.on_wait, what, async move {
+        self.wait(what, async move {
             let all = side_by_side(asks, |ask| {
                 let (connection, served) = (connection.clone(), Arc::clone(&served));
                 async move { queries::ask(&connection, &served, &ask, keep).await }
@@ -231,7 +231,7 @@ impl Hub {
                 }
             }
         };
-        wait(&self.runtime, &self.on_wait, &describe(&queries), read);
+        self.wait(&describe(&queries), read);
         outcomes
     }
 }

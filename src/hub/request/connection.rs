@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Method, Request, StatusCode, header};
+use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
@@ -146,14 +146,24 @@ impl Connection {
 
     /// Sends a read once. A failure comes with the pause that the server asks for.
     async fn once(&self, asking: &ReadRequest<'_>) -> Result<HubResponse, ReadFailure> {
-        let request = Request::builder()
-            .method(asking.method.clone())
-            .uri(asking.path)
-            .header(header::ACCEPT, asking.accept)
-            .header(header::CONTENT_TYPE, JSON)
-            .body(asking.body.to_vec())
-            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
-        self.send(request).await
+        let mut request = request(asking.path, asking.accept)?;
+        *request.method_mut() = asking.method.clone();
+        let json = HeaderValue::from_static(JSON);
+        request.headers_mut().insert(header::CONTENT_TYPE, json);
+        *request.body_mut() = asking.body.to_vec();
+        let response = self.begun(request).await?;
+        let is_page = is_page(&response);
+        let date = response.headers().get(header::DATE);
+        let date = date.and_then(|value| Some(value.to_str().ok()?.to_owned()));
+        let body = whole(response.into_body(), asking.path, ANSWER).await;
+        let body = body.map_err(plain)?;
+        self.came(body.len()).map_err(plain)?;
+        let body = self.unquoted(body).await;
+        Ok(HubResponse {
+            body,
+            is_page,
+            date,
+        })
     }
 
     /// Sends a write once, within the time limit of a request.
@@ -187,30 +197,10 @@ impl Connection {
             .map_err(|_| deadline.passed(None))?
     }
 
-    async fn send(&self, request: Request<Vec<u8>>) -> Result<HubResponse, ReadFailure> {
-        let path = request.uri().path().to_owned();
-        let response = self.begun(request).await?;
-        let is_page = is_page(&response);
-        let date = response
-            .headers()
-            .get(header::DATE)
-            .and_then(|value| Some(value.to_str().ok()?.to_owned()));
-        let body = whole(response.into_body(), &path, ANSWER)
-            .await
-            .map_err(plain)?;
-        self.came(body.len()).map_err(plain)?;
-        let body = self.unquoted(body).await;
-        Ok(HubResponse {
-            body,
-            is_page,
-            date,
-        })
-    }
-
     /// Sends any request once, and takes the beginning of the answer, whatever it is.
     async fn answered(&self, request: Request<Vec<u8>>) -> Result<http::Response<Body>, HubError> {
         let (mut parts, body) = request.into_parts();
-        let agent = header::HeaderValue::from_static(USER_AGENT);
+        let agent = HeaderValue::from_static(USER_AGENT);
         parts.headers.insert(header::USER_AGENT, agent);
         self.traffic.asked();
         let asked = std::time::Instant::now();
@@ -241,11 +231,7 @@ impl Connection {
 
     /// The same of a path; its body is read as it comes.
     pub(in crate::hub) async fn body(&self, path: &str, accept: &str) -> Result<Body, ReadFailure> {
-        let request = Request::builder()
-            .uri(path)
-            .header(header::ACCEPT, accept)
-            .body(Vec::new())
-            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
+        let request = request(path, accept)?;
         Ok(self.begun(request).await?.into_body())
     }
 
@@ -278,13 +264,12 @@ impl Connection {
     pub(in crate::hub) async fn open(&self, path: &str) -> Result<Body, ReadFailure> {
         self.log_in().await.map_err(plain)?;
         let deadline = Deadline::new(self.limit, None);
-        let request = Request::builder()
-            .uri(path)
-            .header(header::ACCEPT, JSON)
-            // Compressed events come one by one, of which only the first would be read.
-            .header(header::ACCEPT_ENCODING, "identity")
-            .body(Vec::new())
-            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
+        let mut request = request(path, JSON)?;
+        // Compressed events come one by one, of which only the first would be read.
+        let identity = HeaderValue::from_static("identity");
+        request
+            .headers_mut()
+            .insert(header::ACCEPT_ENCODING, identity);
         let response = timeout_at(deadline.at, self.begun(request))
             .await
             .map_err(|_| plain(deadline.passed(None)))??;
@@ -299,6 +284,15 @@ impl Connection {
             &body,
         )))
     }
+}
+
+/// A read of a path.
+fn request(path: &str, accept: &str) -> Result<Request<Vec<u8>>, ReadFailure> {
+    Request::builder()
+        .uri(path)
+        .header(header::ACCEPT, accept)
+        .body(Vec::new())
+        .map_err(|error| plain(HubError::Broken(error.to_string())))
 }
 
 /// A text without these secrets, where it holds one.
@@ -399,16 +393,11 @@ pub(in crate::hub) fn truncated(error: &(dyn std::error::Error + 'static)) -> Hu
 /// A body to its end, of which at most so many bytes are taken: they are counted as they come, after
 /// they were decompressed.
 async fn whole(body: Body, path: &str, most: usize) -> Result<Vec<u8>, HubError> {
-    let mut body = Limited::new(body, most);
-    let mut bytes = Vec::new();
-    while let Some(frame) = body.frame().await {
-        match frame {
-            Ok(frame) => bytes.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref)),
-            Err(error) if error.is::<LengthLimitError>() => return Err(too_large(path, most)),
-            Err(error) => return Err(truncated(error.as_ref())),
-        }
+    match Limited::new(body, most).collect().await {
+        Ok(body) => Ok(body.to_bytes().into()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(path, most)),
+        Err(error) => Err(truncated(error.as_ref())),
     }
-    Ok(bytes)
 }
 
 /// Says what a failed exchange means.

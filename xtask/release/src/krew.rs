@@ -1,5 +1,4 @@
-//! The plugin's description for krew, and krew's way of installing it.
+//! The plugin's description for krew, and krew itself, which says what it makes of it.
 
-pub mod install;
 pub mod manifest;
-pub mod rules;
+pub mod programs;

@@ -40,6 +40,7 @@ pub fn run(root: &Path, args: &ReleaseArgs) -> Result<()> {
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     if args.manifest {
         let made = make::describe(&out, version, args.incomplete)?;
+        make::check(root, &made.manifest, &out, version)?;
         write(&out.join(krew::manifest::FILE), made.manifest.as_bytes())?;
         write(&out.join(homebrew::FILE), made.formula.as_bytes())?;
     } else {

@@ -16,9 +16,7 @@ use crate::hub::connect::address::{ServerAddress, basic};
 use crate::hub::connect::credentials::plugin::{Plugin, RunningPlugin};
 use crate::hub::connect::credentials::{CredentialSource, Credentials, bearer, policy};
 use crate::hub::connect::files::{self, unreadable};
-use crate::hub::connect::kubeconfig::{
-    ConfigSource, Impersonation, KubeContext, KubeconfigCluster, KubeconfigUser,
-};
+use crate::hub::connect::kubeconfig::{KubeContext, KubeconfigCluster, KubeconfigUser};
 use crate::hub::connect::tls::{ClientIdentity, Trust, authorities};
 use crate::hub::error::HubError;
 use crate::kubefleet::path::encode;
@@ -84,7 +82,7 @@ pub(super) fn settings(
     let mut address = ServerAddress::server(&cluster.server)
         .map_err(|why| config(format!("the server's address cannot be used: {why}")))?;
     check_user(user).map_err(|why| config(format!("the user {:?} {why}", context.user)))?;
-    let headers = headers(&user.impersonate)?;
+    let headers = headers(user)?;
     let proxy = proxy(cluster, &address, variable)?;
     let login = address.login.take();
     // Over plain HTTP anyone could read who asks: nothing of it is sent, or even read.
@@ -120,29 +118,28 @@ pub(super) fn settings(
 /// What kubectl refuses in a user.
 fn check_user(user: &KubeconfigUser) -> Result<(), &'static str> {
     let set = |secret: &SecretString| !secret.expose_secret().is_empty();
-    let given = |source: &ConfigSource| !source.file.is_empty() || set(&source.data);
-    let twice = |source: &ConfigSource| !source.file.is_empty() && set(&source.data);
     let basic = !user.username.is_empty() || set(&user.password);
     if basic && (set(&user.token) || !user.token_file.is_empty()) {
         return Err("has both a token and a password, but only one is allowed");
     }
-    if given(&user.certificate) {
-        if twice(&user.certificate) {
+    let (certificate, key) = (&user.client_certificate, &user.client_key);
+    let (certificate_data, key_data) = (&user.client_certificate_data, &user.client_key_data);
+    if !certificate.is_empty() || set(certificate_data) {
+        if !certificate.is_empty() && set(certificate_data) {
             return Err("has both client-certificate and client-certificate-data");
         }
-        if twice(&user.key) {
+        if !key.is_empty() && set(key_data) {
             return Err("has both client-key and client-key-data");
         }
-        if !given(&user.key) {
+        if key.is_empty() && !set(key_data) {
             return Err("has a client certificate, but no client-key");
         }
     }
-    if user.exec.is_some() && user.provider.is_some() {
+    if user.exec.is_some() && user.auth_provider.is_some() {
         return Err("has both exec and auth-provider");
     }
-    let other = &user.impersonate;
-    if other.user.is_empty()
-        && (!other.uid.is_empty() || !other.groups.is_empty() || !other.extra.is_empty())
+    if user.as_user.is_empty()
+        && (!user.as_uid.is_empty() || !user.as_groups.is_empty() || !user.as_user_extra.is_empty())
     {
         return Err("impersonates a group, a UID, or extra fields, but no user: add --as");
     }
@@ -150,7 +147,7 @@ fn check_user(user: &KubeconfigUser) -> Result<(), &'static str> {
 }
 
 /// The headers that say who is impersonated.
-fn headers(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, HubError> {
+fn headers(user: &KubeconfigUser) -> Result<Vec<(HeaderName, HeaderValue)>, HubError> {
     let mut headers = Vec::new();
     let mut add = |name: &str, value: &str, what: &str| {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -165,17 +162,17 @@ fn headers(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, HubE
             ))),
         }
     };
-    if other.user.is_empty() {
+    if user.as_user.is_empty() {
         return Ok(headers);
     }
-    add("impersonate-user", &other.user, "user")?;
-    if !other.uid.is_empty() {
-        add("impersonate-uid", &other.uid, "uid")?;
+    add("impersonate-user", &user.as_user, "user")?;
+    if !user.as_uid.is_empty() {
+        add("impersonate-uid", &user.as_uid, "uid")?;
     }
-    for group in &other.groups {
+    for group in &user.as_groups {
         add("impersonate-group", group, "group")?;
     }
-    for (key, values) in &other.extra {
+    for (key, values) in &user.as_user_extra {
         for value in values {
             let name = format!("impersonate-extra-{}", encode(key));
             add(&name, value, "extra field")?;
@@ -185,8 +182,8 @@ fn headers(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, HubE
 }
 
 /// The bytes of something that stands in the kubeconfig or in a file.
-fn load(source: &ConfigSource, what: &str) -> Result<Option<Vec<u8>>, HubError> {
-    let data = source.data.expose_secret();
+fn load(file: &str, data: &SecretString, what: &str) -> Result<Option<Vec<u8>>, HubError> {
+    let data = data.expose_secret();
     if !data.is_empty() {
         let text: String = data.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
         let bytes = STANDARD.decode(text);
@@ -194,24 +191,24 @@ fn load(source: &ConfigSource, what: &str) -> Result<Option<Vec<u8>>, HubError> 
             .map(Some)
             .map_err(|_| config(format!("{what}-data is not base64")));
     }
-    if source.file.is_empty() {
+    if file.is_empty() {
         return Ok(None);
     }
-    let bytes = files::read(Path::new(&source.file));
+    let bytes = files::read(Path::new(file));
     bytes.map(Some).map_err(|error| {
         config(format!(
-            "{what} {} cannot be read: {}",
-            source.file,
+            "{what} {file} cannot be read: {}",
             unreadable(error.kind())
         ))
     })
 }
 
 fn identity(user: &KubeconfigUser) -> Result<Option<ClientIdentity>, HubError> {
-    let Some(certificate) = load(&user.certificate, "client-certificate")? else {
+    let (file, data) = (&user.client_certificate, &user.client_certificate_data);
+    let Some(certificate) = load(file, data, "client-certificate")? else {
         return Ok(None);
     };
-    let key = load(&user.key, "client-key")?.unwrap_or_default();
+    let key = load(&user.client_key, &user.client_key_data, "client-key")?.unwrap_or_default();
     let identity = ClientIdentity::read(&certificate, &key);
     let identity =
         identity.map_err(|why| config(format!("the client certificate cannot be used: {why}")));
@@ -220,13 +217,21 @@ fn identity(user: &KubeconfigUser) -> Result<Option<ClientIdentity>, HubError> {
 
 /// What kubectl refuses in the trust of a cluster.
 fn check_trust(cluster: &KubeconfigCluster) -> Result<(), HubError> {
-    let inline = !cluster.authority.data.expose_secret().is_empty();
-    if inline && !cluster.authority.file.is_empty() {
+    let data = cluster.certificate_authority_data.expose_secret();
+    if !data.is_empty() && !cluster.certificate_authority.is_empty() {
         return Err(config(
             "the cluster has both certificate-authority and certificate-authority-data",
         ));
     }
     Ok(())
+}
+
+fn authority(cluster: &KubeconfigCluster) -> Result<Option<Vec<u8>>, HubError> {
+    let (file, data) = (
+        &cluster.certificate_authority,
+        &cluster.certificate_authority_data,
+    );
+    load(file, data, "certificate-authority")
 }
 
 fn tls(
@@ -235,16 +240,16 @@ fn tls(
     identity: Option<ClientIdentity>,
 ) -> Result<Tls, HubError> {
     check_trust(cluster)?;
-    let bundle = load(&cluster.authority, "certificate-authority")?;
+    let bundle = authority(cluster)?;
     let trust = match bundle {
-        Some(_) if cluster.insecure => {
+        Some(_) if cluster.insecure_skip_tls_verify => {
             return Err(config(
                 "the cluster has both certificate-authority and insecure-skip-tls-verify",
             ));
         }
         Some(bundle) => authorities(&bundle)
             .map_err(|why| config(format!("certificate-authority cannot be used: {why}")))?,
-        None if cluster.insecure => Trust::Any,
+        None if cluster.insecure_skip_tls_verify => Trust::Any,
         None => Trust::System,
     };
     let (name, what) = match cluster.tls_server_name.as_str() {
@@ -287,8 +292,8 @@ fn login(
         let password = user.password.expose_secret();
         return Ok(CredentialSource::Header(basic(&user.username, password)));
     }
-    if let Some(provider) = &user.provider {
-        let token = provider.id_token.expose_secret();
+    if let Some(provider) = &user.auth_provider {
+        let token = provider.config.id_token.expose_secret();
         return match provider.name.as_str() {
             "oidc" if !token.is_empty() => {
                 Ok(CredentialSource::Header(bearer(token).map_err(bad)?))
@@ -322,10 +327,10 @@ fn plugin_server_info(
     if !cluster.tls_server_name.is_empty() {
         told["tls-server-name"] = json!(cluster.tls_server_name);
     }
-    if cluster.insecure {
+    if cluster.insecure_skip_tls_verify {
         told["insecure-skip-tls-verify"] = json!(true);
     }
-    if let Ok(Some(bundle)) = load(&cluster.authority, "certificate-authority") {
+    if let Ok(Some(bundle)) = authority(cluster) {
         told["certificate-authority-data"] = json!(STANDARD.encode(bundle));
     }
     if let Some(proxy) = proxy {
@@ -334,8 +339,9 @@ fn plugin_server_info(
     if cluster.disable_compression {
         told["disable-compression"] = json!(true);
     }
-    if let Some(extension) = &cluster.extension {
-        told["config"] = extension.clone();
+    let mut extensions = cluster.extensions.iter();
+    if let Some(own) = extensions.find(|it| it.name == "client.authentication.k8s.io/exec") {
+        told["config"] = own.extension.clone();
     }
     told
 }

@@ -15,8 +15,8 @@ pub(super) fn proxy(
     variable: EnvironmentVariable<'_>,
 ) -> Result<Option<ServerAddress>, HubError> {
     let bad = |what: &str, why: &str| config(format!("{what} cannot be used: {why}"));
-    if !cluster.proxy.is_empty() {
-        let proxy = ServerAddress::proxy(&cluster.proxy);
+    if !cluster.proxy_url.is_empty() {
+        let proxy = ServerAddress::proxy(&cluster.proxy_url);
         return proxy.map(Some).map_err(|why| bad("proxy-url", why));
     }
     if !server.is_secure() || is_here(server.host()) {

@@ -45,9 +45,7 @@ pub(in crate::hub) struct Plugin {
     /// As the kubeconfig names it, for errors.
     name: String,
     file: PathBuf,
-    args: Vec<SecretString>,
-    env: Vec<(String, SecretString)>,
-    version: String,
+    exec: ExecConfig,
     /// What it is told.
     info: SecretString,
     interactive: bool,
@@ -97,17 +95,14 @@ impl Plugin {
                  client.authentication.k8s.io/v1 nor client.authentication.k8s.io/v1beta1"
                 .to_owned());
         }
-        if exec.env.iter().any(|(name, _)| name.is_empty()) {
+        if exec.env.iter().any(|variable| variable.name.is_empty()) {
             return Err("a variable of the user's exec entry has no name".to_owned());
         }
         // What the system cannot pass on.
         let odd = |text: &str| text.contains('\0');
-        let names = exec
-            .env
-            .iter()
-            .any(|(name, _)| odd(name) || name.contains('='));
-        let values = exec.env.iter().map(|(_, value)| value);
-        if names
+        let mut names = exec.env.iter().map(|variable| variable.name.as_str());
+        let values = exec.env.iter().map(|variable| &variable.value);
+        if names.any(|name| odd(name) || name.contains('='))
             || odd(&exec.command)
             || values
                 .chain(&exec.args)
@@ -163,9 +158,7 @@ impl Plugin {
         Ok(Self {
             name,
             file,
-            args: exec.args.clone(),
-            env: exec.env.clone(),
-            version: exec.api_version.clone(),
+            exec: exec.clone(),
             info: info.to_string().into(),
             interactive,
             running,
@@ -184,7 +177,7 @@ impl Plugin {
                 None => "was killed by a signal".to_owned(),
             }));
         }
-        answer(&bytes, &self.version).map_err(|why| fail(why.to_owned()))
+        answer(&bytes, &self.exec.api_version).map_err(|why| fail(why.to_owned()))
     }
 
     async fn output(&self) -> Result<(bool, Option<i32>, Vec<u8>), HubError> {
@@ -192,14 +185,11 @@ impl Plugin {
             |why: &str| HubError::Credentials(format!("the credential plugin {} {why}", self.name));
         let ends = &self.running.ends;
         ends.listen();
+        let variables = self.exec.env.iter();
         let mut command = Command::new(&self.file);
         command
-            .args(self.args.iter().map(ExposeSecret::expose_secret))
-            .envs(
-                self.env
-                    .iter()
-                    .map(|(name, value)| (name, value.expose_secret())),
-            )
+            .args(self.exec.args.iter().map(ExposeSecret::expose_secret))
+            .envs(variables.map(|it| (&it.name, it.value.expose_secret())))
             .env("KUBERNETES_EXEC_INFO", self.info.expose_secret())
             .stdout(Stdio::piped())
             .kill_on_drop(true);

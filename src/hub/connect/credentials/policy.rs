@@ -5,10 +5,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::hub::connect::files::{self, unreadable};
-use crate::hub::connect::kubeconfig::{KubeconfigFault, KubeconfigNode, first_document};
+use crate::hub::connect::kubeconfig::{mappings, nullable, read_document};
 
 /// Which plugins may run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,28 +49,36 @@ pub(in crate::hub) fn read(variable: &(dyn Fn(&str) -> Option<OsString> + Sync))
     }
 }
 
+mappings! {
+    /// The part of a `kuberc` that we read.
+    #[serde(rename_all = "camelCase")]
+    struct KubercFile {
+        api_version: String,
+        kind: String,
+        credential_plugin_policy: String,
+        credential_plugin_allowlist: Option<Vec<AllowedPlugin>>,
+    }
+
+    /// An entry of the list: its command has two names.
+    struct AllowedPlugin {
+        name: String,
+        command: String,
+    }
+}
+
 /// What a file says.
 fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
-    let value = first_document(bytes).map_err(|error: KubeconfigFault| error.to_string())?;
-    let root = KubeconfigNode {
-        value: &value,
-        path: String::new(),
-    };
-    let read = |error: KubeconfigFault| error.to_string();
-    let Some(map) = root.map().map_err(read)? else {
+    let file: Option<KubercFile> = read_document(bytes).map_err(|fault| fault.to_string())?;
+    let Some(file) = file else {
         return Ok(PluginPolicy::All);
     };
-    let own = root.text(map, "apiVersion").map_err(read)?;
-    if !own.starts_with("kubectl.config.k8s.io/")
-        || root.text(map, "kind").map_err(read)? != "Preference"
-    {
+    if !file.api_version.starts_with("kubectl.config.k8s.io/") || file.kind != "Preference" {
         return Err("it has no kubectl Preference".to_owned());
     }
-    let policy = root.text(map, "credentialPluginPolicy").map_err(read)?;
     let key = "credentialPluginAllowlist";
-    let given = map.get(key).is_some_and(|list| !list.is_null());
-    let list = root.list(map, key).map_err(read)?;
-    match policy.as_str() {
+    let given = file.credential_plugin_allowlist.is_some();
+    let list = file.credential_plugin_allowlist.unwrap_or_default();
+    match file.credential_plugin_policy.as_str() {
         "" | "AllowAll" | "DenyAll" if given => {
             Err(format!("{key} needs credentialPluginPolicy: Allowlist"))
         }
@@ -80,35 +88,30 @@ fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
             "credentialPluginPolicy is Allowlist, but {key} has no command"
         )),
         "Allowlist" => {
-            let commands: Result<Vec<_>, _> = list.iter().map(command).collect();
-            Ok(PluginPolicy::These(commands?))
+            let commands = list
+                .into_iter()
+                .enumerate()
+                .map(|(at, entry)| command(entry).map_err(|why| format!("{key}[{at}] has {why}")));
+            Ok(PluginPolicy::These(commands.collect::<Result<_, _>>()?))
         }
         _ => Err("credentialPluginPolicy is not AllowAll, DenyAll, or Allowlist".to_owned()),
     }
 }
 
 /// The command of an entry.
-fn command(node: &KubeconfigNode<'_>) -> Result<String, String> {
-    let of = |key: &str| match &node.value[key] {
-        Value::String(text) => text.as_str(),
-        _ => "",
-    };
-    let (name, command) = (of("name"), of("command"));
-    let command = match (name, command) {
-        ("", "") => return Err(format!("{} has no command", node.path)),
-        (name, "") => name,
-        (name, command) if !name.is_empty() && name != command => {
-            return Err(format!("{} has two commands", node.path));
+fn command(entry: AllowedPlugin) -> Result<String, &'static str> {
+    let command = match (entry.name, entry.command) {
+        (name, command) if !name.is_empty() && !command.is_empty() && name != command => {
+            return Err("two commands");
         }
+        (name, command) if command.is_empty() => name,
         (_, command) => command,
     };
-    if clean(command) != command {
-        return Err(format!(
-            "{} has a path that is not in its shortest form",
-            node.path
-        ));
+    match command.as_str() {
+        "" => Err("no command"),
+        text if clean(text) != text => Err("a path that is not in its shortest form"),
+        _ => Ok(command),
     }
-    Ok(command.to_owned())
 }
 
 /// A path without what changes nothing in it.

@@ -56,18 +56,15 @@ fn everything_is_read() {
     assert_eq!(all.current_context, "hub");
     let cluster = named(&all.clusters, "hub").unwrap();
     assert_eq!(cluster.server, "https://hub.example:6443");
-    assert_eq!(cluster.authority.file, "/home/jane/.kube/ca.crt");
-    assert_eq!(cluster.extension.as_ref().unwrap()["audience"], "S3CR3T-4");
-    assert!(cluster.disable_compression && !cluster.insecure);
+    assert_eq!(cluster.certificate_authority, "/home/jane/.kube/ca.crt");
+    assert_eq!(cluster.extensions[1].extension["audience"], "S3CR3T-4");
+    assert!(cluster.disable_compression && !cluster.insecure_skip_tls_verify);
     let user = named(&all.users, "admin").unwrap();
     assert_eq!(user.token.expose_secret(), "S3CR3T-5");
     assert_eq!(user.token_file, "/home/jane/.kube/token");
-    assert_eq!(user.certificate.file, "/etc/client.crt");
-    assert_eq!(user.key.file, "/home/jane/.kube/client.key");
-    assert_eq!(
-        user.impersonate.extra,
-        [("reason".into(), vec!["S3CR3T-9".into()])]
-    );
+    assert_eq!(user.client_certificate, "/etc/client.crt");
+    assert_eq!(user.client_key, "/home/jane/.kube/client.key");
+    assert_eq!(user.as_user_extra["reason"], ["S3CR3T-9"]);
     let exec = user.exec.as_ref().unwrap();
     assert_eq!(exec.command, "/home/jane/.kube/bin/login");
     assert_eq!(exec.args.len(), 2);
@@ -88,6 +85,7 @@ fn errors_name_places_and_kinds() {
         ),
         ("users: S3CR3T", "users must be a list"),
         ("users: [S3CR3T]", "users[0] must be a mapping"),
+        ("users: [[S3CR3T]]", "users[0] must be a mapping"),
         ("- S3CR3T", "must be a mapping"),
         ("S3CR3T", "must be a mapping"),
         (
@@ -137,7 +135,7 @@ fn the_first_file_wins() {
     assert_eq!(all.users.len(), 2);
     let user = named(&all.users, "x").unwrap();
     assert_eq!(user.token.expose_secret(), "one");
-    assert!(user.impersonate.user.is_empty());
+    assert!(user.as_user.is_empty());
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Plugin, RunningPlugin, answer};
 use crate::hub::connect::credentials::policy::PluginPolicy;
-use crate::hub::connect::kubeconfig::ExecConfig;
+use crate::hub::connect::kubeconfig::{ExecConfig, ExecVariable};
 
 const V1: &str = "client.authentication.k8s.io/v1";
 
@@ -19,8 +19,16 @@ fn exec() -> ExecConfig {
     }
 }
 
-fn variable(name: &str) -> Option<OsString> {
+fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+fn variable(name: &str, value: impl Into<SecretString>) -> ExecVariable {
+    ExecVariable {
+        name: name.to_owned(),
+        value: value.into(),
+        ..ExecVariable::default()
+    }
 }
 
 fn made(exec: &ExecConfig, running: RunningPlugin) -> Result<Plugin, String> {
@@ -29,7 +37,7 @@ fn made(exec: &ExecConfig, running: RunningPlugin) -> Result<Plugin, String> {
         json!({"server": "https://hub"}),
         &PluginPolicy::All,
         running,
-        &variable,
+        &environment,
     )
 }
 
@@ -108,7 +116,7 @@ fn an_entry_is_checked() {
         &|exec| exec.interactive_mode = "Sometimes".into(),
         &|exec| exec.interactive_mode = "Always".into(),
         &|exec| exec.args = vec![secret()],
-        &|exec| exec.env = vec![("A=B".into(), secret())],
+        &|exec| exec.env = vec![variable("A=B", secret())],
     ];
     for (place, change) in wrong.iter().enumerate() {
         let why = check(change).expect_err(&place.to_string());
@@ -140,7 +148,7 @@ mod run {
     ) -> Result<super::super::PluginCredential, HubError> {
         let exec = ExecConfig {
             args: vec!["-c".into(), text.into()],
-            env: vec![("SECRET".into(), "S3CR3T".into())],
+            env: vec![variable("SECRET", "S3CR3T")],
             provide_cluster_info: true,
             ..exec()
         };
