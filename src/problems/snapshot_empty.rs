@@ -28,7 +28,7 @@ pub fn snapshot_empty(
         format!("Snapshot {index} has no objects, {effect}."),
     )
     .clusters(to_lose.iter().copied())
-    .evidence(snapshot.object(), "spec.selectedResources", "[]")
+    .computed(snapshot.object(), &["spec.selectedResources"], "0 objects")
     .evidence(
         snapshot.object(),
         format!("metadata.labels[{}]", names::RESOURCE_INDEX),
