@@ -148,9 +148,7 @@ impl ResourceSnapshot {
 
     /// Whether it is all of a version that has no objects.
     pub fn is_empty(&self) -> bool {
-        self.is_master()
-            && self.parts().is_none_or(|parts| parts <= 1)
-            && self.spec.resources.is_empty()
+        self.is_master() && self.parts() == Some(1) && self.spec.resources.is_empty()
     }
 
     /// When a change of the content was noticed whose snapshot had to wait.

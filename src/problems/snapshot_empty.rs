@@ -28,16 +28,15 @@ pub fn snapshot_empty(
         format!("Snapshot {index} has no objects, {effect}."),
     )
     .clusters(to_lose.iter().copied())
-    .computed(snapshot.object(), &["spec.selectedResources"], "0 objects")
     .evidence(
         snapshot.object(),
         format!("metadata.labels[{}]", names::RESOURCE_INDEX),
         index,
     )
-    .computed(
-        object.clone(),
-        &["spec.resourceSelectors"],
-        "nothing on the hub matched when the snapshot was created",
+    .evidence(
+        snapshot.object(),
+        format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
+        "1",
     )
     .look_with(
         "Compare it with the versions before.",
