@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::choose::run_for_placement;
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
@@ -21,12 +23,17 @@ pub const BLOCKING: [&str; 5] = [
     reasons::DIFF_REPORTED,
 ];
 
+/// How long the content of a run is there at least: a snapshot is pruned only after others have come,
+/// and two come 15 s apart at least.
+const CONTENT_LASTS: SignedDuration = SignedDuration::from_mins(1);
+
 /// A walk around one target.
 #[derive(Debug)]
 pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<HubQuery, QueryAnswer>,
     depth: WalkDepth,
+    now: Option<Timestamp>,
 }
 
 /// How far a walk goes.
@@ -52,6 +59,7 @@ impl Walk {
             target,
             known: BTreeMap::new(),
             depth: WalkDepth::Reasons,
+            now: None,
         }
     }
 
@@ -73,10 +81,12 @@ impl Walk {
         }
     }
 
-    /// The same, and to whether the run's snapshot still exists: one request for each run.
-    pub fn to_content(target: ObjectRef) -> Self {
+    /// The same, and to whether the run's snapshot still exists, where newer content had the time to
+    /// replace it: one request for each run.
+    pub fn to_content(target: ObjectRef, now: Timestamp) -> Self {
         Self {
             depth: WalkDepth::Content,
+            now: Some(now),
             ..Self::new(target)
         }
     }
@@ -226,7 +236,7 @@ impl Walk {
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
                 let index = &run.status.snapshot_index;
-                if self.depth == WalkDepth::Content && !index.is_empty() {
+                if self.depth == WalkDepth::Content && !index.is_empty() && self.may_be_gone(run) {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));
@@ -289,6 +299,13 @@ impl Walk {
             needs.push(HubQuery::labelled(Kind::Work, &cluster, key, value));
         }
         needs
+    }
+
+    /// Whether newer content had the time to replace what a run rolls out.
+    fn may_be_gone(&self, run: &UpdateRun) -> bool {
+        let initialized = run.status.conditions.condition(reasons::INITIALIZED);
+        let age = self.now.zip(initialized.and_then(|it| it.since));
+        age.is_none_or(|(now, since)| now.duration_since(since) >= CONTENT_LASTS)
     }
 
     /// The question for the target itself.

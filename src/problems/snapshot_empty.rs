@@ -43,6 +43,6 @@ pub fn snapshot_empty(
         object.fleet("snapshots"),
     )
     .fix(format!(
-        "If nobody meant that, create again on the hub what {name} selects, and start a new run."
+        "Create again on the hub what {name} selects, if it is not to go, and start a new run."
     ))
 }

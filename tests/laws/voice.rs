@@ -107,7 +107,7 @@ fn status_and_diagnose_say_the_same() {
         };
         let hub = bundle.hub.clone();
         for (target, report) in reports {
-            let mut walk = Walk::to_content(target.clone());
+            let mut walk = Walk::to_content(target.clone(), report.as_of.unwrap());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);
@@ -219,7 +219,7 @@ fn nobody_says_otherwise_what_comes_next() {
             if target.kind.concept() != Concept::UpdateRun {
                 continue;
             }
-            let mut walk = Walk::to_content(target.clone());
+            let mut walk = Walk::to_decision(target.clone());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);

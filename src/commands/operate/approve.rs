@@ -4,7 +4,7 @@ mod preview;
 mod select;
 
 use clap::Args;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::change::guard::{self, AcceptedRisks};
 use crate::change::record::ToldChange;
@@ -23,11 +23,10 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{HubQuery, ObjectSource, all_of};
+use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, reasons};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
 use crate::words::Hint;
@@ -103,10 +102,6 @@ impl From<TaskTimeArg> for TaskTime {
 
 /// How long a reason may be: the condition's text has room for more, tables have not.
 const LONGEST_REASON: usize = 1024;
-
-/// How long the content of a run is there at least: a snapshot is pruned only after others have come,
-/// and two come 15 s apart at least.
-const CONTENT_LASTS: SignedDuration = SignedDuration::from_mins(1);
 
 /// Approves.
 pub fn run(args: &ApproveArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
@@ -320,14 +315,7 @@ fn look(
     let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
-    let this = all_of::<UpdateRun>(&answers).find(|it| it.meta.name == run.name);
-    let made = this.and_then(|it| it.status.conditions.condition(reasons::INITIALIZED)?.since);
-    let is_new = made.is_some_and(|made| reading.now.duration_since(made) < CONTENT_LASTS);
-    let mut walk = if is_new {
-        Walk::to_decision(run.clone())
-    } else {
-        Walk::to_content(run.clone())
-    };
+    let mut walk = Walk::to_content(run.clone(), reading.now);
     walk.absorb(queries, answers);
     walk.leave_out(HubQuery::all(Kind::MemberCluster, ""));
     walk.drive(reading);

@@ -96,7 +96,6 @@ fn content_that_is_gone_is_not_approved() {
             .ends(1)
             .says("no longer exists; nothing was sent");
         assert!(condition(&scene.asked(&request), "Approved").is_null());
-        scene.does(&["status", name]).says("no longer exists");
     });
 }
 

@@ -41,9 +41,10 @@ impl SourceReading {
     /// The states of several targets, which are read together, and whether what a person may do next
     /// helps; of a single one also whether its content still exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
-        let walk = match targets {
-            [_] => Walk::to_content,
-            _ => Walk::to_decision,
+        let now = self.now;
+        let walk = |target: ObjectRef| match targets {
+            [_] => Walk::to_content(target, now),
+            _ => Walk::to_decision(target),
         };
         let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();
         Walk::drive_all(&mut walks, self);
