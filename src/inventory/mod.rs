@@ -247,6 +247,8 @@ impl Inventory {
             Concept::UpdateRun,
             Concept::ResourceSnapshot,
             Concept::Binding,
+            Concept::ClusterOverrideSnapshot,
+            Concept::OverrideSnapshot,
         ];
         let (mut queries, mut answers) = (Vec::new(), Vec::new());
         for concept in concepts {

@@ -33,19 +33,18 @@ pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<HubQuery, QueryAnswer>,
     depth: WalkDepth,
-    now: Option<Timestamp>,
+    /// The moment for which a walk to the decision also asks for the run's content.
+    content_at: Option<Timestamp>,
 }
 
 /// How far a walk goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WalkDepth {
     /// To the state of the rollout.
     State,
     /// The same, and to what the controller checks before it lets a run continue for which a person
     /// has to decide.
     Decision,
-    /// The same, and to whether the content that it would roll out is still there.
-    Content,
     /// To everything that the controller's next write depends on.
     Prediction,
     /// To everything that may explain it.
@@ -59,7 +58,7 @@ impl Walk {
             target,
             known: BTreeMap::new(),
             depth: WalkDepth::Reasons,
-            now: None,
+            content_at: None,
         }
     }
 
@@ -85,9 +84,8 @@ impl Walk {
     /// replace it: one request for each run.
     pub fn to_content(target: ObjectRef, now: Timestamp) -> Self {
         Self {
-            depth: WalkDepth::Content,
-            now: Some(now),
-            ..Self::new(target)
+            content_at: Some(now),
+            ..Self::to_decision(target)
         }
     }
 
@@ -226,9 +224,9 @@ impl Walk {
         needs.push(label(Concept::Binding));
         let placement_query =
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
-        if self.depth <= WalkDepth::Content {
+        if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
-            let resting = run.filter(|run| self.depth >= WalkDepth::Decision && rests(run));
+            let resting = run.filter(|run| self.depth == WalkDepth::Decision && rests(run));
             if let Some(run) = resting {
                 needs.extend([
                     placement_query,
@@ -236,7 +234,7 @@ impl Walk {
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
                 let index = &run.status.snapshot_index;
-                if self.depth == WalkDepth::Content && !index.is_empty() && self.may_be_gone(run) {
+                if !index.is_empty() && self.asks_for_content(run) {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));
@@ -301,11 +299,12 @@ impl Walk {
         needs
     }
 
-    /// Whether newer content had the time to replace what a run rolls out.
-    fn may_be_gone(&self, run: &UpdateRun) -> bool {
+    /// Whether newer content had the time to replace what a run rolls out, where that matters.
+    fn asks_for_content(&self, run: &UpdateRun) -> bool {
         let initialized = run.status.conditions.condition(reasons::INITIALIZED);
-        let age = self.now.zip(initialized.and_then(|it| it.since));
-        age.is_none_or(|(now, since)| now.duration_since(since) >= CONTENT_LASTS)
+        let since = initialized.and_then(|it| it.since);
+        self.content_at
+            .is_some_and(|now| since.is_none_or(|since| now.duration_since(since) >= CONTENT_LASTS))
     }
 
     /// The question for the target itself.

@@ -169,6 +169,25 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
     })
 }
 
+/// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no
+/// objects, and theirs is another one.
+pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
+    let index = rollout.run.status.snapshot_index.as_str();
+    let snapshot = rollout.inventory.snapshot(index);
+    if !snapshot.is_some_and(ResourceSnapshot::is_empty) {
+        return Vec::new();
+    }
+    rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::NotReached)
+        .filter(|cluster| {
+            let has = cluster.binding.and_then(|binding| binding.snapshot_index());
+            has.is_some_and(|has| has != index)
+        })
+        .map(|cluster| cluster.name)
+        .collect()
+}
+
 /// A cluster with which a run is done, and that has another snapshot than the run's.
 #[derive(Debug, Clone, Copy)]
 pub struct OvertakenCluster<'i> {

@@ -7,7 +7,9 @@ use super::overrides::successor;
 use super::versions::{Version, versions};
 use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
+use crate::kubefleet::overrides::named;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef};
 
 /// Where to go back to.
 #[derive(Debug)]
@@ -66,30 +68,27 @@ pub struct OverridesThen<'i> {
 /// whatever its snapshot is. Source: updaterun/initialization.go:recordOverrideSnapshots.
 pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<OverridesThen<'i>> {
     let latest = &inventory.overrides;
-    if !latest.is_complete() {
+    let asked = inventory.has_asked_for(Concept::OverrideSnapshot);
+    if !asked || !latest.is_complete() {
         return None;
     }
-    let exists = |(namespace, name): &(&str, &str)| {
-        let mut latest = latest.iter();
-        latest.any(|it| it.meta.namespace == *namespace && it.meta.name == *name)
+    let is_taken = |object: &ObjectRef| {
+        let mut latest = latest.iter().filter(|it| it.is_latest());
+        latest.any(|it| it.object() == *object)
     };
     let mut runs = inventory.runs.items.iter().rev();
     runs.find_map(|run| {
-        let recorded = recorded_overrides(run);
-        let gone: Vec<_> = recorded.into_iter().filter(|it| !exists(it)).collect();
-        if run.status.snapshot_index != index || gone.is_empty() {
+        let recorded = recorded_overrides(run).into_iter();
+        let had: Vec<_> = recorded.filter(|it| !is_taken(it)).collect();
+        if run.status.snapshot_index != index || had.is_empty() {
             return None;
         }
-        let now = gone.iter().filter_map(|(namespace, name)| {
-            let snapshot = successor(&latest.items, namespace, name)?;
-            Some(key(namespace, &snapshot.meta.name))
-        });
-        let now = now.collect();
-        let had = gone.iter().map(|(namespace, name)| key(namespace, name));
+        let now = had.iter();
+        let now = now.filter_map(|it| successor(&latest.items, &it.namespace, &it.name));
         Some(OverridesThen {
             run: &run.meta.name,
-            had: had.collect(),
-            now,
+            now: now.map(|it| key(&it.object())).collect(),
+            had: had.iter().map(key).collect(),
         })
     })
 }
@@ -109,26 +108,20 @@ pub fn with_other_overrides<'i>(
     .map(AsRef::as_ref)
 }
 
-fn key(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() {
-        name.to_owned()
+fn key(object: &ObjectRef) -> String {
+    if object.namespace.is_empty() {
+        object.name.clone()
     } else {
-        format!("{namespace}/{name}")
+        format!("{}/{}", object.namespace, object.name)
     }
 }
 
-/// The override snapshots that a run recorded, by namespace and name.
-fn recorded_overrides(run: &UpdateRun) -> BTreeSet<(&str, &str)> {
+/// The override snapshots that a run recorded.
+fn recorded_overrides(run: &UpdateRun) -> BTreeSet<ObjectRef> {
     let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
-    let recorded = clusters.flat_map(|cluster| {
-        let everywhere = cluster
-            .cluster_overrides
-            .iter()
-            .map(|name| ("", name.as_str()));
-        let namespaced = cluster.overrides.iter();
-        everywhere.chain(namespaced.map(|it| (it.namespace.as_str(), it.name.as_str())))
-    });
-    recorded.collect()
+    clusters
+        .flat_map(|cluster| named(&cluster.cluster_overrides, &cluster.overrides))
+        .collect()
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that

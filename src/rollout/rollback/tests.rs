@@ -1,4 +1,4 @@
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::rollout::life::tests::{OWN, SINCE, inventory, placement, run, snapshot};
@@ -262,4 +262,81 @@ fn it_can_go_to_what_belongs_to_the_placement() {
         done("a", "4", DAY + 200),
     ]);
     assert_eq!(destinations(&all), ["9", "10"]);
+}
+
+/// A run with what it recorded for its clusters: an override of a namespace.
+fn with_override(name: &str, second: i64, snapshot: &str) -> Value {
+    let mut made = done(name, "0", second);
+    made["status"]["stagesStatus"] = json!([{
+        "stageName": "all",
+        "clusters": [{
+            "clusterName": "member-1",
+            "resourceOverrideSnapshots": [{"name": snapshot, "namespace": "shop"}],
+        }],
+    }]);
+    made
+}
+
+#[test]
+fn a_run_with_other_overrides_is_told_from_one_with_the_same() {
+    let objects = [
+        placement(),
+        own("0", DAY),
+        with_override("first", DAY + 10, "web-0"),
+        with_override("second", DAY + 110, "web-1"),
+        with_override("third", DAY + 210, "web-1"),
+    ];
+    let all = inventory(&objects);
+    let run = |name: &str| all.run_on(name).unwrap();
+    let other = |name| with_other_overrides(&all, run(name)).map(|it| it.meta.name.as_str());
+    assert_eq!(other("third"), Some("first"));
+    assert_eq!(other("second"), Some("first"));
+    assert_eq!(other("first"), None);
+}
+
+#[test]
+fn overrides_that_a_new_run_does_not_take_are_named() {
+    let snapshot = |name: &str, latest: bool| {
+        json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ResourceOverrideSnapshot",
+            "metadata": {
+                "name": name, "namespace": "shop",
+                "labels": {
+                    "kubernetes-fleet.io/is-latest-snapshot": latest.to_string(),
+                    "kubernetes-fleet.io/parent-resource-override": "web",
+                },
+            },
+        })
+    };
+    let runs = [
+        placement(),
+        own("0", DAY),
+        with_override("first", DAY + 10, "web-0"),
+        with_override("second", DAY + 110, "web-1"),
+    ];
+    let then = |overrides: &[Value]| {
+        let all = inventory(&[&runs[..], overrides].concat());
+        let then = overrides_then(&all, "0")?;
+        Some((then.run.to_owned(), then.had, then.now))
+    };
+    let told = |run: &str, had: &str, now: &[&str]| {
+        let now: Vec<_> = now.iter().map(ToString::to_string).collect();
+        Some((run.to_owned(), vec![had.to_owned()], now))
+    };
+    // The older snapshot is still there.
+    let both = [snapshot("web-0", false), snapshot("web-1", true)];
+    assert_eq!(then(&both), told("first", "shop/web-0", &["shop/web-1"]));
+    // The override was deleted.
+    assert_eq!(then(&[]), told("second", "shop/web-1", &[]));
+    // It is what both had.
+    let same = [
+        placement(),
+        own("0", DAY),
+        with_override("first", DAY + 10, "web-0"),
+    ];
+    let all = inventory(&[&same[..], &[snapshot("web-0", true)]].concat());
+    assert_eq!(overrides_then(&all, "0"), None);
+    // It was another snapshot.
+    assert_eq!(overrides_then(&all, "1"), None);
 }

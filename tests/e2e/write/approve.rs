@@ -9,10 +9,7 @@ use crate::scene::Scene;
 fn waiting(scene: &Scene) -> String {
     scene.set(&gated(&[(1, BEFORE), (1, AFTER)]), &ALL);
     scene.run(&scene.name, "Run");
-    scene.until_waiting(&scene.name);
-    let request = format!("{}-before-canary", scene.name);
-    scene.asked(&request);
-    request
+    scene.until_gate()
 }
 
 /// Checks that a request carries one approval, and that it is for the generation that it has.

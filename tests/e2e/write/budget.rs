@@ -4,7 +4,7 @@ use http::Method;
 use test_hub::Seen;
 
 use super::desk::Desk;
-use super::{ALL, BEFORE, gated, play};
+use super::play;
 
 /// Whether a request only asks what the hub serves.
 fn is_discovery(seen: &Seen) -> bool {
@@ -17,12 +17,7 @@ fn is_discovery(seen: &Seen) -> bool {
 fn an_approval_is_one_read_and_one_write() {
     play("budget", |scene| {
         let desk = Desk::at(scene);
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let name = &scene.name;
-        scene.run(name, "Run");
-        scene.until_waiting(name);
-        let request = format!("{name}-before-canary");
-        scene.asked(&request);
+        let request = scene.at_gate();
         desk.proxy.clear().unwrap();
         desk.does(&["approve", &request, "--yes"]).ends(0);
         let seen = desk.proxy.requests();

@@ -39,9 +39,7 @@ fn gates_and_runs_are_chosen() {
         scene.set(&gated(&[(1, BEFORE), (2, BEFORE)]), &ALL);
         let name = &scene.name;
         scene.run(name, "Run");
-        scene.until_waiting(name);
-        let request = format!("{name}-before-canary");
-        scene.asked(&request);
+        let request = scene.until_gate();
 
         // One gate is shown, and not chosen silently.
         let mut terminal = choosing(&desk, &["approve"], "Choose what to approve");

@@ -8,7 +8,7 @@ use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
 use test_hub::{Fault, Rule};
 
 use super::desk::Desk;
-use super::{ALL, BEFORE, gated, play};
+use super::play;
 
 /// How a command ended, and what is left on its terminal.
 fn left(terminal: Terminal) -> (i32, String) {
@@ -32,11 +32,7 @@ fn what_is_drawn_goes_away() {
     play("drawn", |scene| {
         let desk = Desk::at(scene);
         let name = &scene.name;
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        scene.run(name, "Run");
-        scene.until_waiting(name);
-        let request = format!("{name}-before-canary");
-        scene.asked(&request);
+        let request = scene.at_gate();
         let words = ["wait", name, "--for=succeeded", "--keep-waiting"];
         let gate = format!("waits for approval {request}");
 

@@ -82,12 +82,7 @@ fn a_guard_that_cannot_see_refuses() {
 #[test]
 fn content_that_is_gone_is_not_approved() {
     play("guard-gone", |scene| {
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let name = &scene.name;
-        scene.run(name, "Run");
-        scene.until_waiting(name);
-        let request = format!("{name}-before-canary");
-        scene.asked(&request);
+        let request = scene.at_gate();
         scene.forget_snapshot("0");
         // Before that, newer content has not had the time to replace it.
         test_hub::waiting::pass(std::time::Duration::from_secs(61));
@@ -128,11 +123,7 @@ fn keys_typed_before_the_question_are_no_answer() {
     }
     play("guard-typed", |scene| {
         let desk = Desk::at(scene);
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        scene.run(&scene.name, "Run");
-        scene.until_waiting(&scene.name);
-        let request = format!("{}-before-canary", scene.name);
-        scene.asked(&request);
+        let request = scene.at_gate();
         desk.proxy.clear().unwrap();
         desk.proxy.rules(vec![
             Rule::new("bindings", Fault::Hold)
@@ -289,11 +280,7 @@ fn a_cluster_that_moved_since_is_not_taken_back() {
     }
     play("guard-moved", |scene| {
         let desk = Desk::at(scene);
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        scene.run(&scene.name, "Run");
-        scene.until_waiting(&scene.name);
-        let request = format!("{}-before-canary", scene.name);
-        scene.asked(&request);
+        let request = scene.at_gate();
         let mut terminal = desk.terminal(&["approve", &request, "--wait=false"]);
         terminal.until("[y/N] ");
         let (path, _) = scene.a_binding("member-3");

@@ -8,7 +8,7 @@ use test_hub::terminal::{CONTROL_C, has_terminals};
 use test_hub::{Fault, Rule};
 
 use super::desk::{Desk, Running, signal};
-use super::{ALL, BEFORE, condition, gated, play};
+use super::{condition, play};
 use crate::scene::Scene;
 
 const ESCAPE: &str = "\u{1b}";
@@ -20,11 +20,7 @@ const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 /// A desk with a run that waits before its second stage; its request.
 fn waiting(scene: &Scene) -> (Desk<'_>, String) {
     let desk = Desk::at(scene);
-    scene.set(&gated(&[(1, BEFORE)]), &ALL);
-    scene.run(&scene.name, "Run");
-    scene.until_waiting(&scene.name);
-    let request = format!("{}-before-canary", scene.name);
-    scene.asked(&request);
+    let request = scene.at_gate();
     (desk, request)
 }
 

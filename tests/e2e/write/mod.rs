@@ -88,6 +88,21 @@ impl Scene {
         self.until(&self.request_path(name), "there", |_| true)
     }
 
+    /// A run that waits before its second stage, and has no other gate; its request.
+    fn at_gate(&self) -> String {
+        self.set(&gated(&[(1, BEFORE)]), &ALL);
+        self.run(&self.name, "Run");
+        self.until_gate()
+    }
+
+    /// Waits until the run waits before its second stage; its request.
+    fn until_gate(&self) -> String {
+        self.until_waiting(&self.name);
+        let request = format!("{}-before-canary", self.name);
+        self.asked(&request);
+        request
+    }
+
     /// Waits until a run waits for an approval.
     fn until_waiting(&self, name: &str) -> Value {
         self.until_run(name, "Progressing", "False", "UpdateRunWaiting")

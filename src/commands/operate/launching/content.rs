@@ -6,6 +6,8 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
 use super::LaunchProgress;
 use super::wanted::RunLaunch;
 use crate::change::guard::Guard;
@@ -23,7 +25,6 @@ use crate::kubefleet::{Concept, names};
 use crate::rollout::content::old_content;
 use crate::rollout::{ClusterState, Phase};
 use crate::words::Hint;
-use jiff::Timestamp;
 
 /// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
 /// the change, 30 s after the last snapshot. Source: cmd/hubagent/options/options.go.
@@ -241,4 +242,20 @@ fn around(
     let walk = reading.checked(walk, &this.object)?;
     let facts = reading.hub_facts(walk.run().into_iter());
     Ok(Inventory::new(walk, reading.now, facts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_for_one_change_and_changes_are_counted() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut tries = ContentTries::new();
+        let pauses: Vec<_> = [1, 1, 1, 1, 1, 1]
+            .map(|second| tries.lacks(at(second)).as_secs())
+            .into();
+        assert_eq!((pauses, tries.changes), (vec![5, 10, 20, 40, 60, 60], 1));
+        assert_eq!((tries.lacks(at(2)).as_secs(), tries.changes), (5, 2));
+    }
 }

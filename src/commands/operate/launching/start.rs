@@ -16,12 +16,11 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::plan::{PlanContents, of_run};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
-use crate::rollout::content::{old_content, would_go_back};
-use crate::rollout::{ClusterView, Rollout};
+use crate::rollout::Rollout;
+use crate::rollout::content::{emptied, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
 
 /// Starts a run. `plan` is what was agreed to when the run was made; `None` where nothing was shown
@@ -47,7 +46,7 @@ pub(in crate::commands) fn start(
             if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
-                    "Start {}, which deletes {deleted} that was not shown before?",
+                    "Start {}? It deletes {deleted}, which the plan did not show.",
                     run.name
                 )));
             }
@@ -143,25 +142,8 @@ fn is_shown(plan: Option<&AgreedPlan>, inventory: &Inventory) -> bool {
         .is_some_and(|(plan, run)| plan.snapshot.as_ref() == Some(&run.status.snapshot_index))
 }
 
-/// The clusters that would lose everything: those that have objects, where the run's snapshot has none.
-fn emptied<'r>(rollout: &'r Rollout<'_>, inventory: &Inventory) -> Vec<&'r str> {
-    let index = &rollout.run.status.snapshot_index;
-    if !inventory
-        .snapshot(index)
-        .is_some_and(ResourceSnapshot::is_empty)
-    {
-        return Vec::new();
-    }
-    let has = |cluster: &&ClusterView<'_>| {
-        let has = cluster.binding.and_then(|binding| binding.snapshot_index());
-        has.is_some_and(|has| has != index)
-    };
-    let clusters = rollout.updated_clusters().filter(has);
-    clusters.map(|cluster| cluster.name).collect()
-}
-
 /// Shows how many objects change in the clusters of a run that has not started, and returns how many
-/// kinds of objects some cluster loses. What cannot be read for it is said, and is no reason to refuse.
+/// some cluster loses, each counted once. What cannot be read for it is said, and is no reason to refuse.
 fn objects(
     inventory: &Inventory,
     run: &ObjectRef,
@@ -252,7 +234,7 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
     if old_content(inventory, rollout.run).is_some() {
         return Some(format!("Start {name} with the old content?"));
     }
-    let emptied = emptied(rollout, inventory);
+    let emptied = emptied(rollout);
     if !emptied.is_empty() {
         let clusters = enumerate(emptied);
         return Some(format!(
@@ -280,7 +262,7 @@ fn unshown(
     reading: &SourceReading,
 ) -> Result<Option<String>, Error> {
     let name = &rollout.run.meta.name;
-    let emptied = emptied(rollout, inventory);
+    let emptied = emptied(rollout);
     if !emptied.is_empty() && !is_shown(Some(plan), inventory) {
         let (index, clusters) = (&rollout.run.status.snapshot_index, enumerate(emptied));
         if unattended {

@@ -1,17 +1,18 @@
 //! An override does not fit the content, or the snapshot of it is gone.
 
+use jiff::Timestamp;
+
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
-use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::overrides::{OverrideSnapshot, named};
 use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::manifests::{FailingOperation, RenderFault};
 use crate::problems::steps;
 use crate::rollout::overrides::successor;
-use jiff::Timestamp;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
@@ -232,19 +233,12 @@ fn changed_since(
 ) -> Finding {
     let spec = &failing.binding.spec;
     let latest = &cx.inventory.overrides.items;
-    let cluster = spec
-        .cluster_overrides
-        .iter()
-        .map(|name| ("", name.as_str()));
-    let namespaced = spec.overrides.iter();
-    let namespaced = namespaced.map(|it| (it.namespace.as_str(), it.name.as_str()));
     let at_fault = finding.subject.clone();
-    let newer: Vec<_> = cluster
-        .chain(namespaced)
-        .filter(|(_, kept)| !names_override(&at_fault) || at_fault.name == *kept)
-        .filter_map(|(namespace, kept)| Some((kept, successor(latest, namespace, kept)?)))
+    let newer: Vec<_> = named(&spec.cluster_overrides, &spec.overrides)
+        .filter(|it| !names_override(&at_fault) || at_fault.name == it.name)
+        .filter_map(|it| Some((successor(latest, &it.namespace, &it.name)?, it.name)))
         .collect();
-    for (kept, snapshot) in newer {
+    for (snapshot, kept) in newer {
         let object = snapshot.object();
         finding.message = format!(
             "{} The override was changed later: its snapshot is now {}, but {} keeps {kept}.",

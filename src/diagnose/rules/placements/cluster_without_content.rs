@@ -1,7 +1,7 @@
 //! A cluster was added to the placement after the last run, and has nothing.
 
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::{Conditions, Kind, ObjectRef, reasons};
+use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{ClusterState, Rollout};
 
@@ -119,14 +119,13 @@ fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             let conditions = &binding.status.conditions;
             let written = conditions.condition(reasons::ROLLOUT_STARTED)?;
             let member = inventory.member(&binding.spec.cluster)?;
-            let joined = member
-                .meta
-                .created
-                .filter(|joined| written.since.is_some_and(|since| *joined > since))?;
-            (!written.observes(binding.meta.generation)).then_some((binding, written, joined))
+            let is_newer = member.meta.created? > written.since?;
+            (is_newer && !written.observes(binding.meta.generation))
+                .then_some((binding, written, member))
         })
         .collect();
-    let (first, _, joined) = lost.first()?;
+    let (first, _, member) = lost.first()?;
+    let joined = member.meta.created?;
     if is_overtaken || cx.verdict == Verdict::Deleting {
         return None;
     }
@@ -150,14 +149,10 @@ fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .severity(Severity::Error)
         .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
         .clusters(names.iter().copied());
-    for (binding, written, joined) in lost.iter().take(3) {
-        let member = ObjectRef {
-            kind: Kind::MemberCluster,
-            namespace: String::new(),
-            name: binding.spec.cluster.clone(),
-        };
+    for (binding, written, member) in lost.iter().take(3) {
+        let created = member.meta.created;
         finding = finding
-            .evidence(member, "metadata.creationTimestamp", joined)
+            .known(member.object(), "metadata.creationTimestamp", created)
             .condition(&binding.object(), *written);
     }
     Some(finding.fix_with(
