@@ -1,9 +1,10 @@
 //! What a write must have seen before it is sent: the reads that each guard needs, and the flag that
 //! takes the responsibility for sending without them.
 
-use crate::inventory::Inventory;
+use std::collections::BTreeMap;
+
 use crate::inventory::source::Outcome;
-use crate::kubefleet::{Concept, Kind};
+use crate::kubefleet::{Concept, Kind, Scope};
 
 /// Something that a write must not do unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,8 @@ pub enum Guard {
     Aborts,
     /// Create a run other than the one that was shown.
     Plan,
+    /// Create a run of which a gate is open already.
+    Gates,
 }
 
 /// What `approve` must have seen.
@@ -28,6 +31,8 @@ pub const START: &[Guard] = &[Guard::Older, Guard::Others, Guard::Content];
 pub const RESUME: &[Guard] = &[Guard::Older, Guard::Others, Guard::Aborts];
 /// What creating a run that starts must have seen.
 pub const LAUNCH: &[Guard] = &[Guard::Older, Guard::Others, Guard::Plan];
+/// What creating a run under a name that is free must have seen.
+pub const NAME: &[Guard] = &[Guard::Gates];
 /// What creating a run that does not start must have seen.
 pub const INIT: &[Guard] = &[Guard::Others, Guard::Plan];
 
@@ -68,6 +73,7 @@ impl Guard {
                 ClusterOverrideSnapshot,
                 OverrideSnapshot,
             ],
+            Self::Gates => &[ApprovalRequest],
         }
     }
 
@@ -79,6 +85,7 @@ impl Guard {
             Self::Content => "whether its content is current",
             Self::Aborts => "whether the controller would abort the run",
             Self::Plan => "what the controller would do",
+            Self::Gates => "whether an approval is left from an earlier run of this name",
         }
     }
 
@@ -112,16 +119,21 @@ pub struct UnseenRead {
 
 /// The reads that these guards need and do not have, in their order. A guard that the user has
 /// accepted needs none.
-pub fn unseen(guards: &[Guard], accepted: AcceptedRisks, inventory: &Inventory) -> Vec<UnseenRead> {
+pub fn unseen(
+    guards: &[Guard],
+    accepted: AcceptedRisks,
+    scope: &Scope,
+    outcomes: &BTreeMap<Kind, Outcome>,
+) -> Vec<UnseenRead> {
     let mut unseen: Vec<UnseenRead> = Vec::new();
     for guard in guards {
         if guard.is_accepted(accepted) {
             continue;
         }
         for concept in guard.reads() {
-            let kind = inventory.scope.kind(*concept);
+            let kind = scope.kind(*concept);
             // What nobody asked for is not known either.
-            let outcome = inventory.outcomes.get(&kind);
+            let outcome = outcomes.get(&kind);
             let outcome = outcome.cloned().unwrap_or(Outcome::NotCollected);
             if is_seen(*concept, &outcome) {
                 continue;
@@ -163,7 +175,9 @@ pub fn flags(unseen: &[UnseenRead]) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{APPROVE, AcceptedRisks, Guard, INIT, LAUNCH, RESUME, START, flags, unseen};
+    use super::{
+        APPROVE, AcceptedRisks, Guard, INIT, LAUNCH, NAME, RESUME, START, UnseenRead, flags,
+    };
     use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
     use crate::inventory::{Inventory, Walk};
     use crate::kubefleet::{Concept, Kind, Scope};
@@ -192,6 +206,10 @@ mod tests {
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ];
+
+    fn unseen(guards: &[Guard], accepted: AcceptedRisks, inventory: &Inventory) -> Vec<UnseenRead> {
+        super::unseen(guards, accepted, &inventory.scope, &inventory.outcomes)
+    }
 
     /// An inventory in which each of these concepts was asked for, and how that went.
     fn inventory(scope: &Scope, reads: &[(Concept, Outcome)]) -> Inventory {
@@ -224,7 +242,7 @@ mod tests {
         for scope in scopes() {
             let reads: Vec<_> = ALL.map(|concept| (concept, Outcome::Listed)).into();
             let inventory = inventory(&scope, &reads);
-            for guards in [APPROVE, START, RESUME, LAUNCH, INIT] {
+            for guards in [APPROVE, START, RESUME, LAUNCH, INIT, NAME] {
                 assert_eq!(unseen(guards, NOTHING, &inventory), []);
             }
         }
@@ -240,7 +258,7 @@ mod tests {
             Some(Outcome::NotServed),
         ];
         for (scope, guards) in scopes().into_iter().flat_map(|scope| {
-            [APPROVE, START, RESUME, LAUNCH, INIT].map(|all| (scope.clone(), all))
+            [APPROVE, START, RESUME, LAUNCH, INIT, NAME].map(|all| (scope.clone(), all))
         }) {
             for (concept, failure) in ALL
                 .into_iter()

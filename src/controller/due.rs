@@ -32,6 +32,7 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
     // When a person edited what the run depends on is not known.
     if fails && !watched {
         since = state.now;
+        pace = sleeps(state).unwrap_or(pace);
     }
     let run = &state.run;
     let is_dated = pace::is_observed(run) || run.meta.spec_edited().is_some();
@@ -78,6 +79,20 @@ fn is_removed(state: &State) -> bool {
             let mut bindings = state.bindings.iter();
             !bindings.any(|it| it.spec.cluster == cluster.name && it.is_unscheduled())
         })
+}
+
+/// How long it is until a look at a run that waits for the tasks of a stage, where a timed wait among
+/// them says so: no check that fails was made when it was arranged.
+fn sleeps(state: &State) -> Option<SignedDuration> {
+    let trusting = State {
+        trusts: true,
+        ..state.clone()
+    };
+    let (look, _) = look_at(&trusting, state.now).ok()?;
+    match look.requeue {
+        Requeue::After(wait) if waits(&state.run) => Some(wait.saturating_add(pace::PROMPT)),
+        _ => None,
+    }
 }
 
 /// Whether the run says that it waits for the tasks of a stage.

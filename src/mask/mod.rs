@@ -177,10 +177,11 @@ impl<'r> MaskWalker<'r> {
         }
         let before = format!("{program} {flag} ");
         let secrets = text::secrets(&format!("{before}{text}"), false);
-        let Some(secret) = secrets.iter().find(|secret| secret.end > before.len()) else {
+        // What begins in the flag is the flag's own: `--secret:a b`.
+        let Some(secret) = secrets.iter().find(|found| found.start >= before.len()) else {
             return;
         };
-        let from = secret.start.saturating_sub(before.len());
+        let from = secret.start - before.len();
         let hidden = self.hide(&text[from..]);
         text.replace_range(from.., &hidden);
     }

@@ -146,6 +146,23 @@ fn names_say_what_is_a_credential() {
 }
 
 #[test]
+fn an_argument_belongs_to_the_flag_before_it_unless_that_has_its_own() {
+    for (given, wanted) in [
+        (["curl", "-u", "me:hunter2"], ["curl", "-u", "me:••••"]),
+        (["serve", "--token", "hunter2"], ["serve", "--token", MASK]),
+        (
+            ["serve", "--secret:a", "/run"],
+            ["serve", "--secret:a", "/run"],
+        ),
+        (["", "--secret:a", "/run"], ["", "--secret:a", "/run"]),
+    ] {
+        let (value, paths) = masked(json!({ "args": given }));
+        assert_eq!(value, json!({ "args": wanted }));
+        assert_eq!(paths.len(), usize::from(given != wanted));
+    }
+}
+
+#[test]
 fn texts_are_told_by_their_looks() {
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N";
     let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----";

@@ -73,7 +73,7 @@ fn finish(
     };
     let placement = draft.inventory.placement.present();
     let run = draft.wish.run.as_ref();
-    let compares = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
+    let compares_only = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
     let mut plan = Plan {
         meta: TypeMeta::new("Plan"),
         outcome,
@@ -97,17 +97,18 @@ fn finish(
         refusals: draft.refusals,
         warnings: draft.warnings,
         not_checked: draft.not_checked,
+        compares_only,
         as_of: draft.inventory.now,
     };
-    plan.summary = summary(&plan, compares);
+    plan.summary = summary(&plan);
     plan
 }
 
-fn summary(plan: &Plan, compares: bool) -> String {
+fn summary(plan: &Plan) -> String {
     match plan.outcome {
         PlanOutcome::Ready => {
             let updated: usize = plan.stages.iter().map(|stage| stage.clusters.len()).sum();
-            let does = if compares {
+            let does = if plan.compares_only {
                 "compare, without applying anything (ReportDiff),"
             } else {
                 "update"

@@ -123,9 +123,17 @@ pub(super) fn check(
             format!("Namespace {namespace}"),
         );
     }
-    draft.warnings.push(warning.fix(format!(
-        "Create a {} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` \
-         for the same clusters, or create the namespace there.",
-        object.kind
-    )));
+    // A second placement of the namespace would not own it.
+    draft.warnings.push(warning.fix(if carriers.is_empty() {
+        format!(
+            "Create a {} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` \
+             for the same clusters, or create the namespace there.",
+            object.kind
+        )
+    } else {
+        format!(
+            "Let {} pick these clusters, and roll it out there first; or create the namespace there.",
+            enumerate(&carriers)
+        )
+    }));
 }

@@ -129,6 +129,9 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
     /// What could not be checked, and why.
     pub not_checked: Vec<NotChecked>,
+    /// Whether nothing is applied, because the placement only compares (`ReportDiff`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compares_only: bool,
     /// The time for which the plan is true: now, or the time of the bundle.
     pub as_of: Timestamp,
 }

@@ -67,6 +67,15 @@ pub fn no_stage(
     if out.is_empty() {
         return problem;
     }
+    // No label helps there. Source: updaterun/initialization.go:computeRunStageStatus.
+    let mut stages = map.iter().flat_map(|map| &map.strategy.stages);
+    if map.is_some() && stages.all(|stage| stage.selector.is_none()) {
+        return problem.fix_with(
+            "Give the stages a `labelSelector`: a stage without one takes no cluster, and \
+             `labelSelector: {}` takes all.",
+            strategy.kubectl("edit"),
+        );
+    }
     problem.fix_with(
         format!(
             "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, or \

@@ -20,7 +20,7 @@ pub fn not_scheduled(
         }
         RefusalTense::Past { .. } => format!("{object} was not fully scheduled{}", tense.when()),
     };
-    let reasons = policy.map_or_else(String::new, |policy| explained(inventory, policy));
+    let reasons = policy.map_or_else(String::new, |policy| shortfall(inventory, policy));
     let message = format!("{lead}{reasons}{}.", tense.since());
     let mut problem = Problem::new(object, message);
     if let Some(policy) = policy {
@@ -40,7 +40,7 @@ pub fn not_scheduled(
 }
 
 /// How many clusters are picked, and why the others are not.
-fn explained(inventory: &Inventory, policy: &PolicySnapshot) -> String {
+pub fn shortfall(inventory: &Inventory, policy: &PolicySnapshot) -> String {
     let groups = scheduling::not_picked(policy, inventory);
     let behind = policy.status.conditions.condition(reasons::SCHEDULED);
     let behind = behind

@@ -55,6 +55,12 @@ pub fn stage_empty(
             .map(|member| member.meta.name.as_str());
         problem = map.evidence(problem, near, [*stage]);
     }
+    if own.iter().any(|stage| stage.selector.is_none()) {
+        return problem.fix(
+            "Give the stage a `labelSelector`, if clusters should be in it: a stage without one takes \
+             no cluster, and `labelSelector: {}` takes all.",
+        );
+    }
     problem.look_with(
         "Compare the labels of the clusters with its selector, if clusters should be in it.",
         show_labels(),

@@ -155,7 +155,7 @@ fn placed(out: &mut String, clusters: &[PlacedCluster], look: &RenderLook) -> bo
 fn describe(cluster: &PlacedCluster) -> String {
     let mut parts = vec![match &cluster.snapshot {
         Some(index) => format!("snapshot {index}"),
-        None => "no content yet".to_owned(),
+        None => "no content".to_owned(),
     }];
     if cluster.snapshot.is_some() {
         parts.push(health(cluster).to_owned());
@@ -175,8 +175,8 @@ fn describe(cluster: &PlacedCluster) -> String {
 /// How far the content of a cluster is. What is available is applied.
 const fn health(cluster: &PlacedCluster) -> &'static str {
     match (cluster.diff_reported, cluster.applied, cluster.available) {
-        (Some(ConditionTruth::True), _, _) => "differences reported",
-        (Some(ConditionTruth::False), _, _) => "differences not reported",
+        (Some(ConditionTruth::True), _, _) => "compared, nothing applied",
+        (Some(ConditionTruth::False), _, _) => "not compared, nothing applied",
         (_, _, Some(ConditionTruth::True)) => "available",
         (_, Some(ConditionTruth::False), _) => "not applied",
         (_, Some(ConditionTruth::True), Some(ConditionTruth::False)) => "applied, not available",

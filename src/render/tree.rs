@@ -372,7 +372,10 @@ fn gate_words(task: &GateFacts, stage: &StageProgress, waits: Option<&str>) -> S
     let over = stage.state.is_over();
     let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
     let state = match task.until {
-        _ if task.state == GateState::NotReached => "not reached".to_owned(),
+        Some(until) if task.state == GateState::NotReached => {
+            format!("until {until}, even while the run is stopped")
+        }
+        None if task.state == GateState::NotReached => "not reached".to_owned(),
         _ if task.is_passed() => "done".to_owned(),
         _ if over && task.is_approved() => "approved, but the run ended first".to_owned(),
         _ if over => "not passed".to_owned(),

@@ -80,7 +80,10 @@ pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
         request: is_approval.then(|| gate.task.approval_request.clone()),
         wait: gate.wait.filter(|_| !is_approval).map(duration::describe),
         since: gate.since(),
-        until: gate.until().filter(|_| is_open),
+        until: match gate.until().filter(|_| is_open) {
+            None => gate.holds_until(),
+            until => until,
+        },
         ended: gate.ended(),
         answer: gate.own_request().filter(|_| is_open).and_then(answer),
         command: None,

@@ -160,6 +160,13 @@ impl Gate<'_> {
         request.present().filter(|_| !self.foreign)
     }
 
+    /// Whether its request is approved although the run has not come to it: it will not wait there.
+    /// Source: updaterun/execution.go:handleStageApprovalTask.
+    pub fn is_approved_ahead(&self) -> bool {
+        let counts = self.own_request().is_some_and(ApprovalRequest::counts);
+        self.state == TaskState::NotReached && counts
+    }
+
     /// Since when the approval is asked for, or the wait runs.
     pub fn since(&self) -> Option<Timestamp> {
         if !self.task.is_approval() {

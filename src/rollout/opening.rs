@@ -81,14 +81,17 @@ fn skips_empty(rollout: &Rollout<'_>) -> bool {
     AgentVersion::of(rollout.inventory, rollout.run) >= AgentVersion::Next
 }
 
-/// The tasks of a stage at one side of its clusters that are not over.
+/// The tasks of a stage at one side of its clusters that are not over. A request that is approved
+/// before the run comes to its gate holds nothing.
 fn closed<'r, 'i>(
     rollout: &'r Rollout<'i>,
     stage: &'r StageView<'i>,
     time: TaskTime,
 ) -> impl Iterator<Item = &'r Gate<'i>> {
     let is_over = |gate: &Gate<'_>| {
-        gate.state == TaskState::Done || gate.until().is_some_and(|until| until <= rollout.now)
+        gate.state == TaskState::Done
+            || gate.is_approved_ahead()
+            || gate.until().is_some_and(|until| until <= rollout.now)
     };
     stage
         .gates

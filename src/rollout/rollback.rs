@@ -38,6 +38,30 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .map(|(_, run)| run)
 }
 
+/// Whether a run takes another one back: it pins a snapshot, and the last run before it that rolled out
+/// another rolled out a newer one. `made` is how the name of a rollback begins that was not given one:
+/// the other run may be deleted.
+pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
+    let index = run.status.snapshot_index.as_str();
+    let Some(began) = Rollout::of(inventory, run).started() else {
+        return false;
+    };
+    if run.spec.pinned().is_none() {
+        return false;
+    }
+    let before = inventory.runs.iter().filter_map(|other| {
+        let started = Rollout::of(inventory, other).started()?;
+        let counts = started < began
+            && !other.status.snapshot_index.is_empty()
+            && other.status.snapshot_index != index
+            && life::of_run(inventory, other) != PlacementLife::Earlier;
+        counts.then_some((started, other))
+    });
+    let last = before.max_by_key(|(started, _)| *started);
+    let is_older = last.is_some_and(|(_, last)| is_newer(&last.status.snapshot_index, index));
+    is_older || run.meta.name.starts_with(made)
+}
+
 /// A run that was created after `current` ended well, and has not begun: whoever wants to take it
 /// back has nothing to take back, and would lose what `current` rolled out.
 pub fn not_begun_after<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Option<&'i UpdateRun> {
@@ -125,7 +149,8 @@ fn recorded_overrides(run: &UpdateRun) -> BTreeSet<ObjectRef> {
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that
-/// is another than what `current` rolls out. `Err` says why each that was completed cannot be used:
+/// is older than what `current` rolls out: a rollback that is run once more does not bring back what it
+/// took away. `Err` says why each that was completed cannot be used:
 /// also where the snapshot that has the index now may be another than the one that was completed.
 pub fn last_good<'i>(
     inventory: &'i Inventory,
@@ -159,6 +184,14 @@ pub fn last_good<'i>(
         if index.is_empty() || index == current.status.snapshot_index {
             continue;
         }
+        if is_newer(index, &current.status.snapshot_index) {
+            let newer = format!(
+                "snapshot {index}, which {} completed, is newer than snapshot {} of {}",
+                run.meta.name, current.status.snapshot_index, current.meta.name
+            );
+            passed_over.push(newer);
+            continue;
+        }
         let version = versions.iter().find(|version| version.index == index);
         match usable(inventory, run, version) {
             SnapshotUse::Fine => {
@@ -187,6 +220,14 @@ pub fn last_good<'i>(
         passed_over.push(of_an_earlier_life(&earlier));
     }
     Err(passed_over)
+}
+
+/// Whether one index is above another. A snapshot of an index that nobody can count is not.
+fn is_newer(index: &str, than: &str) -> bool {
+    let count = |index: &str| index.parse::<u64>().ok();
+    count(index)
+        .zip(count(than))
+        .is_some_and(|(index, than)| index > than)
 }
 
 fn of_an_earlier_life(runs: &[&str]) -> String {

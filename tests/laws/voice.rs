@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command as Process;
 
 use jiff::SignedDuration;
+use kubectl_fleet_stage::controller::predict_next;
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
@@ -194,6 +195,17 @@ fn ahead(status: &Status, report: &Report) -> Option<String> {
     None
 }
 
+/// What the controller says, and the change that leads to it.
+const LEADS_TO: [(&str, &str); 3] = [("FS101", "FS206"), ("FS113", "FS204"), ("FS204", "FS205")];
+
+/// The failure that the model foretells, where the report explains it by another that is not its cause.
+fn misnamed(inventory: &Inventory, report: &Report) -> Option<String> {
+    let fails = report.expected.as_ref()?.fails.as_deref()?;
+    let model = predict_next(inventory).ok()?.failure?.code;
+    (model != fails && !LEADS_TO.contains(&(model, fails)))
+        .then(|| format!("the model says {model}, the report {fails}"))
+}
+
 /// The clusters that are stuck in the tree and not in the summary.
 fn counted(status: &Status) -> Option<String> {
     let stages = status.run.iter().flat_map(|run| &run.stages);
@@ -228,7 +240,9 @@ fn nobody_says_otherwise_what_comes_next() {
             failing += usize::from(expected.is_some_and(|it| it.fails.is_some()));
             let mut codes = report.findings.iter().map(|finding| finding.code.as_str());
             silent += usize::from(codes.any(|code| code == "FS122"));
-            let why = ahead(&status, &report).or_else(|| counted(&status));
+            let why = ahead(&status, &report)
+                .or_else(|| counted(&status))
+                .or_else(|| misnamed(&inventory, &report));
             wrong.extend(why.map(|why| format!("{}: {target}: {why}", path.display())));
             if status.verdict != report.verdict {
                 wrong.push(format!(

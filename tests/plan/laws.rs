@@ -113,7 +113,7 @@ const CHANGED: &[&str] = &[
     "findings/FS607/fires-foreign-finalizer.yaml example-run",
     "healthy/cluster/head-delete-stage.yaml example-run",
     "healthy/namespaced/head-delete-stage.yaml web-app-rollout",
-    "findings/FS527/fires-agent-silent.yaml example-run",
+    "findings/FS527/fires-agent-reports.yaml example-run",
     "real/C-cluster-joined.yaml cluster-joined",
     "real/C-cluster-left.yaml cluster-left",
 ];

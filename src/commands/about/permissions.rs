@@ -190,6 +190,7 @@ const LAUNCH: &[Permission] = &[
     required(List, MemberCluster),
     required(List, ClusterOverrideSnapshot),
     required(List, OverrideSnapshot),
+    required(List, ApprovalRequest),
 ];
 
 /// What it asks for when it follows the run.
@@ -197,7 +198,6 @@ const FOLLOW_NEW: &[Permission] = &[
     useful(Watch, UpdateRun),
     useful(Watch, Binding),
     useful(Get, ApprovalRequest),
-    useful(List, ApprovalRequest),
     useful(Watch, ApprovalRequest),
 ];
 
@@ -484,9 +484,12 @@ mod tests {
         for (command, guards) in [
             ("approve", guard::APPROVE),
             ("init", guard::INIT),
+            ("init", guard::NAME),
             ("resume", guard::RESUME),
             ("rollback", guard::LAUNCH),
+            ("rollback", guard::NAME),
             ("run", guard::LAUNCH),
+            ("run", guard::NAME),
             ("run", guard::START),
         ] {
             let needs = ALL.iter().find(|needs| needs.command == command);

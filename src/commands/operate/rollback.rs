@@ -21,14 +21,15 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::rollout::Rollout;
 use crate::rollout::rollback::{self, current, last_good, not_begun_after};
+use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, capital, enumerate};
 
 /// Roll a placement back to an older snapshot
 ///
-/// Creates and starts a new run. It rolls out the newest snapshot that a run on the placement
+/// Creates and starts a new run. It rolls out the newest older snapshot that a run on the placement
 /// completed before the current one, or --to. Shows what changes on each cluster. An unfinished run
 /// on the placement is stopped or deleted first (--active), because two active runs overwrite each
 /// other. Like every run, it waits at the gates of its strategy; --strategy uses another one. The hub
@@ -54,8 +55,8 @@ pub struct RollbackArgs {
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
     #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     target: Option<String>,
-    /// Index of the snapshot to roll back to [default: the newest one completed before the current
-    /// run]
+    /// Index of the snapshot to roll back to [default: the newest older one completed before the
+    /// current run]
     #[arg(long, value_name = "INDEX")]
     #[arg(add = ArgumentKind::Snapshots)]
     to: Option<String>,
@@ -89,6 +90,9 @@ enum ActiveRunPolicy {
     /// Leave them active alongside the rollback
     Keep,
 }
+
+/// What the names of rollbacks have that were not given one.
+const ROLLBACK: &str = "rollback";
 
 /// Rolls back.
 pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
@@ -152,10 +156,17 @@ fn wanted(
     let to = match made {
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
         _ => {
-            if to.is_none() && target.kind.concept() == Concept::Placement {
+            let is_open = to.is_none() && target.kind.concept() == Concept::Placement;
+            let same = if is_open {
                 sure(now, inventory, args.writing.yes, &mut preview)?;
+                go_on(now, inventory, args.writing.yes, &mut preview)?
+            } else {
+                None
+            };
+            match same {
+                Some(to) => to,
+                None => destination(to, inventory, now, placement, &mut preview)?,
             }
-            destination(to, inventory, now, placement, &mut preview)?
         }
     };
     let strategy = args
@@ -172,18 +183,15 @@ fn wanted(
     let name = if let Some(name) = &args.name {
         names::of_one(name, Concept::UpdateRun, &scope)?.name
     } else {
-        generated::generate(&placement.name, &["rollback", &to, suffix])
+        generated::generate(&placement.name, &[ROLLBACK, &to, suffix])
     };
     let run = scope.object(Concept::UpdateRun, &name);
     let first = first(args, inventory, &run, &mut preview)?;
-    preview.warning(&format!(
-        "the hub still has the newer resources of {placement}: the next run without --snapshot \
-         rolls them out again; revert the change on the hub too"
-    ));
-    if let Some(gates) = made.or(now).and_then(|run| gates(run, &strategy)) {
+    let latest = inventory.latest_snapshot();
+    if latest.and_then(ResourceSnapshot::index) != Some(to.as_str()) {
         preview.warning(&format!(
-            "the rollback waits for approvals as any run does ({gates} in strategy {strategy}); to \
-             use another strategy, pass --strategy"
+            "the hub still has the newer resources of {placement}: the next run without --snapshot \
+             rolls them out again; revert the change on the hub too"
         ));
     }
     let doing: Vec<_> = first
@@ -213,20 +221,9 @@ fn wanted(
         question: Some(question),
         first,
         diff: args.diff,
+        takes_back: true,
         ..RunLaunch::new(run, placement.clone(), strategy, accepted)
     })
-}
-
-/// How many approvals a strategy asks for, as a run that used it has noted; `None` without any.
-fn gates(run: &UpdateRun, strategy: &str) -> Option<usize> {
-    let noted = run.status.strategy.as_deref();
-    let noted = noted.filter(|_| run.spec.strategy == strategy)?;
-    let tasks = noted
-        .stages
-        .iter()
-        .flat_map(|it| it.before.iter().chain(&it.after));
-    let gates = tasks.filter(|task| task.is_approval()).count();
-    (gates > 0).then_some(gates)
 }
 
 fn placement_of(target: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef, Error> {
@@ -279,6 +276,47 @@ fn sure(
     Ok(())
 }
 
+/// The snapshot of a rollback that is not complete: whoever asks again wants that one. Where it is
+/// complete, a script that is run once more does not go further back.
+fn go_on(
+    now: Option<&UpdateRun>,
+    inventory: &Inventory,
+    is_script: bool,
+    preview: &mut Preview,
+) -> Result<Option<String>, Error> {
+    let made = format!("{}-{ROLLBACK}-", inventory.placement_name);
+    let Some(now) = now.filter(|now| rollback::takes_back(inventory, now, &made)) else {
+        return Ok(None);
+    };
+    let index = now.status.snapshot_index.as_str();
+    let is_done = Rollout::of(inventory, now).phase == Phase::Succeeded;
+    let taken = format!(
+        "{} {} back to snapshot {index}",
+        now.meta.name,
+        if is_done { "rolled" } else { "rolls" },
+    );
+    if is_done {
+        if is_script {
+            let placement = now.scope().object(Concept::Placement, &now.spec.placement);
+            return Err(
+                Error::failed(format!("{taken} already; nothing was sent")).hint(
+                    Hint::new("to go back further, select a snapshot with --to; list them:")
+                        .command(placement.fleet("snapshots")),
+                ),
+            );
+        }
+        preview.warning(&format!("{taken} already: this goes back further"));
+        return Ok(None);
+    }
+    let exists = rollback::destinations(inventory).contains(&index.to_owned());
+    if exists {
+        preview.status(&format!(
+            "{taken}, and is not complete: this goes to the same snapshot"
+        ));
+    }
+    Ok(exists.then(|| index.to_owned()))
+}
+
 /// The run of the wanted name that an earlier try made.
 fn earlier_try<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
     let word = args.name.as_deref()?;
@@ -296,7 +334,7 @@ fn destination(
     let there = rollback::destinations(inventory);
     let has = |lead: &str| {
         if there.is_empty() {
-            return Hint::new(format!("{lead}it has no snapshots"));
+            return Hint::new("it has no snapshots yet: start a first run");
         }
         let text = format!("{lead}existing indexes: {}; list them:", there.join(", "));
         Hint::new(text).command(placement.fleet("snapshots"))
@@ -317,7 +355,7 @@ fn destination(
             " since it was created"
         };
         return Err(required(format!(
-            "no run has rolled out {placement}{since}"
+            "no run that still exists has rolled out {placement}{since}"
         )));
     };
     match last_good(inventory, now) {

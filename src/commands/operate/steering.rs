@@ -98,7 +98,7 @@ pub(in crate::commands) fn seen(
     inventory: &Inventory,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let unseen = guard::unseen(guards, accepted, inventory);
+    let unseen = guard::unseen(guards, accepted, &inventory.scope, &inventory.outcomes);
     if unseen.is_empty() {
         return Ok(());
     }

@@ -38,7 +38,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
 use crate::rollout::{GateFacts, rollout_started};
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, count, enumerate};
 use lost::LostAt;
 use overrides::NamedOverrides;
 use there::{AppliedRecords, InMember};
@@ -360,12 +360,24 @@ fn state(work: &Work, status: Option<&ManifestStatus>) -> String {
     // What was said of earlier content is not said of this: the Work's own conditions tell which it is.
     // Those of a manifest have the generation of the object in the member cluster.
     // Source: workapplier/status.go:setManifestAppliedCondition.
-    let applied = work.status.conditions.condition(reasons::APPLIED);
-    let is_fresh = applied.is_some_and(|it| it.observes(work.meta.generation));
     let condition = |kind| {
+        let told = work.status.conditions.condition(kind);
+        let is_fresh = told.is_some_and(|it| it.observes(work.meta.generation));
         let condition = status.conditions.condition(kind);
         condition.filter(|_| is_fresh)
     };
+    if let Some(compared) = condition(reasons::DIFF_REPORTED) {
+        return match &status.diff {
+            _ if !compared.is_true() => {
+                format!("not compared: {}", crate::mask::prose(&compared.message))
+            }
+            Some(diff) => format!(
+                "compared, and nothing applied: it differs in {}",
+                count(diff.diffs.len(), "field")
+            ),
+            None => "compared, and nothing applied: it does not differ".to_owned(),
+        };
+    }
     match (condition(reasons::APPLIED), condition(reasons::AVAILABLE)) {
         (Some(applied), _) if applied.is_false() => {
             format!("not applied: {}", crate::mask::prose(&applied.message))

@@ -206,14 +206,24 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
     "FS112", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301", "FS302",
 ];
 
-/// What to decide about before a run goes on, though it does not fail for it, and why.
-const BEFORE_IT_GOES_ON: [(&str, &str); 3] = [
-    ("FS803", "the run does not bring that content back."),
+/// What to decide about before a run goes on, though it does not fail for it: from which severity, and
+/// why.
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 3] = [
+    (
+        "FS803",
+        Severity::Error,
+        "the run does not bring that content back.",
+    ),
     (
         "FS510",
+        Severity::Warning,
         "the run cannot bring its content to further clusters.",
     ),
-    ("FS709", "the run deletes what further clusters have."),
+    (
+        "FS709",
+        Severity::Warning,
+        "the run deletes what further clusters have.",
+    ),
 ];
 
 /// What lets a run continue once it is approved, resumed or started.
@@ -308,13 +318,14 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
 
 /// Puts what has to be resolved before what lets a run continue.
 fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
-    let told = |code: &str| {
-        let mut grave = findings.iter().filter(|it| it.severity != Severity::Info);
+    let told = |code: &str, least: Severity| {
+        let mut grave = findings.iter().filter(|it| it.severity >= least);
         grave.any(|it| it.code == code)
     };
-    let before = BEFORE_IT_GOES_ON.iter().filter(|(code, _)| told(code));
+    let before = BEFORE_IT_GOES_ON.iter();
+    let before = before.filter(|(code, least, _)| told(code, *least));
     let steps: Vec<_> = before
-        .map(|(code, why)| Remedy {
+        .map(|(code, _, why)| Remedy {
             action: format!("Resolve {code} first: {why}"),
             command: None,
             effect: Effect::ReadOnly,

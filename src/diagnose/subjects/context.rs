@@ -11,7 +11,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
 use crate::problems::RefusalTense;
 use crate::problems::steps;
-use crate::report::{RunFacts, Verdict};
+use crate::report::{ComposeText, Finding, RunFacts, Verdict};
 use crate::rollout::Rollout;
 use crate::words::CommandLine;
 
@@ -153,6 +153,18 @@ impl<'i> DiagnosisContext<'i> {
     /// `kubectl get KIND -l LABEL=PLACEMENT [-n NAMESPACE]`: what belongs to the placement.
     pub fn of_placement(&self, concept: Concept) -> CommandLine {
         steps::of_placement(&self.placement_object(), concept)
+    }
+
+    /// Adds the look for what deletes a binding and leaves no word of itself there.
+    /// Source: clusterresourceplacementeviction/controller.go:executeEviction.
+    pub fn look_for_eviction(&self, finding: Finding) -> Finding {
+        if !self.inventory.scope.namespace().is_empty() {
+            return finding;
+        }
+        finding.look_with(
+            "Check whether an eviction deleted the binding.",
+            steps::evictions(),
+        )
     }
 
     /// The command that rolls out the same again, what the run pinned stays pinned: `retry` in place

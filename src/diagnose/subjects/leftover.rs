@@ -9,7 +9,7 @@ use crate::kubefleet::work::Work;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::problems::members::last_heard;
 use crate::problems::steps;
-use crate::words::count;
+use crate::words::{CommandLine, count};
 
 /// What is left of a placement for one cluster.
 pub(in crate::diagnose) struct PlacementLeftover<'i> {
@@ -56,6 +56,12 @@ impl<'i> PlacementLeftover<'i> {
         works.any(|meta| meta.foreign_finalizers().count() < meta.finalizers.len())
     }
 
+    /// Whether the member agent is known to run.
+    fn agent_reports(&self) -> bool {
+        let heartbeat = self.member.and_then(MemberCluster::agent);
+        heartbeat.is_some_and(|agent| agent.heartbeat.is_some()) && self.silent.is_none()
+    }
+
     /// `1 Work`, `2 Works`, with the verb.
     pub fn subject(&self) -> String {
         let verb = if self.works.len() == 1 { "is" } else { "are" };
@@ -64,10 +70,12 @@ impl<'i> PlacementLeftover<'i> {
 
     /// Why they are still there, without the full stop.
     pub fn why(&self) -> String {
-        let why = if self.waits_for_agent() {
-            "its agent has not removed the content, which may still run there"
-        } else {
+        let why = if !self.waits_for_agent() {
             "finalizers that are not KubeFleet's block it"
+        } else if self.agent_reports() {
+            "the content is not removed yet, and may still run there"
+        } else {
+            "its agent has not removed the content, which may still run there"
         };
         let agent = self.silent.map_or_else(String::new, |silent| {
             let silent = duration::describe(silent);
@@ -97,12 +105,36 @@ impl<'i> PlacementLeftover<'i> {
             format!("List what is left for {cluster}."),
             steps::works_for(&self.placement, cluster),
         );
-        if self.waits_for_agent() {
-            ask_agent(finding, cluster)
-        } else {
-            finding.fix("Ask the owners of the finalizers to remove them.")
-        }
+        self.who_acts(finding)
     }
+
+    /// Adds who has to act next.
+    pub fn who_acts(&self, finding: Finding) -> Finding {
+        if !self.waits_for_agent() {
+            return finding.fix("Ask the owners of the finalizers to remove them.");
+        }
+        let finding = if self.agent_reports() {
+            see_applied_work(finding, self.first, self.cluster)
+        } else {
+            finding
+        };
+        ask_agent(finding, self.cluster)
+    }
+}
+
+/// Adds a look at what keeps the content of a Work in its member cluster: the AppliedWork goes last,
+/// and waits for each object. Source: workapplier/controller.go:garbageCollectAppliedWork.
+fn see_applied_work(finding: Finding, work: &Work, cluster: &str) -> Finding {
+    finding.look_with(
+        format!(
+            "Check in {cluster} whether a finalizer blocks an object of the Work: the AppliedWork \
+             lists them."
+        ),
+        CommandLine::member(cluster, "get")
+            .arg("appliedworks")
+            .arg(&work.meta.name)
+            .flag("-o", "yaml"),
+    )
 }
 
 /// Adds a check of the member agent, which ends the removal.

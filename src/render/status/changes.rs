@@ -102,10 +102,12 @@ fn progress_changes(before: Option<&RunFacts>, after: &RunFacts, lines: &mut Vec
             .snapshot
             .as_ref()
             .map_or_else(String::new, |index| format!(", snapshot {index}"));
+        let stages = after.stages.iter().filter(|stage| !stage.deletes);
+        let clusters = stages.clone().map(|stage| stage.clusters.len()).sum();
         lines.push(format!(
             "initialized: {} in {}{snapshot}",
-            count(after.total, "cluster"),
-            count(after.stages.len(), "stage")
+            count(clusters, "cluster"),
+            count(stages.count(), "stage")
         ));
     }
     for stage in &after.stages {

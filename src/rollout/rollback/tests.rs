@@ -75,6 +75,77 @@ fn it_goes_back_to_what_was_completed_last_before() {
     assert_eq!(good(&late).0, "0 of second");
 }
 
+/// A run that was told its snapshot.
+fn pinned(mut run: Value) -> Value {
+    let index = run["status"]["resourceSnapshotIndexUsed"].clone();
+    run["spec"]["resourceSnapshotIndex"] = index;
+    run
+}
+
+#[test]
+fn a_rollback_is_known_by_the_run_before_it_or_by_its_name() {
+    let is = |objects: &[Value]| {
+        let all = inventory(objects);
+        takes_back(&all, current(&all).unwrap(), "web-rollback-")
+    };
+    let mut objects = vec![
+        placement(),
+        own("1", DAY),
+        own("2", DAY + 100),
+        done("first", "1", DAY + 10),
+        under_way("second", "2", DAY + 110),
+        pinned(under_way("back", "1", DAY + 210)),
+    ];
+    assert!(is(&objects));
+    // It is made again with another strategy.
+    objects.push(pinned(done("back-again", "1", DAY + 310)));
+    assert!(is(&objects));
+    // What nobody told its snapshot takes nothing back, and neither does what is newer.
+    objects.push(under_way("third", "1", DAY + 410));
+    assert!(!is(&objects));
+    objects.push(pinned(under_way("fourth", "2", DAY + 510)));
+    assert!(!is(&objects));
+    // The run that was taken back is deleted.
+    let named = |name: &str| {
+        is(&[
+            placement(),
+            own("1", DAY),
+            done("first", "1", DAY + 10),
+            pinned(done(name, "1", DAY + 210)),
+        ])
+    };
+    assert!(named("web-rollback-1-abcdef"));
+    assert!(!named("web-2"));
+}
+
+/// A rollback that is run once more goes further back, or nowhere: never to what it took away.
+#[test]
+fn what_is_newer_is_no_way_back() {
+    let mut objects = vec![
+        placement(),
+        own("1", DAY + 100),
+        own("9", DAY + 200),
+        own("10", DAY + 300),
+        done("first", "1", DAY + 110),
+        done("second", "9", DAY + 210),
+        done("third", "10", DAY + 310),
+        done("third-back", "9", DAY + 410),
+    ];
+    let newer = "snapshot 10, which third completed, is newer than snapshot 9 of third-back";
+    assert_eq!(
+        good(&objects),
+        ("1 of first".to_owned(), vec![newer.to_owned()])
+    );
+    objects.push(under_way("back-again", "1", DAY + 510));
+    let (index, why) = good(&objects);
+    assert_eq!((index.as_str(), why.len()), ("", 3), "{why:?}");
+    // What is newer than that is taken back as before.
+    objects.push(own("11", DAY + 600));
+    objects.push(done("fourth", "11", DAY + 610));
+    objects[8] = done("back-again", "1", DAY + 510);
+    assert_eq!(good(&objects), ("1 of back-again".to_owned(), Vec::new()));
+}
+
 #[test]
 fn a_run_that_has_not_begun_is_told_from_the_one_before() {
     let later = |seconds: [Option<i64>; 4]| run("later", "2", seconds);

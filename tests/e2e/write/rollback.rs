@@ -318,3 +318,34 @@ fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
         assert_eq!(runs(scene), 3);
     });
 }
+
+/// Whoever asks again wants what was asked for: not what lies before it, and not what it took back.
+#[test]
+fn a_rollback_is_not_rolled_back() {
+    play("rollback-again", |scene| {
+        let [_, second] = two_runs(scene);
+        let placement = placement(scene);
+        let back = format!("{}-back", scene.name);
+        let again = ["rollback", &placement, "--yes"];
+        scene
+            .does(&[&again[..], &["--active=keep", "--name", &back]].concat())
+            .ends(0);
+        scene.until_waiting(&back);
+        scene
+            .does(&[&again[..], &["--active=keep", "--dry-run=client"]].concat())
+            .ends(0)
+            .says(&format!(
+                "{back} rolls back to snapshot 0, and is not complete: this goes to the same snapshot"
+            ));
+        scene.approve(&format!("{back}-before-canary"), "True", true);
+        scene.until_run(&back, "Succeeded", "True", "");
+        scene
+            .does(&[&again[..], &["--active=keep"]].concat())
+            .ends(1)
+            .says(&format!("{back} rolled back to snapshot 0 already"));
+        scene.does(&["delete", &second, "--yes"]).ends(0);
+        let before = runs(scene);
+        scene.does(&again).ends(1).says("no run of");
+        assert_eq!(runs(scene), before);
+    });
+}

@@ -1,16 +1,19 @@
 //! A run of the wanted name that exists already.
 
+use std::collections::BTreeMap;
+
 use super::wanted::RunLaunch;
-use crate::change::RunWish;
+use crate::change::{RunWish, guard};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::ThisRun;
+use crate::commands::operate::refusal;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef, names};
+use crate::kubefleet::{Concept, names};
 use crate::words::Hint;
 
 /// What stands under a name.
@@ -31,7 +34,7 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
     reading.no_hub()?;
     let Some(found) = answer.all::<UpdateRun>().next() else {
         return match answer.outcome {
-            Outcome::Listed => no_gate_is_open(run, reading).map(|()| ExistingRun::Free),
+            Outcome::Listed => no_gate_is_open(launch, reading).map(|()| ExistingRun::Free),
             outcome => Err(Error::new(
                 Exit::Incomplete,
                 format!(
@@ -75,11 +78,16 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
 
 /// Refuses a name for which an approval was given already: the controller takes the request that it
 /// finds for its own. Source: updaterun/execution.go:handleStageApprovalTask.
-fn no_gate_is_open(run: &ObjectRef, reading: &mut SourceReading) -> Result<(), Error> {
-    let kind = run.scope().kind(Concept::ApprovalRequest);
+fn no_gate_is_open(launch: &RunLaunch, reading: &mut SourceReading) -> Result<(), Error> {
+    let (run, scope) = (&launch.run, launch.run.scope());
+    let kind = scope.kind(Concept::ApprovalRequest);
     let label = names::TARGET_RUN;
-    let requests = HubQuery::labelled(kind, &run.namespace, label, &run.name);
-    let answer = reading.ask(&requests);
+    let answer = reading.ask(&HubQuery::labelled(kind, &run.namespace, label, &run.name));
+    let outcomes = BTreeMap::from([(kind, answer.outcome.clone())]);
+    let unseen = guard::unseen(guard::NAME, launch.accepted, &scope, &outcomes);
+    if !unseen.is_empty() {
+        return Err(refusal::unseen(&unseen, &scope, reading));
+    }
     let mut requests = answer.all::<ApprovalRequest>();
     let Some(open) = requests.find(|it| it.spec.run == run.name && it.counts()) else {
         return Ok(());

@@ -16,7 +16,7 @@ use crate::commands::operate::steering;
 use crate::commands::show::plan::diff;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::plan::{Plan, PlanOutcome, WarningKind};
+use crate::plan::{Plan, PlanOutcome, RefusalKind, WarningKind};
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
@@ -137,6 +137,21 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
         plan_inputs::brief(plan, &settled, look),
         &plan_inputs::brief(plan, &settled, &plain),
     );
+    if plan.compares_only {
+        preview.status(&format!(
+            "{} only compares (ReportDiff): nothing is applied to any cluster",
+            launch.placement
+        ));
+    }
+    let tasks = plan.stages.iter().flat_map(|it| &it.definition.gates);
+    let gates = tasks.filter(|gate| gate.request.is_some()).count();
+    if launch.takes_back && gates > 0 {
+        preview.warning(&format!(
+            "the rollback waits for approvals as any run does ({gates} in strategy {}); to use \
+             another strategy, pass --strategy",
+            launch.strategy
+        ));
+    }
     for cluster in plan.clusters() {
         let has = cluster.snapshot.as_ref();
         let how = has.map_or_else(
@@ -151,7 +166,9 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
 fn differences(plan: &Plan, material: &RenderMaterial, paint: TextPaint, preview: &mut Preview) {
     let changes = diff::changes(plan, material, false);
     let text = |paint| changes.iter().map(|it| it.text(paint)).collect::<String>();
-    if changes.is_empty() {
+    if plan.stages.is_empty() {
+        preview.status("how the objects change is unknown, because the stages are");
+    } else if changes.is_empty() {
         preview.status("no cluster's objects change");
     } else {
         preview.picture(text(paint), &text(TextPaint::new(false)));
@@ -173,6 +190,9 @@ pub(super) fn guard(
             .iter()
             .map(|one| one.message.as_str())
             .collect();
+        let lacks_strategy = plan.refusals.first();
+        let lacks_strategy =
+            lacks_strategy.is_some_and(|it| it.kind == RefusalKind::StrategyNotFound);
         let plan = launch.run.scope().fleet("plan");
         let plan = plan.flag("--placement", &launch.placement.name);
         let plan = plan.flag("--strategy", &launch.strategy);
@@ -185,12 +205,15 @@ pub(super) fn guard(
                 capital(&nothing)
             ),
         )
-        .hint(
+        .hint(if lacks_strategy {
+            Hint::new("choose another strategy with --strategy; list them:")
+                .command(launch.run.scope().fleet("strategies"))
+        } else {
             Hint::new("see the remedies:").command(match &launch.snapshot {
                 Some(index) => plan.flag("--snapshot", index),
                 None => plan,
-            }),
-        ));
+            })
+        }));
     }
     let guards = if launch.start {
         guard::LAUNCH

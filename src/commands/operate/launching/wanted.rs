@@ -53,6 +53,8 @@ pub(in crate::commands) struct RunLaunch {
     pub unknown: UnknownFields,
     /// Whether it is shown how the objects change.
     pub diff: bool,
+    /// Whether it is a rollback, which is in a hurry.
+    pub takes_back: bool,
 }
 
 /// What is done before a run is made.
@@ -93,6 +95,7 @@ impl RunLaunch {
             first: Vec::new(),
             unknown: UnknownFields::new(),
             diff: false,
+            takes_back: false,
         }
     }
 

@@ -35,6 +35,11 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
         (None, Some(name)) => cx.object(Concept::Binding, name),
         (None, None) => cx.run_object(),
     };
+    if let (Some(binding), Some(named)) = (lost.binding, lost.named)
+        && binding.meta.name != named
+    {
+        return replaced(cx, rule, lost, (binding, named));
+    }
     let off = lost
         .binding
         .map(|binding| differences(cx, binding, cluster));
@@ -79,6 +84,7 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
         finding = finding.condition(&subject, started);
     }
     let finding = match lost.binding {
+        Some(binding) if binding.meta.is_deleting() => cx.look_for_eviction(finding),
         Some(_) => finding.look_with(
             "Check who wrote the binding: the scheduler, another controller, or a person.",
             subject
@@ -87,7 +93,7 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
                 .switch("--show-managed-fields"),
         ),
         // There is none to read.
-        None if cx.inventory.bindings.is_complete() => finding,
+        None if cx.inventory.bindings.is_complete() => cx.look_for_eviction(finding),
         None => finding.look_with(
             format!(
                 "Check which run has the cluster now: the RolloutStarted message on the binding for \
@@ -104,6 +110,29 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
         } else {
             "Start a new run once nothing else writes the binding: this run cannot adopt the change."
         },
+    )
+}
+
+/// The binding that the controller names is gone, and there is another one.
+fn replaced(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    lost: &LostCluster<'_, '_>,
+    (binding, named): (&Binding, &str),
+) -> Finding {
+    let object = binding.object();
+    let message = format!(
+        "The binding {named} for {} was deleted while the run was updating it; {} exists instead.",
+        lost.cluster, object.name
+    );
+    let finding = run_failure::finding(cx, rule, &object, message)
+        .stage(lost.stage)
+        .clusters([lost.cluster])
+        .known(&object, "metadata.creationTimestamp", binding.meta.created);
+    run_failure::new_run(
+        cx,
+        cx.look_for_eviction(finding),
+        "Start a new run once nobody deletes the binding: this run has failed for good.",
     )
 }
 

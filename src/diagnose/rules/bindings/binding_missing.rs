@@ -69,6 +69,13 @@ fn finding(
         }
         None => {}
     }
+    let is_deleted = match cx.inventory.binding(cluster) {
+        Some(binding) => binding.meta.is_deleting(),
+        None => cx.inventory.bindings.is_complete(),
+    };
+    if is_deleted {
+        finding = cx.look_for_eviction(finding);
+    }
     let finding = finding.look_with(
         "Check which clusters the scheduler picked, and why it rejected the others.",
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),

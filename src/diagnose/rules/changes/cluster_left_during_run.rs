@@ -37,6 +37,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     if !failed && run_failure::live_run(cx).is_none() {
         return Vec::new();
     }
+    // It fails before it comes to that, and so would the next.
+    let failure = cx.outlook.failure();
+    if !failed && failure.is_some_and(|it| it.code == "FS105") {
+        return Vec::new();
+    }
     // Before it began, a run has no clusters that could leave it.
     if membership || !failed {
         for cluster in cx.rollout.iter().flat_map(Rollout::updated_clusters) {

@@ -1,7 +1,7 @@
 //! The run removes the placement from a cluster, and the binding is not gone yet.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::leftover::ask_agent;
+use crate::diagnose::subjects::leftover::{PlacementLeftover, ask_agent};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::duration;
 use crate::problems::steps;
@@ -109,9 +109,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 /// Asks who has to act next: the hub agent deletes the Works and lets go of the binding, the member
 /// agent removes what is in the Works. The controller waits for both without a limit.
 /// Source: workgenerator/controller.go:handleDelete, workapplier/controller.go:garbageCollectAppliedWork.
-fn who_is_late(
-    cx: &DiagnosisContext<'_>,
-    name: &str,
+fn who_is_late<'i>(
+    cx: &DiagnosisContext<'i>,
+    name: &'i str,
     binding: Option<&Binding>,
     finding: Finding,
 ) -> Finding {
@@ -120,9 +120,9 @@ fn who_is_late(
         .next()
         .map(|first| first.meta.is_deleting() && works.all(|it| it.meta.is_deleting()));
     match going {
-        Some(true) => ask_agent(finding, name),
+        Some(true) if let Some(left) = PlacementLeftover::of(cx, name) => left.who_acts(finding),
         _ if !cx.inventory.works.is_complete() => ask_agent(finding, name),
-        Some(false) => finding.look_with(
+        Some(_) => finding.look_with(
             "Check whether the hub agent runs: it must delete the Works.",
             steps::hub_agent(),
         ),

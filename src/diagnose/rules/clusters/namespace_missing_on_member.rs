@@ -8,6 +8,7 @@ use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
+use crate::words::CommandLine;
 
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
@@ -101,10 +102,18 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
+        if let Some(failing) = affected.on.first() {
+            finding = finding.look_with(
+                "Check whether a ClusterResourcePlacement places the namespace there: the agent then \
+                 creates it again within 15 minutes.",
+                CommandLine::fleet("trace")
+                    .arg(format!("namespace/{namespace}"))
+                    .flag("--member", failing.cluster),
+            );
+        }
         finding = finding.fix(format!(
-            "Place the namespace first, because a ResourcePlacement does not: let a \
-             ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
-             NamespaceOnly."
+            "If none does, let one select the Namespace {namespace} with selectionScope \
+             NamespaceOnly: a ResourcePlacement does not place its namespace."
         ));
     }
     finding

@@ -306,8 +306,8 @@ fn remedies(
             )
         }
         _ => format!(
-            "Correct the override's path, which must exist in the content (or use `add` to create \
-             it), then start a new run: {pinning}."
+            "Correct the override's path, then start a new run: {pinning}. The content must have the \
+             path, for `add` its parent."
         ),
     };
     finding.fix_with(repair, cx.new_run_command())

@@ -2,19 +2,62 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
-use crate::rollout::{Gate, Phase};
+use crate::rollout::{Gate, Phase, Rollout};
 
 /// The controller is woken by the approval and takes it within a second or so. Source:
 /// updaterun/controller.go:handleApprovalRequestUpdate.
 pub const RULE: Rule = Rule::info(
     "FS408",
     "approval-not-yet-accepted",
-    RuleSearch::Approval(check),
+    RuleSearch::Whole(check),
 )
 .reads(&[Concept::ApprovalRequest]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
-    let rollout = cx.rollout.as_ref()?;
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+        return Vec::new();
+    };
+    let open = rollout.open_approvals();
+    let just_given = open.filter_map(|gate| at_open_gate(cx, rule, rollout, gate));
+    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let ahead = gates
+        .filter(|gate| gate.is_approved_ahead())
+        .filter_map(|gate| ahead(cx, rule, gate));
+    just_given.chain(ahead).collect()
+}
+
+/// A request that somebody made and approved before the run came to its gate, or that is left from an
+/// earlier run of the same name: the controller takes the one that it finds.
+fn ahead(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+    let request = gate.own_request()?;
+    let object = request.object();
+    let finding = rule
+        .finding(
+            &object,
+            format!(
+                "{} is approved already, so {} will not wait {} stage {}.",
+                object.name,
+                cx.run_object().name,
+                gate.time.as_str(),
+                gate.stage
+            ),
+        )
+        .severity(Severity::Warning)
+        .stage(gate.stage)
+        .condition(&object, request.approved()?)
+        .known(&object, "metadata.creationTimestamp", request.meta.created);
+    Some(finding.fix_with(
+        "Delete the request, if somebody is to decide there: the controller makes another one.",
+        object.kubectl("delete"),
+    ))
+}
+
+fn at_open_gate(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+    gate: &Gate<'_>,
+) -> Option<Finding> {
     // One that the controller owes for too long is told of the controller.
     if rollout.phase != Phase::Executing || cx.outlook.silence.is_some() {
         return None;

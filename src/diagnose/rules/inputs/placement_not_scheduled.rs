@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::reasons;
-use crate::problems::{RefusalTense, not_scheduled, scheduled_evidence};
+use crate::problems::{RefusalTense, not_scheduled, scheduled_evidence, shortfall};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
@@ -21,9 +21,40 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         })
         .collect();
     if named.is_empty() {
-        return before_any_run(cx, rule).into_iter().collect();
+        let to_come = under_a_run(cx, rule).or_else(|| before_any_run(cx, rule));
+        return to_come.into_iter().collect();
     }
     named
+}
+
+/// A run that has begun is checked before anything else of it is: what it would meet otherwise, as a
+/// cluster that left, it does not come to. Source: updaterun/validation.go:validate.
+fn under_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let run = run_failure::live_run(cx)?;
+    cx.outlook.failure().filter(|it| it.code == rule.code)?;
+    let object = cx.placement_object();
+    let policy = cx.inventory.latest_policies().next();
+    let mut problem = not_scheduled(cx.inventory, &object, policy, RefusalTense::Now);
+    problem.message = format!(
+        "{object} is no longer fully scheduled, {}{}.",
+        run_failure::will_fail(cx),
+        policy.map_or_else(String::new, |policy| shortfall(cx.inventory, policy))
+    );
+    let finding = run_failure::finding_without_run(cx, rule, problem);
+    let name = &run.meta.name;
+    Some(
+        finding
+            .severity(Severity::Warning)
+            .known(
+                run.object(),
+                "status.policySnapshotIndexUsed",
+                Some(&run.status.policy_index),
+            )
+            .fix_with(
+                format!("Then start a new run, if {name} has failed by then."),
+                cx.new_run_command(),
+            ),
+    )
 }
 
 fn failed(cx: &DiagnosisContext<'_>, rule: &Rule, name: &str) -> Finding {

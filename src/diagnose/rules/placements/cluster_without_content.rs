@@ -1,5 +1,7 @@
 //! A cluster was added to the placement after the last run, and has nothing.
 
+use jiff::Timestamp;
+
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, PlacementLife};
@@ -12,6 +14,7 @@ pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSea
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     lost(cx, rule)
+        .or_else(|| lost_ahead(cx, rule))
         .or_else(|| joined_again(cx, rule))
         .or_else(|| never_reached(cx, rule))
 }
@@ -79,6 +82,9 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             )
             .known(run.object(), path, cluster.ended);
     }
+    if !is_new {
+        finding = cx.look_for_eviction(finding);
+    }
     // The snapshots of a new placement are other ones.
     let used = Some(run.status.snapshot_index.as_str()).filter(|_| !is_new);
     let index = used.filter(|used| {
@@ -95,6 +101,74 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 "Roll the content out again with a new run.",
                 cx.fresh_run_command(index),
             ),
+    )
+}
+
+/// Clusters that a run under way has still to reach, and that an earlier run was done with: the content
+/// went with the binding that they had, and they have nothing until this run reaches them.
+fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let inventory = cx.inventory;
+    let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
+    let run = &rollout.run.meta.name;
+    let empty: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::NotReached)
+        .filter_map(|cluster| {
+            let binding = cluster.binding?;
+            let is_empty = binding.spec.snapshot.is_empty() && !binding.meta.is_deleting();
+            Some((
+                cluster.name,
+                binding,
+                binding.meta.created.filter(|_| is_empty)?,
+            ))
+        })
+        .collect();
+    if empty.is_empty() {
+        return None;
+    }
+    let others = inventory.other_runs();
+    let others = others.filter(|it| life::of_run(inventory, it) != PlacementLife::Earlier);
+    let others: Vec<_> = others.map(|it| Rollout::of(inventory, it)).collect();
+    let was_done = |name: &str, created: Timestamp| {
+        let mut clusters = others.iter().rev().flat_map(Rollout::updated_clusters);
+        clusters
+            .any(|it| it.name == name && it.state == ClusterState::Done && it.ended < Some(created))
+    };
+    let lost: Vec<_> = empty
+        .into_iter()
+        .filter(|(name, _, created)| was_done(name, *created))
+        .collect();
+    let names: Vec<_> = lost.iter().map(|(name, ..)| *name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (its, has) = match names.len() {
+        1 => ("its binding was", "has"),
+        _ => ("their bindings were", "have"),
+    };
+    let names_told = enumerate(&names);
+    let mut finding = rule
+        .finding(
+            cx.placement_object(),
+            format!(
+                "{names_told} {has} no content of {} any more: {its} created again after an earlier \
+                 run was done there, and {run} has not come to it.",
+                inventory.placement_name
+            ),
+        )
+        .clusters(names);
+    for (_, binding, created) in lost.iter().take(3) {
+        finding = finding
+            .evidence(binding.object(), "spec.resourceSnapshotName", "")
+            .known(
+                binding.object(),
+                "metadata.creationTimestamp",
+                Some(*created),
+            );
+    }
+    Some(
+        cx.look_for_eviction(finding)
+            .fix(format!("Let {run} continue: it brings its content there.")),
     )
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::names;
+use crate::problems::steps;
 use crate::rollout::Rollout;
 
 /// How many of the objects that go are shown.
@@ -19,13 +20,14 @@ pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", RuleSearc
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
-    // Of a cluster in flight the run itself tells.
+    // Of the bindings of clusters in flight the run itself tells.
     let live = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
     let in_flight: BTreeSet<_> = live
         .into_iter()
         .flat_map(Rollout::in_flight)
         .map(|cluster| cluster.name)
         .collect();
+    let run_index = live.map(|rollout| rollout.run.status.snapshot_index.as_str());
     let stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
     let removed: BTreeSet<_> = stages
         .filter(|stage| stage.deletes)
@@ -56,7 +58,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 .strip_prefix(names::MEMBER_NAMESPACE_PREFIX)?;
             // What an earlier binding left does not concern a run that is under way.
             let concerns = live.is_none() || kept.contains(&work.object());
-            let counts = concerns && !removed.contains(cluster) && !in_flight.contains(cluster);
+            // A part that the run's snapshot no longer has goes by itself.
+            let is_current = || work.meta.label(names::PARENT_SNAPSHOT_INDEX) == run_index;
+            let counts = concerns
+                && !removed.contains(cluster)
+                && (!in_flight.contains(cluster) || kept.contains(&work.object()) && is_current());
             counts.then_some((cluster, work))
         })
         .collect();
@@ -96,21 +102,29 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         let deleted = work.meta.deleted;
         finding = finding.evidence(work.object(), "metadata.deletionTimestamp", deleted);
     }
-    Some(
-        finding
-            .look_with(
-                "List the placement's bindings: those that go have a deletionTimestamp.",
-                cx.of_placement(Concept::Binding).flag("-o", "yaml"),
-            )
-            .look(if bindings.is_empty() && works.iter().all(|(_, work)| kept.contains(&work.object())) {
-                // Source: workgenerator/controller.go:SetupWithManager.
-                "Find out who deleted the Works: the hub agent creates them again, and until then the \
+    if !bindings.is_empty() && !is_gone {
+        finding = cx.look_for_eviction(finding);
+    }
+    let finding = match works.first() {
+        Some((cluster, _)) if bindings.is_empty() => finding.look_with(
+            "List the placement's Works: those that go have a deletionTimestamp.",
+            steps::works_for(&placement, cluster).flag("-o", "yaml"),
+        ),
+        _ => finding.look_with(
+            "List the placement's bindings: those that go have a deletionTimestamp.",
+            cx.of_placement(Concept::Binding).flag("-o", "yaml"),
+        ),
+    };
+    Some(finding.look(
+        if bindings.is_empty() && works.iter().all(|(_, work)| kept.contains(&work.object())) {
+            // Source: workgenerator/controller.go:SetupWithManager.
+            "Find out who deleted the Works: the hub agent creates them again, and until then the \
                  content is gone."
-            } else if is_gone {
-                "Save the manifests of the placement and of its content: nothing stops the removal."
-            } else {
-                "Find out who deleted them, or what took the clusters off the placement: nothing \
+        } else if is_gone {
+            "Save the manifests of the placement and of its content: nothing stops the removal."
+        } else {
+            "Find out who deleted them, or what took the clusters off the placement: nothing \
                  stops the removal."
-            }),
-    )
+        },
+    ))
 }
