@@ -10,7 +10,8 @@ use super::pace::{self, Requeue};
 use super::state::State;
 use super::wait::AwaitedEvent;
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::AgentVersion;
 
@@ -150,6 +151,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
         pace::LOOK_EVERY
     };
     let (changed, troubled) = bindings_changed(state, wrote);
+    let troubled = slowed(state).map_or(troubled, |slowed| troubled.max(slowed.pace));
     let since = wrote.max(changed).unwrap_or(state.now);
     let pace = if troubled > every {
         troubled.min(pace::LONGEST)
@@ -189,27 +191,89 @@ fn bindings_changed(
         let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
-        let changed = |kinds: &[&str]| -> Option<Timestamp> {
-            let conditions = binding.status.conditions.iter();
-            let own = conditions.filter(|it| kinds.is_empty() || kinds.contains(&it.kind.as_str()));
-            own.filter_map(|it| it.since).max()
-        };
-        // After 0.3 content that is not available yet is no error.
-        let recovered = if state.version >= AgentVersion::Next {
-            changed(&[
-                reasons::OVERRIDDEN,
-                reasons::WORK_SYNCHRONIZED,
-                reasons::APPLIED,
-            ])
-        } else {
-            changed(&[])
-        };
+        let changed = |kinds: &[&str]| last_transition(binding, kinds);
+        let recovered = changed(errors(state.version));
         last = last.max(changed(&[]));
         if let (Some(started), Some(recovered)) = (started, recovered) {
             troubled = troubled.max(recovered.duration_since(started));
         }
     }
     (last, troubled)
+}
+
+/// The conditions of a binding that are an error of the controller's look where they are False; none
+/// means all. After 0.3 content that is not available yet is no error.
+fn errors(version: AgentVersion) -> &'static [&'static str] {
+    if version >= AgentVersion::Next {
+        &[
+            reasons::OVERRIDDEN,
+            reasons::WORK_SYNCHRONIZED,
+            reasons::APPLIED,
+        ]
+    } else {
+        &[]
+    }
+}
+
+/// When one of these conditions changed last; of none, any.
+fn last_transition(binding: &Binding, kinds: &[&str]) -> Option<Timestamp> {
+    let conditions = binding.status.conditions.iter();
+    let own = conditions.filter(|it| kinds.is_empty() || kinds.contains(&it.kind.as_str()));
+    own.filter_map(|it| it.since).max()
+}
+
+/// A look that comes late because of errors before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlowedLook {
+    /// The clusters that were in error.
+    pub clusters: Vec<String>,
+    /// When the controller looked last.
+    pub since: Timestamp,
+    /// How long it is until the next look, at most.
+    pub pace: SignedDuration,
+}
+
+/// Whether errors of clusters that are done still keep the controller from looking. A look that asks
+/// for the next one at once does not end a row of errors: only one that asks for a time does, as where
+/// a cluster is in flight or a task is outstanding. So the next stage, the end of the run, or a cluster
+/// whose start met a conflict waits about as long as the errors lasted.
+/// Source: updaterun/controller.go:Reconcile; controller-runtime/pkg/internal/controller/controller.go.
+pub fn slowed(state: &State) -> Option<SlowedLook> {
+    let run = &state.run;
+    if waits(run) || run.spec.wants() != RunState::Run {
+        return None;
+    }
+    let since = pace::last_write(run)?;
+    let all = || run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let is_started = |cluster: &ClusterStatus| cluster.conditions.is_true(reasons::STARTED);
+    if all().any(|cluster| is_started(cluster) && !cluster.is_done()) {
+        return None;
+    }
+    let second = SignedDuration::from_secs(1);
+    let (mut clusters, mut pace) = (Vec::new(), SignedDuration::ZERO);
+    for cluster in all() {
+        let time = |kind| cluster.conditions.condition(kind).and_then(|it| it.since);
+        let (Some(started), Some(ended)) = (time(reasons::STARTED), time(reasons::SUCCEEDED))
+        else {
+            continue;
+        };
+        let is_last = cluster.is_done() && since.duration_since(ended) <= second;
+        let mut bindings = state.bindings.iter().filter(|_| is_last);
+        let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
+            continue;
+        };
+        let recovered = last_transition(binding, errors(state.version));
+        let lasted = recovered.map(|it| it.duration_since(started));
+        if lasted.is_some_and(|lasted| lasted > pace::STAGE_EVERY) {
+            clusters.push(cluster.name.clone());
+            pace = pace.max(since.duration_since(started)).min(pace::LONGEST);
+        }
+    }
+    (!clusters.is_empty()).then_some(SlowedLook {
+        clusters,
+        since,
+        pace,
+    })
 }
 
 fn later(time: Timestamp, by: SignedDuration) -> Timestamp {

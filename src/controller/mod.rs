@@ -26,6 +26,7 @@ mod wait;
 use jiff::{SignedDuration, Timestamp};
 
 pub use after::{Intervention, PlayObstacle, after};
+pub use due::SlowedLook;
 pub use expected::{ExpectedCondition, ExpectedWrite, changes};
 pub use failure::RunFailure;
 pub use forecast::{ClusterTimes, forecast};
@@ -103,6 +104,13 @@ pub fn predict_next(inventory: &Inventory) -> Result<Prediction, String> {
 /// stop. What it notes then starts the timed wait of the stage again.
 pub fn look_after_stop(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
     pending_look(run, AgentVersion::of(inventory, run), inventory.now)
+}
+
+/// Whether errors of clusters that are done still keep the controller from looking at a run.
+pub fn slowed_by_errors(inventory: &Inventory, run: &UpdateRun) -> Option<SlowedLook> {
+    let now = inventory.now;
+    let look = due::slowed(&State::new(inventory, run))?;
+    (now.duration_since(look.since) < look.pace).then_some(look)
 }
 
 /// The bindings that are being deleted and without which the run of an inventory does not fail: they

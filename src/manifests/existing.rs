@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::immutable;
 use super::rendering::RenderedManifest;
 use crate::contents::{self, ContentChange, Manifest, ManifestKey, SecretDisplay};
+use crate::kubefleet::binding::Envelope;
 
 /// The manifests in a cluster's Works.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +25,11 @@ impl WorkManifests {
             manifests: works.into_iter().flat_map(contents::of_work).collect(),
         }
     }
+
+    /// What a rendering changes in them; to which Work each object belongs is left open.
+    pub fn against(&self, then: &[RenderedManifest<'_>]) -> WorkDelta {
+        WorkDelta::new(self.manifests.iter().map(|it| (it, None)), then)
+    }
 }
 
 /// How many objects a rendering changes in a cluster.
@@ -37,6 +43,33 @@ pub struct ChangeCounts {
     pub deleted: usize,
     /// Of those that are changed, how many have a change that Kubernetes refuses.
     pub refused: usize,
+    /// Objects that it has and that move to another Work: KubeFleet may delete them and create them
+    /// again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub moved: usize,
+}
+
+// The type is serde's.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// The Work of an object: that of its envelope, or of a part of the version.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WorkSlot<'m> {
+    Envelope(&'m Envelope),
+    Part(usize),
+}
+
+impl RenderedManifest<'_> {
+    /// The Work that carries it. Source: workgenerator/controller.go:syncAllWork.
+    pub fn slot(&self) -> WorkSlot<'_> {
+        match &self.envelope {
+            Some(envelope) => WorkSlot::Envelope(envelope),
+            None => WorkSlot::Part(self.part),
+        }
+    }
 }
 
 /// Which objects a rendering changes in a cluster.
@@ -47,27 +80,38 @@ pub struct WorkDelta {
     pub deleted: Vec<ManifestKey>,
     /// Those that Kubernetes refuses to change, with the field that must stay.
     pub refused: Vec<(ManifestKey, String)>,
+    /// Those that move to another Work.
+    pub moved: Vec<ManifestKey>,
 }
 
 impl WorkDelta {
-    /// What a rendering changes.
+    /// What a rendering changes, where the cluster has these manifests now, in these Works if that is
+    /// known. The agent removes what a Work no longer has, also where another Work has it by then.
+    /// Source: workapplier/preprocess.go:removeLeftOverManifests.
     pub fn new<'m>(
-        now: impl IntoIterator<Item = &'m Manifest>,
+        now: impl IntoIterator<Item = (&'m Manifest, Option<WorkSlot<'m>>)>,
         then: &[RenderedManifest<'_>],
     ) -> Self {
-        let mut before: BTreeMap<&ManifestKey, &Value> = BTreeMap::new();
-        for manifest in now {
-            before.insert(&manifest.identity, &manifest.value);
+        let mut before: BTreeMap<&ManifestKey, (&Value, Option<WorkSlot<'_>>)> = BTreeMap::new();
+        for (manifest, slot) in now {
+            before.insert(&manifest.identity, (&manifest.value, slot));
         }
         let mut delta = Self::default();
         for rendered in then {
             let Manifest {
                 identity, value, ..
             } = rendered.manifest.as_ref();
-            match before.remove(identity) {
+            let old = before.remove(identity);
+            if old
+                .and_then(|(_, slot)| slot)
+                .is_some_and(|it| it != rendered.slot())
+            {
+                delta.moved.push(identity.clone());
+            }
+            match old {
                 None => delta.counts.created += 1,
-                Some(old) if old == value => {}
-                Some(old) => {
+                Some((old, _)) if old == value => {}
+                Some((old, _)) => {
                     delta.counts.changed += 1;
                     let field = immutable::changed(old, value);
                     let field = field.map(|field| (identity.clone(), field));
@@ -77,6 +121,7 @@ impl WorkDelta {
         }
         delta.counts.deleted = before.len();
         delta.counts.refused = delta.refused.len();
+        delta.counts.moved = delta.moved.len();
         delta.deleted = before.into_keys().cloned().collect();
         delta
     }
@@ -85,7 +130,7 @@ impl WorkDelta {
 impl ChangeCounts {
     /// Whether nothing changes.
     pub const fn is_none(self) -> bool {
-        self.created == 0 && self.changed == 0 && self.deleted == 0
+        self.created == 0 && self.changed == 0 && self.deleted == 0 && self.moved == 0
     }
 }
 

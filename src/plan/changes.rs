@@ -20,6 +20,7 @@ use crate::manifests::{
 };
 use crate::report::{ComposeText, NotChecked, Subject};
 use crate::rollout::versions::{Version, versions};
+use crate::words::{count, enumerate};
 
 /// What snapshots and overrides hold.
 pub struct PlanContents<'c> {
@@ -168,6 +169,7 @@ pub(super) fn compute(
     );
     draft.not_checked.append(&mut found.not_checked);
     refused(draft, &found.groups);
+    moved(draft, &found.groups);
     sort_changes(found.groups, to)
 }
 
@@ -334,7 +336,8 @@ fn compare(
             .or_insert_with(|| {
                 let now = before.rendering.manifests(at);
                 let then = then.map(|(_, at)| after.rendering.manifests(at));
-                let now = now.iter().map(|it| it.manifest.as_ref());
+                let now = now.iter();
+                let now = now.map(|it| (it.manifest.as_ref(), Some(it.slot())));
                 WorkDelta::new(now, &then.unwrap_or_default())
             });
         let change = ObjectDelta {
@@ -380,6 +383,46 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
         draft.warnings.push(warning);
     }
     blocked
+}
+
+/// How many objects that move are named.
+const SHOWN: usize = 5;
+
+/// Warns of objects that move to another Work.
+fn moved(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
+    let mut objects: BTreeSet<&ManifestKey> = BTreeSet::new();
+    let mut on: BTreeSet<&String> = BTreeSet::new();
+    for (change, clusters) in found.iter().filter(|(it, _)| !it.delta.moved.is_empty()) {
+        objects.extend(&change.delta.moved);
+        on.extend(clusters);
+    }
+    let strategy = draft.inventory.placement.present();
+    if objects.is_empty() || strategy.is_some_and(|it| it.apply_strategy().is_report_diff()) {
+        return;
+    }
+    let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();
+    let more = objects.len().saturating_sub(SHOWN);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    let (verb, them) = if objects.len() == 1 {
+        ("moves", "it")
+    } else {
+        ("move", "them")
+    };
+    let message = format!(
+        "{} {verb} to another Work ({}), because the snapshot is divided differently. KubeFleet may \
+         delete {them} on the member clusters before it creates {them} again.",
+        count(objects.len(), "object"),
+        enumerate(named)
+    );
+    let warning = Warning::new(WarningKind::ObjectsMoved, draft.placement(), message)
+        .clusters(on.into_iter().cloned())
+        .fix(
+            "Check what would be lost, for example volumes and addresses. Then roll it out when a gap \
+             does no harm.",
+        );
+    draft.warnings.push(warning);
 }
 
 /// Warns of fields that must not change.

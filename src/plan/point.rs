@@ -156,6 +156,8 @@ kinds! {
         OverrideNotApplicable = "override-not-applicable", "FS509";
         /// An object changes in a field that Kubernetes does not let change.
         ImmutableFieldChanged = "immutable-field-changed";
+        /// Objects move to another Work: KubeFleet may delete them and create them again.
+        ObjectsMoved = "objects-moved";
         /// A stage has no clusters.
         StageEmpty = "stage-empty", "FS611";
         /// Several stages have the same name, and share their approval requests.

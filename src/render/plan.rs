@@ -160,13 +160,22 @@ fn objects_below(
         hanging(out, "  ", "    ", &text, look.width);
         // Removing a placement deletes all of it.
         if change.to.is_some() && !change.deleted.is_empty() {
-            let deleted: Vec<_> = change.deleted.iter().map(ToString::to_string).collect();
+            let deleted: Vec<_> = change.deleted.iter().map(deleted).collect();
             let text = list(&deleted, most);
             let lead = format!("    {} ", look.paint.bad("deletes"));
             hanging(out, &lead, "      ", &text, look.width);
         }
     }
     cut
+}
+
+/// An object that is deleted. With a namespace goes what is in it, whoever put it there.
+fn deleted(object: &Subject) -> String {
+    if object.kind == "Namespace" {
+        format!("{object} with everything in it")
+    } else {
+        object.to_string()
+    }
 }
 
 /// `2 created, 1 changed`.
@@ -179,6 +188,7 @@ pub fn counts(counts: ChangeCounts) -> String {
         (counts.changed, "changed"),
         (counts.deleted, "deleted"),
         (counts.refused, "refused by Kubernetes"),
+        (counts.moved, "moved to another Work"),
     ];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);
     let parts: Vec<_> = parts

@@ -1,6 +1,6 @@
 //! Approvals: what has become of each request, and who gave them as far as the objects tell.
 
-use super::content::{missing_content, overtaken, would_go_back};
+use super::content::{lost_content, missing_content, overtaken, would_go_back};
 use super::{
     Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, TaskState, TaskTime, opening,
 };
@@ -135,7 +135,8 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
         S::Pending | S::Ignored | S::Unknown => {
             let alone = would_go_back(rollout).is_empty()
                 && overtaken(rollout).is_empty()
-                && missing_content(rollout).is_none();
+                && missing_content(rollout).is_none()
+                && lost_content(rollout).is_empty();
             if alone && !rests && !removes {
                 ApprovalStep::Approve
             } else {

@@ -83,7 +83,10 @@ impl<'i> ClusterView<'i> {
             (_, Some(_)) if over => ClusterState::Left,
             (_, Some(_)) if overdue || is_called_stuck(run, noted) => ClusterState::Stuck,
             (_, Some(_)) => ClusterState::Updating,
-            (_, None) if unnoted && overdue => ClusterState::Stuck,
+            // Until the controller has released it there, nothing is late in the cluster.
+            (_, None) if unnoted && overdue && binding.is_some_and(is_released) => {
+                ClusterState::Stuck
+            }
             (_, None) if unnoted => ClusterState::Updating,
             (_, None) => ClusterState::NotReached,
         };
@@ -151,6 +154,13 @@ fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) -> boo
             (None, None) => true,
             _ => false,
         }
+}
+
+/// Whether the work generator may send what a binding asks for.
+fn is_released(binding: &Binding) -> bool {
+    binding
+        .current(reasons::ROLLOUT_STARTED)
+        .is_some_and(Condition::is_true)
 }
 
 /// What a binding's RolloutStarted condition says.

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::life::{self, SnapshotMatch};
-use super::{ClusterState, Rollout};
+use super::{ClusterState, ClusterView, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
@@ -167,6 +167,19 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
         is_another,
         clusters,
     })
+}
+
+/// The clusters that a run is done with and whose bindings are newer and empty: the content went with
+/// the bindings before.
+pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
+    rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .filter_map(|cluster| {
+            let binding = cluster.binding.filter(|it| it.spec.snapshot.is_empty())?;
+            (binding.meta.created? > cluster.ended?).then_some((cluster, binding))
+        })
+        .collect()
 }
 
 /// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::controller;
 use crate::diagnose::rules;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::verdict::needs_a_person;
@@ -12,7 +13,8 @@ use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
-use crate::rollout::content::missing_content;
+use crate::rollout::content::{lost_content, missing_content};
+use crate::rollout::life;
 use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
 use crate::words::{CommandLine, enumerate};
 
@@ -57,6 +59,13 @@ fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
 fn without_its_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
     if !outlook::waits_for_person(cx.verdict) {
         return None;
+    }
+    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
+    if !lost.is_empty() && !life::is_foreign(rollout.inventory, rollout.run) {
+        return Some(format!(
+            "the content is gone again from {}, which the run counts as done.",
+            enumerate(lost)
+        ));
     }
     let missing = missing_content(rollout)?;
     let (clusters, snapshot) = (enumerate(&missing.clusters), missing.snapshot);
@@ -181,6 +190,14 @@ fn stuck(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
 fn progressing(rollout: &Rollout<'_>) -> Option<String> {
     let names = |clusters: Vec<&str>| (!clusters.is_empty()).then(|| enumerate(clusters));
     let in_flight = || rollout.in_flight();
+    if let Some(slowed) = controller::slowed_by_errors(rollout.inventory, rollout.run)
+        && let Ok(next) = slowed.since.checked_add(slowed.pace)
+    {
+        return Some(format!(
+            "after the errors on {}, the controller checks it again at about {next}.",
+            enumerate(&slowed.clusters)
+        ));
+    }
     let recovered = in_flight().filter(|cluster| {
         let late = cluster.in_flight_for(rollout.now);
         rollout.has_recovered(cluster) && late.is_none_or(|late| late > STUCK_AFTER)
@@ -202,10 +219,12 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
         });
     }
     if stage.state == StageState::Stopped {
-        let name = stage.name();
-        return Some(format!(
-            "stage {name} is resumed at the controller's next check."
-        ));
+        let name = if stage.deletes {
+            "the deletion stage".to_owned()
+        } else {
+            format!("stage {}", stage.name())
+        };
+        return Some(format!("{name} is resumed at the controller's next check."));
     }
     let here: Vec<_> = in_flight().map(|cluster| cluster.name).collect();
     Some(match names(here) {

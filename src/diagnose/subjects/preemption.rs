@@ -72,6 +72,9 @@ pub(in crate::diagnose) fn winner<'i>(
         && writer != own.meta.name
     {
         let run = inventory.run_on(&writer);
+        if let Some(earlier) = run.and_then(|run| taken_before(cx, run, &binding.spec.cluster)) {
+            return Some(earlier);
+        }
         // The name lives in the condition's text; borrow it from there when the run is unseen.
         let name = run.map_or_else(
             || last_word(binding, &writer),
@@ -102,6 +105,33 @@ pub(in crate::diagnose) fn winner<'i>(
             run: Some(run),
             named: false,
         })
+}
+
+/// The run that took a cluster over, where the one that has it now was created after the case's own had
+/// failed: the last that began with the cluster before that.
+fn taken_before<'i>(
+    cx: &DiagnosisContext<'i>,
+    writer: &UpdateRun,
+    cluster: &str,
+) -> Option<WinningRun<'i>> {
+    let failed = cx.failure.as_ref()?.condition.since?;
+    writer.meta.created.filter(|created| *created > failed)?;
+    let started = |run: &UpdateRun| {
+        let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+        let own = clusters.find(|it| it.name == cluster)?;
+        own.conditions.condition(reasons::STARTED)?.since
+    };
+    let own = started(cx.run()?)?;
+    let others = cx.inventory.other_runs();
+    let others = others.filter_map(|run| Some((started(run)?, run)));
+    let (_, run) = others
+        .filter(|(started, _)| (own..=failed).contains(started))
+        .max_by_key(|(started, _)| *started)?;
+    Some(WinningRun {
+        name: &run.meta.name,
+        run: Some(run),
+        named: false,
+    })
 }
 
 fn last_word<'i>(binding: &'i Binding, word: &str) -> Option<&'i str> {

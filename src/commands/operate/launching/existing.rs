@@ -13,7 +13,7 @@ use crate::inventory::choose;
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, names};
+use crate::kubefleet::{Concept, Conditions, names, reasons};
 use crate::words::Hint;
 
 /// What stands under a name.
@@ -21,7 +21,11 @@ pub(super) enum ExistingRun {
     /// Nothing.
     Free,
     /// An unfinished run that is to do the same: it is gone on with.
-    Same(ThisRun),
+    Same {
+        this: ThisRun,
+        /// What it rolls out, as the end of a sentence; empty where that is not known.
+        content: String,
+    },
 }
 
 /// Looks what stands under the name of a run that is to be made. Fails where another does.
@@ -73,7 +77,22 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
     if choose::is_finished(found) {
         return Err(Error::failed(format!("{run} already exists and has finished")).hint(hint));
     }
-    Ok(ExistingRun::Same(ThisRun::of(found)))
+    Ok(ExistingRun::Same {
+        this: ThisRun::of(found),
+        content: content_of(found),
+    })
+}
+
+/// Which content a run was given, and when: what was applied later is not in it.
+fn content_of(run: &UpdateRun) -> String {
+    let index = &run.status.snapshot_index;
+    let initialized = run.status.conditions.condition(reasons::INITIALIZED);
+    match initialized.and_then(|it| it.since) {
+        Some(since) if !index.is_empty() => {
+            format!(" (snapshot {index}; changes after {since} are not part of it)")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Refuses a name for which an approval was given already: the controller takes the request that it

@@ -49,10 +49,10 @@ pub(super) fn offer(
     look: &RenderLook,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<LaunchOffer>, Error> {
-    if let ExistingRun::Same(this) = existing::look(&launch, reading)? {
+    if let ExistingRun::Same { this, content } = existing::look(&launch, reading)? {
         let mut preview = Preview::default();
         preview.status(&format!(
-            "{} already exists with the same spec: continuing with it",
+            "{} already exists with the same spec: continuing with it{content}",
             this.object
         ));
         return Ok(WriteProposal {
@@ -248,13 +248,14 @@ pub(super) fn guard(
             plan.content.snapshot.as_deref().unwrap_or("unknown")
         ))
         .hint(
-            Hint::new("to do that, use --allow-older, or roll back:").command(
-                launch
-                    .run
-                    .scope()
-                    .fleet("rollback")
-                    .arg(launch.placement.word()),
-            ),
+            Hint::new("to do that, use --allow-older, or roll back:").command({
+                let rollback = launch.run.scope().fleet("rollback");
+                let rollback = rollback.arg(launch.placement.word());
+                match &plan.content.snapshot {
+                    Some(index) => rollback.flag("--to", index),
+                    None => rollback,
+                }
+            }),
         ));
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::contents::{Manifest, SecretDisplay};
 use crate::manifests::{
-    ChangeCounts, ObjectDifference, RenderedClusters, WorkDelta, WorkManifests, differences,
+    ChangeCounts, ObjectDifference, RenderedClusters, WorkManifests, differences,
 };
 
 /// The changes for a group of clusters.
@@ -55,7 +55,7 @@ pub(in crate::commands) fn of(
         for cluster in group.clusters.iter().filter(|it| !keeps(it)) {
             let existing = now(*cluster);
             let changes = existing.as_ref().map(|now| {
-                let counts = WorkDelta::new(&now.manifests, &rendering.manifests(*cluster)).counts;
+                let counts = now.against(&rendering.manifests(*cluster)).counts;
                 let print = if group.varies { 0 } else { fingerprint(now) };
                 (counts, print)
             });
@@ -88,7 +88,7 @@ pub(super) fn compare_clusters(
     let before = WorkManifests {
         manifests: manifests(rendering, 0),
     };
-    let counts = WorkDelta::new(&before.manifests, &rendering.manifests(1)).counts;
+    let counts = before.against(&rendering.manifests(1)).counts;
     GroupChanges {
         group: 0,
         clusters: vec![0, 1],

@@ -3,6 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::controller;
 use crate::diagnose::subjects::size;
 use crate::kubefleet::{Condition, duration, reasons};
 use crate::problems::steps;
@@ -26,7 +27,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     else {
         return Vec::new();
     };
-    rollout
+    let found = rollout
         .in_flight()
         .filter_map(|cluster| {
             let Health::Fine(condition) = &cluster.health else {
@@ -34,7 +35,55 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding_on(cx, rule, rollout, cluster, condition)
         })
-        .collect()
+        .chain(between_clusters(cx, rule, rollout));
+    found.collect()
+}
+
+/// The controller is done with a cluster that was in error, and what comes next waits for as long.
+fn between_clusters(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+) -> Option<Finding> {
+    let slowed = controller::slowed_by_errors(cx.inventory, rollout.run)?;
+    let run = rollout.run.object();
+    let next = slowed.since.checked_add(slowed.pace).ok()?;
+    let mut finding = rule
+        .finding(
+            &run,
+            format!(
+                "After the errors on {}, the controller checks {} again at about {next}: it neither \
+                 goes to the next cluster or stage nor ends the run before.",
+                enumerate(&slowed.clusters),
+                run.name
+            ),
+        )
+        .severity(Severity::Warning);
+    let done = rollout.updated_clusters();
+    for cluster in done.filter(|it| slowed.clusters.iter().any(|name| name == it.name)) {
+        let path = format!(
+            "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Succeeded].lastTransitionTime",
+            cluster.stage, cluster.name
+        );
+        finding = finding.known(&run, path, cluster.ended);
+    }
+    Some(check_now(cx, rollout, finding))
+}
+
+/// Adds how to make the controller check now.
+fn check_now(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, finding: Finding) -> Finding {
+    let run = &rollout.run.meta.name;
+    // A run that is stopping is looked at every few seconds anyway, and cannot be stopped again.
+    if rollout.state_ignored || rollout.phase == Phase::Stopping {
+        return finding;
+    }
+    finding
+        .fix_with(
+            "Stop the run to make the controller check now. It updates nothing new until it is \
+             resumed.",
+            cx.command("stop").arg(run),
+        )
+        .fix_with("Then resume it.", cx.command("resume").arg(run))
 }
 
 fn finding_on(
@@ -111,19 +160,7 @@ fn finding_on(
                 duration::describe(LONGEST)
             ), cx.command("diagnose").arg(run))
         };
-    // A run that is stopping looks every few seconds anyway, and cannot be stopped again.
-    if rollout.state_ignored || rollout.phase == Phase::Stopping {
-        return Some(finding);
-    }
-    Some(
-        finding
-            .fix_with(
-                "Stop the run to make the controller check now. It updates nothing new until it is \
-                 resumed.",
-                cx.command("stop").arg(run),
-            )
-            .fix_with("Then resume it.", cx.command("resume").arg(run)),
-    )
+    Some(check_now(cx, rollout, finding))
 }
 
 /// About when the controller checks again: it waits 5 ms after the first failure, twice as long

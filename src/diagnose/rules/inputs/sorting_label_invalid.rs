@@ -64,12 +64,35 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         let lacks = problem.message.trim_end_matches('.');
         problem.message = format!("{lacks}, {}.", run_failure::will_fail(cx));
         // A change of the strategy does not reach this run.
+        let order = recorded_order(cx, cluster, key);
         for step in &mut problem.remedies {
             let label = step.action.split(" Or remove").next();
-            step.action = label.unwrap_or_default().to_owned();
+            step.action = format!("{}{order}", label.unwrap_or_default());
         }
         return Some(rule.told(problem).severity(Severity::Warning));
     }
     let problem = sorting_label(inventory, &label, past);
     Some(run_failure::refused(cx, rule, problem, fixed))
+}
+
+/// Which order the numbers have to give, as a sentence: a run under way fails for another one.
+/// Source: updaterun/validation.go:validateUpdateStagesStatus.
+fn recorded_order(cx: &DiagnosisContext<'_>, cluster: &str, key: &str) -> String {
+    let stages = cx.run().into_iter().flat_map(|run| &run.status.stages);
+    let mut stages = stages.filter(|stage| stage.clusters.iter().any(|it| it.name == cluster));
+    let clusters = stages.next().map_or(&[][..], |stage| &stage.clusters);
+    if clusters.len() < 2 {
+        return String::new();
+    }
+    let order = clusters.iter().map(|it| {
+        let member = cx.inventory.member(&it.name);
+        match member.and_then(|member| member.meta.label(key)) {
+            Some(number) if it.name != cluster => format!("{} ({number})", it.name),
+            _ => it.name.clone(),
+        }
+    });
+    format!(
+        " Keep the order that the run recorded: {}.",
+        order.collect::<Vec<_>>().join(", ")
+    )
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::content::lost_content;
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{ClusterState, Rollout};
 
@@ -24,14 +25,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
 fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let run = rollout.run;
-    let lost: Vec<_> = rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done)
-        .filter_map(|cluster| {
-            let binding = cluster.binding.filter(|it| it.spec.snapshot.is_empty())?;
-            (binding.meta.created? > cluster.ended?).then_some((cluster, binding))
-        })
-        .collect();
+    let lost = lost_content(rollout);
     // A newer run brings the content again.
     let mut others = cx.inventory.runs_under_way();
     let is_overtaken = others.any(|other| other.meta.name != run.meta.name);
