@@ -12,11 +12,14 @@ use super::wait::AwaitedEvent;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Condition, Conditions, names, reasons};
 use crate::rollout::AgentVersion;
 
 /// How many times may have passed, one after the other, since something changed last.
 const TIMES: usize = 8;
+
+/// How many looks in a row may have been errors.
+const LOOKS: usize = 64;
 
 /// When a look is due that would write something.
 pub(super) struct DueLook {
@@ -222,6 +225,17 @@ fn last_transition(binding: &Binding, kinds: &[&str]) -> Option<Timestamp> {
     own.filter_map(|it| it.since).max()
 }
 
+/// Whether a binding asks for the run's content and has not been released: that write met a conflict.
+/// Source: updaterun/execution.go:executeUpdatingStage, updateBindingRolloutStarted.
+fn is_unreleased(state: &State) -> bool {
+    let index = &state.run.status.snapshot_index;
+    let wanted = names::master_snapshot(&state.run.spec.placement, index);
+    state.bindings.iter().any(|binding| {
+        let released = binding.current(reasons::ROLLOUT_STARTED);
+        binding.spec.snapshot == wanted && !released.is_some_and(Condition::is_true)
+    })
+}
+
 /// A look that comes late because of errors before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlowedLook {
@@ -264,10 +278,19 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         };
         let recovered = last_transition(binding, errors(state.version));
         let lasted = recovered.map(|it| it.duration_since(started));
-        if lasted.is_some_and(|lasted| lasted > pace::STAGE_EVERY) {
+        if lasted.is_some_and(|lasted| lasted > pace::LOOK_EVERY) {
             clusters.push(cluster.name.clone());
             pace = pace.max(since.duration_since(started)).min(pace::LONGEST);
         }
+    }
+    // A look that could not release a cluster was an error as well.
+    let (mut wait, is_unreleased) = (pace, is_unreleased(state));
+    for _ in 0..LOOKS {
+        if !is_unreleased || later(since, pace) >= state.now {
+            break;
+        }
+        wait = wait.saturating_mul(2).min(pace::LONGEST);
+        pace = pace.saturating_add(wait);
     }
     (!clusters.is_empty()).then_some(SlowedLook {
         clusters,

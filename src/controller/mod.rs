@@ -106,11 +106,13 @@ pub fn look_after_stop(inventory: &Inventory, run: &UpdateRun) -> Option<Timesta
     pending_look(run, AgentVersion::of(inventory, run), inventory.now)
 }
 
-/// Whether errors of clusters that are done still keep the controller from looking at a run.
+/// Whether errors of clusters that are done still keep the controller from looking at a run, for longer
+/// than it takes to look at one that waits.
 pub fn slowed_by_errors(inventory: &Inventory, run: &UpdateRun) -> Option<SlowedLook> {
     let now = inventory.now;
     let look = due::slowed(&State::new(inventory, run))?;
-    (now.duration_since(look.since) < look.pace).then_some(look)
+    let is_long = look.pace > pace::STAGE_EVERY;
+    (is_long && now.duration_since(look.since) < look.pace).then_some(look)
 }
 
 /// The bindings that are being deleted and without which the run of an inventory does not fail: they

@@ -85,6 +85,12 @@ impl ApplyStrategy {
             .collect()
     }
 
+    /// Whether fields that another manager owns on a member cluster make an object fail.
+    pub fn keeps_others_fields(&self) -> bool {
+        let forces = self.server_side.as_ref().is_some_and(|it| it.force);
+        self.kind == "ServerSideApply" && !forces
+    }
+
     /// Whether the placement only reports differences and applies nothing.
     pub fn is_report_diff(&self) -> bool {
         self.kind == "ReportDiff"

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     IneffectiveOverride, Override, PlacedOverrides, RenderFault, RenderedClusters, SnapshotContent,
-    WorkGenerator,
+    WorkDelta, WorkGenerator,
 };
 use crate::contents::Manifest;
 use crate::kubefleet::member::MemberCluster;
@@ -460,4 +460,46 @@ fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
                 .starts_with("ResourceEnvelope shop/web cannot be opened")
         );
     }
+}
+
+/// Each part of a snapshot is a Work of its own, and so is each envelope.
+#[test]
+fn what_another_work_carries_is_told() {
+    let config = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}});
+    let parts = |parts: &[&[&str]]| {
+        let manifests = |names: &&[&str]| {
+            let names = names.iter();
+            names.map(|name| Manifest::of(config(name), 0)).collect()
+        };
+        SnapshotContent::of_parts(parts.iter().map(manifests), WorkGenerator::Newest)
+    };
+    let members = members();
+    let placed = [PlacedOverrides::none(&members[0])];
+    let delta = |before: &[&[&str]], after: &[&[&str]]| {
+        let (before, after) = (parts(before), parts(after));
+        let [before, after] = [&before, &after].map(|it| RenderedClusters::new(it, &[], &placed));
+        let (now, then) = (before.manifests(0), after.manifests(0));
+        let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
+        WorkDelta::new(now, &then)
+    };
+    let moved = |before: &[&[&str]], after: &[&[&str]]| {
+        let delta = delta(before, after);
+        let names: Vec<_> = delta.moved.iter().map(|it| it.name.clone()).collect();
+        assert_eq!(names.len(), delta.counts.moved);
+        (names, delta.counts.deleted, delta.counts.is_none())
+    };
+    let none = Vec::<String>::new();
+    assert_eq!(
+        moved(&[&["a"], &["b"], &["c"]], &[&["a"], &["c"]]),
+        (vec!["c".to_owned()], 1, false)
+    );
+    assert_eq!(
+        moved(&[&["a", "b"]], &[&["a"], &["b"]]),
+        (vec!["b".to_owned()], 0, false)
+    );
+    assert_eq!(
+        moved(&[&["a", "b"]], &[&["b", "a"]]),
+        (none.clone(), 0, true)
+    );
+    assert_eq!(moved(&[&["a"], &["b"]], &[&["a"], &["b"]]), (none, 0, true));
 }

@@ -79,7 +79,9 @@ pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
         state,
         request: is_approval.then(|| gate.task.approval_request.clone()),
         wait: gate.wait.filter(|_| !is_approval).map(duration::describe),
-        since: gate.since(),
+        since: gate
+            .since()
+            .filter(|_| !is_approval || gate.state != TaskState::NotReached),
         until: match gate.until().filter(|_| is_open) {
             None => gate.holds_until(),
             until => until,

@@ -156,6 +156,31 @@ pub fn last_good<'i>(
     inventory: &'i Inventory,
     current: &'i UpdateRun,
 ) -> Result<LastGood<'i>, Vec<String>> {
+    last_good_below(inventory, current, None)
+}
+
+/// The newest snapshot on the clusters that is newer than those of all runs that exist: the run that
+/// brought it is deleted.
+pub fn held_of_deleted_run<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Option<&'i str> {
+    let bindings = inventory.bindings.iter();
+    let bindings = bindings.filter(|it| !it.is_unscheduled() && !it.meta.is_deleting());
+    let held = bindings.filter_map(|binding| binding.snapshot_index());
+    let newest = held.max_by_key(|index| index.parse::<u64>().ok())?;
+    let is_known = inventory
+        .runs
+        .iter()
+        .any(|run| run.status.snapshot_index == newest);
+    (!is_known && is_newer(newest, &current.status.snapshot_index)).then_some(newest)
+}
+
+/// The same where the clusters have a newer snapshot than that of `current`, which may be gone back to
+/// then.
+pub fn last_good_below<'i>(
+    inventory: &'i Inventory,
+    current: &'i UpdateRun,
+    held: Option<&str>,
+) -> Result<LastGood<'i>, Vec<String>> {
+    let index_now = held.unwrap_or(&current.status.snapshot_index);
     if life::of_run(inventory, current) == PlacementLife::Earlier {
         return Err(vec![of_an_earlier_life(&[&current.meta.name])]);
     }
@@ -164,11 +189,11 @@ pub fn last_good<'i>(
     let mut completed: Vec<_> = inventory
         .runs
         .iter()
-        .filter(|run| run.meta.name != current.meta.name)
+        .filter(|run| held.is_some() || run.meta.name != current.meta.name)
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let ended = rollout.ended()?;
-            let before = began.is_none_or(|began| ended <= began);
+            let before = held.is_some() || began.is_none_or(|began| ended <= began);
             (rollout.phase == Phase::Succeeded && before).then_some((ended, run))
         })
         .collect();
@@ -181,10 +206,10 @@ pub fn last_good<'i>(
             continue;
         }
         let index = run.status.snapshot_index.as_str();
-        if index.is_empty() || index == current.status.snapshot_index {
+        if index.is_empty() || index == index_now {
             continue;
         }
-        if is_newer(index, &current.status.snapshot_index) {
+        if is_newer(index, index_now) {
             let newer = format!(
                 "snapshot {index}, which {} completed, is newer than snapshot {} of {}",
                 run.meta.name, current.status.snapshot_index, current.meta.name

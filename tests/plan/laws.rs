@@ -109,6 +109,7 @@ const CHANGED: &[&str] = &[
     "findings/FS805/fires-binding.yaml example-run",
     "findings/FS204/fires-joined.yaml example-run",
     "findings/FS205/fires-gone.yaml web-app-rollout",
+    "findings/FS105/fires-live-member-left.yaml example-run",
     "findings/FS302/fires-bindings-denied.yaml web-app-rollout",
     "findings/FS607/fires-foreign-finalizer.yaml example-run",
     "healthy/cluster/head-delete-stage.yaml example-run",

@@ -23,7 +23,9 @@ use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::rollout::rollback::{self, current, last_good, not_begun_after};
+use crate::rollout::rollback::{
+    self, current, held_of_deleted_run, last_good_below, not_begun_after,
+};
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, capital, enumerate};
 
@@ -157,7 +159,8 @@ fn wanted(
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
         _ => {
             let is_open = to.is_none() && target.kind.concept() == Concept::Placement;
-            let same = if is_open {
+            let held = now.and_then(|now| held_of_deleted_run(inventory, now));
+            let same = if is_open && held.is_none() {
                 sure(now, inventory, args.writing.yes, &mut preview)?;
                 go_on(now, inventory, args.writing.yes, &mut preview)?
             } else {
@@ -165,7 +168,10 @@ fn wanted(
             };
             match same {
                 Some(to) => to,
-                None => destination(to, inventory, now, placement, &mut preview)?,
+                None => {
+                    let held = held.filter(|_| is_open);
+                    destination(to, inventory, (now, held), placement, &mut preview)?
+                }
             }
         }
     };
@@ -323,11 +329,12 @@ fn earlier_try<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i 
     rollback::earlier_try(inventory, word.rsplit('/').next()?)
 }
 
-/// The snapshot to go back to.
+/// The snapshot to go back to, from the one of the current run or from `held`, which clusters have of a run
+/// that is deleted.
 fn destination(
     to: Option<&str>,
     inventory: &Inventory,
-    now: Option<&UpdateRun>,
+    (now, held): (Option<&UpdateRun>, Option<&str>),
     placement: &ObjectRef,
     preview: &mut Preview,
 ) -> Result<String, Error> {
@@ -347,7 +354,11 @@ fn destination(
         }
         return Ok(to.to_owned());
     }
-    let required = |why: String| Error::failed(why).hint(has("select one with --to; "));
+    let required = |why: String| {
+        Error::failed(why).hint(has(
+            "restore the content on the hub and start a new run, or select one with --to; ",
+        ))
+    };
     let Some(now) = now else {
         let since = if inventory.runs.items.is_empty() {
             ""
@@ -358,7 +369,7 @@ fn destination(
             "no run that still exists has rolled out {placement}{since}"
         )));
     };
-    match last_good(inventory, now) {
+    match last_good_below(inventory, now, held) {
         Ok(good) => {
             for why in &good.passed_over {
                 preview.warning(why);
@@ -370,9 +381,16 @@ fn destination(
             } else {
                 "rolls"
             };
+            let what = match held {
+                Some(held) => format!("clusters have snapshot {held}, of a run that is deleted"),
+                None => format!(
+                    "{} {rolls} out snapshot {}",
+                    now.meta.name, now.status.snapshot_index
+                ),
+            };
             preview.status(&format!(
-                "rolling back to snapshot {}, which {} completed{at}; {} {rolls} out snapshot {}",
-                good.index, good.run.meta.name, now.meta.name, now.status.snapshot_index
+                "rolling back to snapshot {}, which {} completed{at}; {what}",
+                good.index, good.run.meta.name
             ));
             Ok(good.index.to_owned())
         }

@@ -194,7 +194,7 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
         && let Ok(next) = slowed.since.checked_add(slowed.pace)
     {
         return Some(format!(
-            "after the errors on {}, the controller checks it again at about {next}.",
+            "after the errors on {}, the controller checks the run again at about {next}.",
             enumerate(&slowed.clusters)
         ));
     }

@@ -117,6 +117,45 @@ fn a_rollback_is_known_by_the_run_before_it_or_by_its_name() {
     assert!(!named("web-2"));
 }
 
+/// The run that brought what clusters have was deleted: the newest that is left is what was before.
+#[test]
+fn what_a_deleted_run_brought_is_taken_back() {
+    let binding = |member: &str, index: &str| {
+        json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "ClusterResourceBinding",
+            "metadata": {"name": format!("shop-{member}"), "labels": {"kubernetes-fleet.io/parent-CRP": "shop"}},
+            "spec": {
+                "state": "Bound", "targetCluster": member,
+                "resourceSnapshotName": format!("shop-{index}-snapshot"),
+            },
+        })
+    };
+    let goes = |objects: &[Value]| {
+        let all = inventory(objects);
+        let current = current(&all).unwrap();
+        let held = held_of_deleted_run(&all, current);
+        let good = last_good_below(&all, current, held).map(|good| good.index.to_owned());
+        (held.map(str::to_owned), good.unwrap_or_default())
+    };
+    let mut objects = vec![
+        placement(),
+        own("0", DAY),
+        own("1", DAY + 100),
+        own("2", DAY + 200),
+        done("first", "0", DAY + 10),
+        done("second", "1", DAY + 110),
+        binding("member-1", "2"),
+        binding("member-2", "1"),
+    ];
+    assert_eq!(goes(&objects), (Some("2".to_owned()), "1".to_owned()));
+    objects[6] = binding("member-1", "1");
+    assert_eq!(goes(&objects), (None, "0".to_owned()));
+    // The run exists.
+    objects[6] = binding("member-1", "2");
+    objects.push(under_way("third", "2", DAY + 210));
+    assert_eq!(goes(&objects), (None, "1".to_owned()));
+}
+
 /// A rollback that is run once more goes further back, or nowhere: never to what it took away.
 #[test]
 fn what_is_newer_is_no_way_back() {

@@ -7,6 +7,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::{Conditions, reasons};
 use crate::report::ShownValue;
+use crate::rollout::Rollout;
 
 /// The text is the one of a preemption, but the same check fails for any other change of the
 /// binding's spec, as by the scheduler or by hand.
@@ -35,10 +36,10 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
         (None, Some(name)) => cx.object(Concept::Binding, name),
         (None, None) => cx.run_object(),
     };
-    if let (Some(binding), Some(named)) = (lost.binding, lost.named)
-        && binding.meta.name != named
+    if let Some(binding) = lost.binding
+        && is_another(cx, binding, lost)
     {
-        return replaced(cx, rule, lost, (binding, named));
+        return replaced(cx, rule, lost, binding);
     }
     let off = lost
         .binding
@@ -113,16 +114,24 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     )
 }
 
-/// The binding that the controller names is gone, and there is another one.
+/// Whether a binding is not the one that the run wrote: it has another name, or was created after that.
+fn is_another(cx: &DiagnosisContext<'_>, binding: &Binding, lost: &LostCluster<'_, '_>) -> bool {
+    let is_named = lost.named.is_none_or(|named| named == binding.meta.name);
+    let clusters = cx.rollout.iter().flat_map(Rollout::updated_clusters);
+    let mut started = clusters.filter_map(|it| it.started.filter(|_| it.name == lost.cluster));
+    !is_named || started.any(|started| binding.meta.created > Some(started))
+}
+
+/// The binding that the run wrote is gone, and there is another one.
 fn replaced(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     lost: &LostCluster<'_, '_>,
-    (binding, named): (&Binding, &str),
+    binding: &Binding,
 ) -> Finding {
     let object = binding.object();
     let message = format!(
-        "The binding {named} for {} was deleted while the run was updating it; {} exists instead.",
+        "The binding for {} was deleted while the run was updating it; {} was created instead.",
         lost.cluster, object.name
     );
     let finding = run_failure::finding(cx, rule, &object, message)

@@ -52,8 +52,8 @@ fn between_clusters(
         .finding(
             &run,
             format!(
-                "After the errors on {}, the controller checks {} again at about {next}: it neither \
-                 goes to the next cluster or stage nor ends the run before.",
+                "After the errors on {}, the controller checks {} again at about {next}; nothing \
+                 continues before.",
                 enumerate(&slowed.clusters),
                 run.name
             ),

@@ -112,8 +112,8 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             );
         }
         finding = finding.fix(format!(
-            "If none does, let one select the Namespace {namespace} with selectionScope \
-             NamespaceOnly: a ResourcePlacement does not place its namespace."
+            "Let one select the Namespace {namespace} with selectionScope NamespaceOnly, if none does: \
+             a ResourcePlacement does not place its namespace."
         ));
     }
     finding

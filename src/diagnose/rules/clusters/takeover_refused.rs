@@ -95,11 +95,18 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         ManifestProblem::TakeoverNever => "Set",
         _ => "Or set",
     };
+    // Server-side apply does not take fields from other managers either.
+    let placement = affected.cx.inventory.placement.present();
+    let force = if placement.is_some_and(|it| it.apply_strategy().keeps_others_fields()) {
+        " and serverSideApplyConfig.force: true"
+    } else {
+        ""
+    };
     finding = finding.same_content(
         affected.cx,
         format!(
-            "{joint} whenToTakeOver: Always in the placement's applyStrategy to take over existing \
-         objects as they are. This fails the current run, so start a new one."
+            "{joint} whenToTakeOver: Always{force} in the placement's applyStrategy to take over \
+             existing objects as they are. This fails the current run, so start a new one."
         ),
     );
     if names.len() > 1 || !affected.is_replaceable() {

@@ -46,6 +46,8 @@ fn ahead(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
         .stage(gate.stage)
         .condition(&object, request.approved()?)
         .known(&object, "metadata.creationTimestamp", request.meta.created);
+    let inspect = object.kubectl("get").flag("-o", "yaml");
+    let finding = finding.look_with("Check who made the request, and when.", inspect);
     Some(finding.fix_with(
         "Delete the request, if somebody is to decide there: the controller makes another one.",
         object.kubectl("delete"),

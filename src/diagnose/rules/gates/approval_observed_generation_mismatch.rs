@@ -51,7 +51,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
             ABSENT,
         )
         .fix_with(
-            "Approve it again: the approval then carries the request's generation.",
+            "Approve it again: it then carries the request's generation.",
             cx.command("approve").arg(name),
         ),
     )

@@ -30,7 +30,10 @@ fn is_explained(cx: &DiagnosisContext<'_>, rule: &Rule) -> bool {
     ALL.iter()
         .filter(|other| other.code != rule.code)
         .flat_map(|other| other.check(cx))
-        .any(|finding| finding.root_cause)
+        .any(|finding| {
+            let mut evidence = finding.evidence.iter();
+            finding.root_cause || evidence.any(|it| it.path == cx.failure_path())
+        })
 }
 
 fn unrecognized(cx: &DiagnosisContext<'_>, rule: &Rule, text: &str) -> Finding {

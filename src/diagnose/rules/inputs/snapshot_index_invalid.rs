@@ -47,8 +47,7 @@ pub fn other_content(
         [only] => {
             let only = only.to_string();
             let action = format!(
-                "Start a new run with index {only}, the only one, if it is the version to roll \
-                 out: {over}."
+                "Start a new run with index {only}, the only one, if it is the right one: {over}."
             );
             let command = cx.fresh_run_command(Some(&only));
             (finding.fix_with(action, command), true)

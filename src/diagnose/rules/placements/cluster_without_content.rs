@@ -160,10 +160,13 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 Some(*created),
             );
     }
-    Some(
-        cx.look_for_eviction(finding)
-            .fix(format!("Let {run} continue: it brings its content there.")),
-    )
+    let finding = cx.look_for_eviction(finding);
+    Some(if cx.outlook.fails().is_some() {
+        let history = cx.command("history").arg(&inventory.placement_name);
+        finding.look_with("Check which run rolled out which version.", history)
+    } else {
+        finding.fix(format!("Let {run} continue: it brings its content there."))
+    })
 }
 
 /// Clusters that left the fleet and joined again after their binding was written: the Works went with
