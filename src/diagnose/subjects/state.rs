@@ -1,8 +1,9 @@
 //! The state of a rollout in one sentence.
 
 use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::kubefleet::Concept;
 use crate::report::Verdict;
-use crate::rollout::Rollout;
+use crate::rollout::{ClusterState, Rollout};
 use crate::words::count;
 
 /// The sentence about a case: its state, how far it has come, and why, when that is known.
@@ -91,11 +92,30 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
             None => format!("snapshot {index} of {placement} was rolled out to 0 clusters"),
         },
     };
+    let others = others_now(rollout);
     match removed {
         Some(removed) => {
-            format!("has succeeded: {did}, and {placement} was removed from {removed}")
+            format!("has succeeded: {did}, and {placement} was removed from {removed}{others}")
         }
-        None => format!("has succeeded: {did}"),
+        None => format!("has succeeded: {did}{others}"),
+    }
+}
+
+/// How many clusters of a placement have another snapshot than its last run brought; of a run itself that
+/// is nothing to tell, as every later run changes it.
+fn others_now(rollout: &Rollout<'_>) -> String {
+    let own = rollout.run.status.snapshot_index.as_str();
+    let is_placement = rollout.inventory.target.kind.concept() == Concept::Placement;
+    let clusters = rollout.updated_clusters().filter(|_| is_placement);
+    let others = clusters
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .filter_map(|cluster| cluster.binding?.snapshot_index())
+        .filter(|index| *index != own)
+        .count();
+    match others {
+        0 => String::new(),
+        1 => "; 1 cluster has another one now".to_owned(),
+        others => format!("; {others} clusters have another one now"),
     }
 }
 
