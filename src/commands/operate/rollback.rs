@@ -24,7 +24,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{
-    self, current, held_of_deleted_run, last_good_below, not_begun_after,
+    self, current, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, capital, enumerate};
@@ -302,6 +302,9 @@ fn go_on(
         if is_done { "rolled" } else { "rolls" },
     );
     if is_done {
+        if last_good(inventory, now).is_err() {
+            return Ok(None);
+        }
         if is_script {
             let placement = now.scope().object(Concept::Placement, &now.spec.placement);
             return Err(
@@ -341,7 +344,7 @@ fn destination(
     let there = rollback::destinations(inventory);
     let has = |lead: &str| {
         if there.is_empty() {
-            return Hint::new("it has no snapshots yet: start a first run");
+            return Hint::new("start a first run: it has no snapshots yet that --to could select");
         }
         let text = format!("{lead}existing indexes: {}; list them:", there.join(", "));
         Hint::new(text).command(placement.fleet("snapshots"))

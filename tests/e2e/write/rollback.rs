@@ -324,28 +324,47 @@ fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
 fn a_rollback_is_not_rolled_back() {
     play("rollback-again", |scene| {
         let [_, second] = two_runs(scene);
+        scene.approve(&format!("{second}-before-canary"), "True", true);
+        scene.until_run(&second, "Succeeded", "True", "");
+        scene.new_content("3");
+        let third = format!("{}-3", scene.name);
+        scene.run(&third, "Run");
+        scene.until_waiting(&third);
         let placement = placement(scene);
         let back = format!("{}-back", scene.name);
         let again = ["rollback", &placement, "--yes"];
+        let beside = [&again[..], &["--active=keep"]].concat();
         scene
-            .does(&[&again[..], &["--active=keep", "--name", &back]].concat())
-            .ends(0);
+            .does(&[&beside[..], &["--name", &back]].concat())
+            .ends(0)
+            .says(&format!("snapshot 1, which {second} completed"));
         scene.until_waiting(&back);
         scene
-            .does(&[&again[..], &["--active=keep", "--dry-run=client"]].concat())
+            .does(&[&beside[..], &["--dry-run=client"]].concat())
             .ends(0)
             .says(&format!(
-                "{back} rolls back to snapshot 0, and is not complete: this goes to the same snapshot"
+                "{back} rolls back to snapshot 1, and is not complete: this goes to the same snapshot"
             ));
         scene.approve(&format!("{back}-before-canary"), "True", true);
         scene.until_run(&back, "Succeeded", "True", "");
-        scene
-            .does(&[&again[..], &["--active=keep"]].concat())
-            .ends(1)
-            .says(&format!("{back} rolled back to snapshot 0 already"));
-        scene.does(&["delete", &second, "--yes"]).ends(0);
         let before = runs(scene);
-        scene.does(&again).ends(1).says("no run of");
-        assert_eq!(runs(scene), before);
+        scene
+            .does(&beside)
+            .ends(1)
+            .says(&format!("{back} rolled back to snapshot 1 already"));
+        // What a deleted run brought is taken back.
+        let fourth = format!("{}-4", scene.name);
+        scene.new_content("4");
+        scene.run(&fourth, "Run");
+        scene.until_waiting(&fourth);
+        for run in [&third, &fourth] {
+            scene.does(&["delete", run, "--yes"]).ends(0);
+        }
+        scene
+            .does(&[&again[..], &["--dry-run=client"]].concat())
+            .ends(0)
+            .says(&format!("snapshot 1, which {back} completed"))
+            .says("clusters have snapshot 3, of a run that is deleted");
+        assert_eq!(runs(scene), before - 1);
     });
 }

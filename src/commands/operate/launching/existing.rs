@@ -102,6 +102,7 @@ fn no_gate_is_open(launch: &RunLaunch, reading: &mut SourceReading) -> Result<()
     let kind = scope.kind(Concept::ApprovalRequest);
     let label = names::TARGET_RUN;
     let answer = reading.ask(&HubQuery::labelled(kind, &run.namespace, label, &run.name));
+    reading.no_hub()?;
     let outcomes = BTreeMap::from([(kind, answer.outcome.clone())]);
     let unseen = guard::unseen(guard::NAME, launch.accepted, &scope, &outcomes);
     if !unseen.is_empty() {
