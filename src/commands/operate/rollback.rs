@@ -166,12 +166,11 @@ fn wanted(
             } else {
                 None
             };
-            match same {
-                Some(to) => to,
-                None => {
-                    let held = held.filter(|_| is_open);
-                    destination(to, inventory, (now, held), placement, &mut preview)?
-                }
+            if let Some(same) = same {
+                same
+            } else {
+                let held = held.filter(|_| is_open);
+                destination(to, inventory, (now, held), placement, &mut preview)?
             }
         }
     };
@@ -282,7 +281,7 @@ fn sure(
     Ok(())
 }
 
-/// The snapshot of a rollback that is not complete: whoever asks again wants that one. Where it is
+/// The snapshot of a rollback that is not complete: a second request wants that one. Where it is
 /// complete, a script that is run once more does not go further back.
 fn go_on(
     now: Option<&UpdateRun>,
