@@ -74,11 +74,6 @@ pub fn see_members<'n>(names: impl IntoIterator<Item = &'n str>) -> CommandLine 
     member_clusters().args(names).flag("-o", "yaml")
 }
 
-/// Lists who had placements taken off clusters; only those that are cluster-scoped can be.
-pub fn evictions() -> CommandLine {
-    CommandLine::kubectl("get").arg("clusterresourceplacementevictions")
-}
-
 pub fn member_clusters() -> CommandLine {
     CommandLine::kubectl("get").arg(Kind::MemberCluster.for_kubectl())
 }

@@ -161,10 +161,7 @@ impl<'i> DiagnosisContext<'i> {
         if !self.inventory.scope.namespace().is_empty() {
             return finding;
         }
-        finding.look_with(
-            "Check whether an eviction deleted the binding.",
-            steps::evictions(),
-        )
+        finding.look("Check whether a ClusterResourcePlacementEviction deleted the binding.")
     }
 
     /// The command that rolls out the same again, what the run pinned stays pinned: `retry` in place

@@ -6,6 +6,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
+use crate::kubefleet::Kind;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 use crate::words::CommandLine;
@@ -102,15 +103,11 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
-        if let Some(failing) = affected.on.first() {
-            finding = finding.look_with(
-                "Check whether a ClusterResourcePlacement places the namespace there: the agent then \
-                 creates it again within 15 minutes.",
-                CommandLine::fleet("trace")
-                    .arg(format!("namespace/{namespace}"))
-                    .flag("--member", failing.cluster),
-            );
-        }
+        finding = finding.look_with(
+            "Check whether a ClusterResourcePlacement places the namespace there: the agent then \
+             creates it again within 15 minutes.",
+            CommandLine::kubectl("get").arg(Kind::ClusterResourcePlacement.for_kubectl()),
+        );
         finding = finding.fix(format!(
             "Let one select the Namespace {namespace} with selectionScope NamespaceOnly, if none does: \
              a ResourcePlacement does not place its namespace."
