@@ -271,8 +271,10 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         else {
             continue;
         };
-        let is_last = cluster.is_done() && since.duration_since(ended) <= second;
-        let mut bindings = state.bindings.iter().filter(|_| is_last);
+        if !cluster.is_done() || since.duration_since(ended) > second {
+            continue;
+        }
+        let mut bindings = state.bindings.iter();
         let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
             continue;
         };
@@ -283,6 +285,9 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
             pace = pace.max(since.duration_since(started)).min(pace::LONGEST);
         }
     }
+    if clusters.is_empty() {
+        return None;
+    }
     // A look that could not release a cluster was an error as well.
     let (mut wait, is_unreleased) = (pace, is_unreleased(state));
     for _ in 0..LOOKS {
@@ -292,7 +297,7 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         wait = wait.saturating_mul(2).min(pace::LONGEST);
         pace = pace.saturating_add(wait);
     }
-    (!clusters.is_empty()).then_some(SlowedLook {
+    Some(SlowedLook {
         clusters,
         since,
         pace,

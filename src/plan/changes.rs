@@ -396,8 +396,8 @@ fn moved(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
         objects.extend(&change.delta.moved);
         on.extend(clusters);
     }
-    let strategy = draft.inventory.placement.present();
-    if objects.is_empty() || strategy.is_some_and(|it| it.apply_strategy().is_report_diff()) {
+    let placement = draft.inventory.placement.present();
+    if objects.is_empty() || placement.is_some_and(|it| it.apply_strategy().is_report_diff()) {
         return;
     }
     let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();

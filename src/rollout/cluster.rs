@@ -107,6 +107,14 @@ impl<'i> ClusterView<'i> {
         }
     }
 
+    /// Where its run says when it was done.
+    pub fn ended_path(&self) -> String {
+        format!(
+            "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Succeeded].lastTransitionTime",
+            self.stage, self.name
+        )
+    }
+
     /// What the binding's RolloutStarted condition says: which run wrote it last.
     pub fn written_by(&self) -> Option<RolloutStarted> {
         self.binding.map(rollout_started)

@@ -190,9 +190,8 @@ pub(super) fn guard(
             .iter()
             .map(|one| one.message.as_str())
             .collect();
-        let lacks_strategy = plan.refusals.first();
-        let lacks_strategy =
-            lacks_strategy.is_some_and(|it| it.kind == RefusalKind::StrategyNotFound);
+        let first = plan.refusals.first();
+        let lacks_strategy = first.is_some_and(|it| it.kind == RefusalKind::StrategyNotFound);
         let plan = launch.run.scope().fleet("plan");
         let plan = plan.flag("--placement", &launch.placement.name);
         let plan = plan.flag("--strategy", &launch.strategy);

@@ -61,11 +61,7 @@ fn between_clusters(
         .severity(Severity::Warning);
     let done = rollout.updated_clusters();
     for cluster in done.filter(|it| slowed.clusters.iter().any(|name| name == it.name)) {
-        let path = format!(
-            "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Succeeded].lastTransitionTime",
-            cluster.stage, cluster.name
-        );
-        finding = finding.known(&run, path, cluster.ended);
+        finding = finding.known(&run, cluster.ended_path(), cluster.ended);
     }
     Some(check_now(cx, rollout, finding))
 }

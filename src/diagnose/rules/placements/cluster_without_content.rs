@@ -63,10 +63,6 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         finding = finding.known(placement.object(), "metadata.creationTimestamp", created);
     }
     for (cluster, binding) in lost.iter().take(3) {
-        let path = format!(
-            "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Succeeded].lastTransitionTime",
-            cluster.stage, cluster.name
-        );
         finding = finding
             .evidence(binding.object(), "spec.resourceSnapshotName", "")
             .known(
@@ -74,7 +70,7 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 "metadata.creationTimestamp",
                 binding.meta.created,
             )
-            .known(run.object(), path, cluster.ended);
+            .known(run.object(), cluster.ended_path(), cluster.ended);
     }
     if !is_new {
         finding = cx.look_for_eviction(finding);
