@@ -23,9 +23,9 @@ pub const BLOCKING: [&str; 5] = [
     reasons::DIFF_REPORTED,
 ];
 
-/// How long the content of a run is there at least: a snapshot is pruned only after others have come,
-/// and two come 15 s apart at least.
-const CONTENT_LASTS: SignedDuration = SignedDuration::from_mins(1);
+/// How long a run finds what it was initialized with at least: a snapshot is pruned only after others
+/// have come, and two come 15 s apart at least.
+const SETTLES_AFTER: SignedDuration = SignedDuration::from_mins(1);
 
 /// A walk around one target.
 #[derive(Debug)]
@@ -234,7 +234,8 @@ impl Walk {
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
                 let index = &run.status.snapshot_index;
-                if !index.is_empty() && self.asks_for_content(run) {
+                let asks = self.content_at.is_some_and(|now| is_settled(run, now));
+                if asks && !index.is_empty() {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));
@@ -297,14 +298,6 @@ impl Walk {
             needs.push(HubQuery::labelled(Kind::Work, &cluster, key, value));
         }
         needs
-    }
-
-    /// Whether newer content had the time to replace what a run rolls out, where that matters.
-    fn asks_for_content(&self, run: &UpdateRun) -> bool {
-        let initialized = run.status.conditions.condition(reasons::INITIALIZED);
-        let since = initialized.and_then(|it| it.since);
-        self.content_at
-            .is_some_and(|now| since.is_none_or(|since| now.duration_since(since) >= CONTENT_LASTS))
     }
 
     /// The question for the target itself.
@@ -445,6 +438,13 @@ fn rests(run: &UpdateRun) -> bool {
         && !is_over
         && !run.meta.is_deleting()
         && (run.spec.wants() != RunState::Run || run.tasks().any(is_open))
+}
+
+/// Whether a run was initialized so long ago that what it depends on may have changed since.
+pub fn is_settled(run: &UpdateRun, now: Timestamp) -> bool {
+    let initialized = run.status.conditions.condition(reasons::INITIALIZED);
+    let since = initialized.and_then(|it| it.since);
+    since.is_none_or(|since| now.duration_since(since) >= SETTLES_AFTER)
 }
 
 /// Whether an approval was asked for and not taken yet.

@@ -231,6 +231,7 @@ pub const ALL: &[CommandPermissions] = &[
             useful(Get, Placement),
             useful(Get, ResourceSnapshot),
             useful(List, PolicySnapshot),
+            useful(List, MemberCluster),
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
             useful(List, ApprovalRequest),

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use crate::words::{CommandLine, Hint, closest, enumerate};
+use crate::words::{CommandClass, CommandLine, FleetVerb, Hint, closest, enumerate};
 
 /// The runs and placements among which a name is looked for.
 pub(in crate::commands) struct KnownNames<'k> {
@@ -249,7 +249,17 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
         if meant.is_empty() {
             meant = others.iter().filter(is_near).copied().collect();
         }
-        return error.hint(commands("did you mean:", &meant, known));
+        // A guess is not made a command that changes another run.
+        let writes =
+            FleetVerb::named(known.command).is_some_and(|it| it.class != CommandClass::Looks);
+        return error.hint(if writes {
+            Hint::new(format!(
+                "did you mean {}?",
+                enumerate(meant.into_iter().map(form))
+            ))
+        } else {
+            commands("did you mean:", &meant, known)
+        });
     }
     match others.len() {
         0 => error.hint(format!("{} has none", known.place)),

@@ -23,9 +23,10 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{HubQuery, ObjectSource};
-use crate::inventory::{Inventory, Walk};
+use crate::inventory::source::{HubQuery, ObjectSource, all_of};
+use crate::inventory::{Inventory, Walk, is_settled};
 use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
@@ -304,9 +305,8 @@ fn run_of(request: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef,
 }
 
 /// Reads what the approval is about: the run, the request, the placement with its policy and bindings,
-/// its runs. Member clusters are left out: what the controller checks of them is looked up by
-/// `diagnose`. Whether the run's content still exists is asked where newer content had the time to
-/// replace it.
+/// its runs. Of a run that has existed for a while also its content and the member clusters: by then
+/// newer content may have replaced it, and labels may have moved a cluster to another stage.
 fn look(
     run: &ObjectRef,
     request: Option<&ObjectRef>,
@@ -315,9 +315,13 @@ fn look(
     let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
+    let is_young = all_of::<UpdateRun>(&answers)
+        .any(|it| it.meta.name == run.name && !is_settled(&it, reading.now));
     let mut walk = Walk::to_content(run.clone(), reading.now);
     walk.absorb(queries, answers);
-    walk.leave_out(HubQuery::all(Kind::MemberCluster, ""));
+    if is_young {
+        walk.leave_out(HubQuery::all(Kind::MemberCluster, ""));
+    }
     walk.drive(reading);
     let walk = reading.checked(walk, run)?;
     let facts = reading.hub_facts(walk.run().into_iter());

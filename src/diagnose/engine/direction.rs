@@ -174,8 +174,8 @@ fn held(inventory: &Inventory, index: &str) -> Option<String> {
     if all.is_empty() {
         return match same {
             0 => None,
-            1 => Some("1 cluster has it".to_owned()),
-            same => Some(format!("all {same} clusters have it")),
+            1 => Some("1 cluster was sent it".to_owned()),
+            same => Some(format!("all {same} clusters were sent it")),
         };
     }
     let others = all.into_iter().rev().map(|((has, is_sent), number)| {

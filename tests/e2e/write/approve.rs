@@ -303,6 +303,44 @@ fn what_a_run_ends_before_opens_nothing() {
 }
 
 #[test]
+fn a_label_that_ends_a_run_is_seen_before_an_approval() {
+    play("approve-label", |scene| {
+        let key = format!("approve-label-{}", scene.namespaced);
+        let label = |value: Value| {
+            let path = format!(
+                "/apis/cluster.kubernetes-fleet.io/v1beta1/memberclusters/{}",
+                ALL[1]
+            );
+            let labels = json!({"metadata": {"labels": {&key: value}}});
+            scene.hub.patch(&path, &labels);
+        };
+        label(json!("1"));
+        let mut stages = gated(&[(1, BEFORE)]);
+        stages[1]["sortingLabelKey"] = json!(key);
+        scene.set(&stages, &ALL);
+        let name = &scene.name;
+        scene.run(name, "Run");
+        let request = scene.until_gate();
+        scene.does(&["stop", name]).ends(0);
+        // As if it had waited for long; its snapshot is younger than that, so nothing is sent.
+        let mut run = scene.seen_run(name).unwrap();
+        let conditions = run["status"]["conditions"].as_array_mut().unwrap();
+        for condition in conditions {
+            condition["lastTransitionTime"] = json!("2026-01-01T00:00:00Z");
+        }
+        let status = json!({"status": {"conditions": run["status"]["conditions"]}});
+        scene
+            .hub
+            .patch(&format!("{}/status", scene.run_path(name)), &status);
+        let did = scene.does(&["approve", &request]);
+        did.ends(1).says("opens stage canary");
+        label(Value::Null);
+        let did = scene.does(&["approve", &request]);
+        did.ends(1).says("opens nothing").says("FS112");
+    });
+}
+
+#[test]
 fn a_cluster_does_not_go_back_unasked() {
     play("approve-back", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);

@@ -11,11 +11,17 @@ fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
 
 /// What a word means: the object, or exit code, message and hint.
 fn outcome(word: &str, namespace: Option<&str>) -> String {
-    outcome_of(word, namespace, &[Concept::UpdateRun, Concept::Placement])
+    let concepts = [Concept::UpdateRun, Concept::Placement];
+    outcome_of("diagnose", word, namespace, &concepts)
 }
 
 /// The same for a command that takes these.
-fn outcome_of(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> String {
+fn outcome_of(
+    command: &'static str,
+    word: &str,
+    namespace: Option<&str>,
+    concepts: &[Concept],
+) -> String {
     let objects = [
         object(Kind::ClusterStagedUpdateRun, "", "example-run"),
         object(Kind::ClusterStagedUpdateRun, "", "both"),
@@ -29,7 +35,7 @@ fn outcome_of(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Stri
     let known = KnownNames {
         objects: &objects,
         place: "the input",
-        command: "diagnose",
+        command,
         concepts,
         again: &["x.yaml".to_owned()],
     };
@@ -174,6 +180,15 @@ fn what_is_missing_is_offered_where_it_is() {
 }
 
 #[test]
+fn a_guess_is_no_command_that_changes_another_run() {
+    assert_eq!(
+        outcome_of("approve", "exmaple-run", None, &[Concept::UpdateRun]),
+        "6: ClusterStagedUpdateRun \"exmaple-run\" not found in the input | did you mean \
+         csur/example-run?"
+    );
+}
+
+#[test]
 fn nothing_is_suggested_that_the_command_does_not_take() {
     for (word, namespace, concept, wanted) in [
         (
@@ -198,6 +213,10 @@ fn nothing_is_suggested_that_the_command_does_not_take() {
              has this name; its placement: >> status sur/once -f x.yaml -n a",
         ),
     ] {
-        assert_eq!(outcome_of(word, namespace, &[concept]), wanted, "{word}");
+        assert_eq!(
+            outcome_of("diagnose", word, namespace, &[concept]),
+            wanted,
+            "{word}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! A member cluster refused an object.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
@@ -15,17 +15,17 @@ pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", RuleSearch:
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere.
-    let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for (failing, manifest) in &affected.all {
-        reasons
-            .entry(describe_problem(&manifest.problem))
-            .or_insert_with(|| (&manifest.problem, BTreeSet::new()))
-            .1
-            .insert(failing.cluster);
+        let why = describe_problem(&manifest.problem);
+        reasons.entry(why).or_default().push((*failing, *manifest));
     }
+    let reasons: Vec<_> = reasons
+        .into_iter()
+        .filter_map(|(why, all)| Some((why, AffectedObject::new(affected.cx, all)?)))
+        .collect();
     let object = affected.object();
-    finding.message = if reasons.len() == 1 {
-        let why = describe_problem(&affected.manifest.problem);
+    finding.message = if let [(why, _)] = reasons.as_slice() {
         format!(
             "{object} could not be applied on {}: {why}.",
             affected.clusters()
@@ -33,13 +33,14 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     } else {
         let each: Vec<_> = reasons
             .iter()
-            .map(|(why, (_, on))| format!("on {} {why}", enumerate(on)))
+            .map(|(why, on)| format!("on {} {why}", on.clusters()))
             .collect();
         format!("{object} could not be applied: {}.", each.join("; "))
     };
-    finding.fault = reasons.values().map(|(problem, _)| fault(problem)).min();
-    for (problem, on) in reasons.values() {
-        finding = remedies(affected, problem, &enumerate(on), finding);
+    let problems = || reasons.iter().map(|(_, on)| &on.manifest.problem);
+    finding.fault = problems().map(fault).min();
+    for (_, on) in &reasons {
+        finding = remedies(on, finding);
     }
     finding
 }
@@ -109,13 +110,10 @@ fn quoted(said: &str) -> String {
 
 /// What to do, on the member or in the content: the likelier place first. A rule of the cluster is
 /// there for a reason, so that the content is changed first.
-fn remedies(
-    affected: &AffectedObject<'_, '_>,
-    problem: &ManifestProblem,
-    clusters: &str,
-    mut finding: Finding,
-) -> Finding {
+fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     use ManifestProblem as P;
+    let problem = &affected.manifest.problem;
+    let clusters = affected.clusters();
     let object = affected.manifest.describe();
     let on_hub = affected.on_hub();
     finding = match problem {
@@ -147,12 +145,15 @@ fn remedies(
             Some(format!(
                 "Raise the ResourceQuota {quota} on {clusters} or free some of it."
             )),
-            Some(format!(
-                "Or lower the requests in {on_hub} on the hub and roll it out with a new run."
-            )),
+            // Objects without pods count by their number alone.
+            has_pods(affected.manifest.kind).then(|| {
+                format!(
+                    "Or lower the requests in {on_hub} on the hub and roll it out with a new run."
+                )
+            }),
         ),
         P::AdmissionDenied { .. } | P::AdmissionPolicyDenied { .. } | P::PodSecurity { .. } => {
-            return by_rule(affected, problem, clusters, finding);
+            return by_rule(affected, &clusters, finding);
         }
         P::WebhookUnreachable { webhook } => (
             Some(format!(
@@ -227,14 +228,9 @@ fn remedies(
 }
 
 /// A rule of the member refused the object: the content follows it, or its owner changes it.
-fn by_rule(
-    affected: &AffectedObject<'_, '_>,
-    problem: &ManifestProblem,
-    clusters: &str,
-    finding: Finding,
-) -> Finding {
+fn by_rule(affected: &AffectedObject<'_, '_>, clusters: &str, finding: Finding) -> Finding {
     use ManifestProblem as P;
-    let what = match problem {
+    let what = match &affected.manifest.problem {
         P::PodSecurity { .. } => {
             "the pod-security.kubernetes.io labels of the namespace".to_owned()
         }
