@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fixtures::yaml_files;
-use kubectl_fleet_stage::diagnose::rules;
+use kubectl_fleet_stage::diagnose::{held_regardless, rules};
 use kubectl_fleet_stage::report::{Finding, Report, Verdict};
 use situations::{expectations, report};
 
@@ -362,4 +362,27 @@ fn every_rule_is_explained_and_has_fixtures() {
         }
     }
     assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn what_other_content_does_not_mend_is_said_before_a_rollback() {
+    let all = yaml_files(&["tests/findings"]);
+    for (fixture, held) in [
+        ("FS505/fires-replicas", Some("drift-found (FS505)")),
+        ("FS502/fires-quota", Some("manifest-apply-failed (FS502)")),
+        ("FS502/fires-immutable", None),
+        ("FS501/fires-image", None),
+        ("FS510/fires-pruned", None),
+    ] {
+        let name = format!("tests/findings/{fixture}.yaml");
+        let path = all.iter().find(|path| path.ends_with(&name)).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        let args = expectations(&text)[0].args.clone();
+        let said = held_regardless(&report(path, &args));
+        let said: Vec<_> = said
+            .iter()
+            .filter_map(|it| it.split(" is not").next())
+            .collect();
+        assert_eq!(said, held.as_slice(), "{fixture}");
+    }
 }

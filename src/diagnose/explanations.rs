@@ -97,6 +97,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS707", include_str!("../../docs/findings/FS707.md")),
     ("FS708", include_str!("../../docs/findings/FS708.md")),
     ("FS709", include_str!("../../docs/findings/FS709.md")),
+    ("FS710", include_str!("../../docs/findings/FS710.md")),
     ("FS801", include_str!("../../docs/findings/FS801.md")),
     ("FS802", include_str!("../../docs/findings/FS802.md")),
     ("FS803", include_str!("../../docs/findings/FS803.md")),

@@ -13,11 +13,13 @@ use crate::inventory::source::{HubFacts, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::member::MemberErrand;
-use crate::report::{Report, Subject, Verdict};
+use crate::report::{FaultOrigin, Report, Severity, Subject, Verdict};
 use crate::rollout::Rollout;
+use crate::words::enumerate;
 use engine::{causes, direction, refusal, safety, summary};
 pub use similar;
 use subjects::context::DiagnosisContext;
+use subjects::rule::RuleSearch;
 pub use subjects::texts::texts;
 use subjects::{gaps, member_findings, verdict};
 
@@ -77,6 +79,27 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
         cx.outlook.aborts_when(cx.verdict),
         rules::named(code)
     ))
+}
+
+/// Which clusters refuse objects for a reason that is not the content's, a sentence for each finding:
+/// other content may be refused as well.
+pub fn held_regardless(report: &Report) -> Vec<String> {
+    let findings = report.findings.iter();
+    findings
+        .filter(|it| it.severity != Severity::Info && !it.clusters.is_empty())
+        .filter(|it| it.fault.is_some_and(|fault| fault != FaultOrigin::Content))
+        .filter(|it| {
+            let rule = rules::find(&it.code);
+            rule.is_some_and(|rule| matches!(rule.check, RuleSearch::Object(_)))
+        })
+        .map(|it| {
+            format!(
+                "{} is not the fault of the content: {} may hold the new run as well",
+                rules::named(&it.code),
+                enumerate(&it.clusters)
+            )
+        })
+        .collect()
 }
 
 pub fn explain(inventory: &Inventory) -> Report {

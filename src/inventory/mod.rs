@@ -59,6 +59,9 @@ pub struct Inventory {
     pub works: Listing<Work>,
     /// Override snapshots of both kinds; read only for a plan.
     pub overrides: Listing<OverrideSnapshot>,
+    /// Override snapshots that the run recorded for clusters that it has still to reach, and that do not
+    /// exist.
+    pub gone_overrides: Vec<ObjectRef>,
     /// Placements of both scopes; read only when the run's own does not exist.
     pub placements: Listing<Placement>,
     /// Why objects of a kind may be missing, for each kind that was asked for in vain.
@@ -107,6 +110,7 @@ impl Inventory {
             .map(|run| (run.meta.name.clone(), run.spec.strategy.clone()));
         let outcomes = walk.outcomes();
         let surroundings = shared.around(&walk, &placement_name);
+        let gone_overrides = walk.gone_overrides();
         let Walk { target, known, .. } = walk;
         let gathered = WalkAnswers::new(&known);
         let run = match &chosen {
@@ -157,6 +161,7 @@ impl Inventory {
             approvals,
             works,
             overrides,
+            gone_overrides,
             placements,
             placement_name,
             scope,

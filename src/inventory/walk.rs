@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::choose::run_for_placement;
+use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
+use crate::kubefleet::overrides::named;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
@@ -239,6 +240,7 @@ impl Walk {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));
+                    needs.extend(overrides_ahead(run).iter().map(HubQuery::object));
                 }
             }
             return needs;
@@ -272,8 +274,24 @@ impl Walk {
         }
         let latest =
             |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
-        needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
-        needs.push(latest(Kind::ResourceOverrideSnapshot, namespace));
+        let latest = [
+            latest(Kind::ClusterResourceOverrideSnapshot, ""),
+            latest(Kind::ResourceOverrideSnapshot, namespace),
+        ];
+        needs.extend(latest.clone());
+        // One that was changed since is not the latest; one that is gone is no snapshot at all.
+        let is_listed = |it: &ObjectRef| {
+            let mut lists = latest.iter().filter_map(|query| self.known.get(query));
+            lists.any(|list| list.objects.iter().any(|other| other.reference() == *it))
+        };
+        if latest.iter().all(|query| self.known.contains_key(query)) {
+            let ahead = run.into_iter().flat_map(overrides_ahead);
+            needs.extend(
+                ahead
+                    .filter(|it| !is_listed(it))
+                    .map(|it| HubQuery::object(&it)),
+            );
+        }
         if self.is_known_absent(&placement_query) {
             // Deleted, misspelt, or in the other scope?
             needs.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
@@ -337,6 +355,15 @@ impl Walk {
         let scope = self.scope();
         let query = HubQuery::named(scope.kind(Concept::Placement), scope.namespace(), &name);
         self.known.get(&query)?.all().next().map(AsRef::as_ref)
+    }
+
+    /// The override snapshots that the run recorded for clusters that it has still to reach, and that do
+    /// not exist.
+    pub(super) fn gone_overrides(&self) -> Vec<ObjectRef> {
+        let ahead = self.run().into_iter().flat_map(overrides_ahead);
+        ahead
+            .filter(|it| self.is_known_absent(&HubQuery::object(it)))
+            .collect()
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {
@@ -432,12 +459,20 @@ fn waits_for_a_name(binding: &Binding) -> bool {
 
 /// Whether a run that is not over waits for a person: at a gate, or to be started or resumed.
 fn rests(run: &UpdateRun) -> bool {
-    let conditions = &run.status.conditions;
-    let is_over = conditions.is_true(reasons::SUCCEEDED) || conditions.is_false(reasons::SUCCEEDED);
-    conditions.is_true(reasons::INITIALIZED)
-        && !is_over
+    run.status.conditions.is_true(reasons::INITIALIZED)
+        && !is_finished(run)
         && !run.meta.is_deleting()
         && (run.spec.wants() != RunState::Run || run.tasks().any(is_open))
+}
+
+/// The override snapshots that a run which is not over recorded for clusters that it has not started.
+fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
+    let is_live = !is_finished(run) && !run.meta.is_deleting();
+    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    clusters
+        .filter(|it| is_live && it.conditions.condition(reasons::STARTED).is_none())
+        .flat_map(|it| named(&it.cluster_overrides, &it.overrides))
+        .collect()
 }
 
 /// Whether a run was initialized so long ago that what it depends on may have changed since.

@@ -150,7 +150,8 @@ impl<'i> PlacedOverrides<'i> {
         Self::recorded(member, names, overrides)
     }
 
-    fn recorded(
+    /// A cluster with the overrides of these names.
+    pub fn recorded(
         member: &'i MemberCluster,
         names: impl Iterator<Item = ObjectRef>,
         overrides: &[Override],

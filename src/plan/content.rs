@@ -6,6 +6,7 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::kubefleet::messages::{Cause, parse_failure};
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, duration, names, reasons};
 use crate::problems::{
     Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_empty,
@@ -14,6 +15,7 @@ use crate::problems::{
 use crate::report::ComposeText;
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
+use crate::rollout::{ClusterState, Rollout};
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -54,6 +56,9 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
         }
         Some(index) => existing.iter().find(|it| it.index == index).copied(),
     };
+    if asked.is_none() {
+        needed_by_others(draft, &all);
+    }
     let Some(version) = version else {
         if !inventory.snapshots.is_complete() && chosen.snapshot.is_none() {
             // The gap itself is told already, unless some snapshots were seen.
@@ -219,6 +224,32 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
     draft
         .warnings
         .push(Warning::of(WarningKind::SnapshotEmpty, problem));
+}
+
+/// Warns of other runs that need a version which is deleted if this run makes a new one.
+fn needed_by_others(draft: &mut PlanDraft<'_>, all: &[Version<'_>]) {
+    let inventory = draft.inventory;
+    let Some(placement) = inventory.placement.present() else {
+        return;
+    };
+    for version in all.iter().filter(|it| it.survives == Some(0)) {
+        let Some(part) = version.parts.first() else {
+            continue;
+        };
+        let needs_it = |run: &&UpdateRun| {
+            let rollout = Rollout::of(inventory, run);
+            let mut clusters = rollout.updated_clusters();
+            rollout.is_live() && clusters.any(|it| it.state != ClusterState::Done)
+        };
+        for run in version.runs.iter().copied().filter(needs_it) {
+            let problem = Problem {
+                subject: run.object().into(),
+                ..snapshot_pruned_next(placement, part, Some(run))
+            };
+            let warning = Warning::of(WarningKind::SnapshotAboutToBePruned, problem);
+            draft.warnings.push(warning);
+        }
+    }
 }
 
 fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>) {

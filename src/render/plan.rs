@@ -15,7 +15,7 @@ use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,
     PlannedStage, RefusalKind,
 };
-use crate::report::{EvidenceValues, Subject, unnamed};
+use crate::report::{EvidenceValues, NotChecked, Subject, unnamed};
 use crate::rollout::{GateFacts, StageEnd, TaskTime};
 use crate::words::{count, together};
 
@@ -88,7 +88,9 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
     let removal = usize::from(!plan.removed.is_empty());
     let (nowhere, unclear) = unplaced(plan);
     // Of clusters that were not seen nobody can say how many there are.
-    let seen = plan.policy_snapshot.is_some() && unclear.is_empty();
+    let is_gap = |gap: &NotChecked| gap.what.ends_with("ResourceBinding");
+    let sees_bindings = !plan.not_checked.iter().any(is_gap);
+    let seen = plan.policy_snapshot.is_some() && unclear.is_empty() && sees_bindings;
     let lost = [("in no stage", nowhere), ("in an unknown stage", unclear)];
     let lost: Vec<_> = lost
         .iter()

@@ -6,9 +6,10 @@ use super::life::{self, SnapshotMatch};
 use super::{ClusterState, ClusterView, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::overrides::named;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
 
 /// The annotation is written by the very look that initializes the run; both are cut to seconds.
 const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
@@ -130,8 +131,8 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
 /// What a live run recorded, where clusters that it has still to reach cannot get that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingContent<'i> {
-    /// The name of the snapshot.
-    pub snapshot: String,
+    /// The snapshot of the content or of an override.
+    pub object: ObjectRef,
     /// Whether a snapshot that was created later has that name; `false` where none has.
     pub is_another: bool,
     /// The clusters.
@@ -154,7 +155,7 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
     let is_gone = is_known && !exists;
     let is_another = !is_gone;
     if !is_gone && !life::is_foreign(inventory, run) {
-        return None;
+        return missing_override(rollout);
     }
     let clusters: Vec<_> = rollout
         .updated_clusters()
@@ -163,8 +164,30 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
         .map(|it| it.name)
         .collect();
     (!clusters.is_empty()).then_some(MissingContent {
-        snapshot,
+        object: inventory.scope.object(Concept::ResourceSnapshot, &snapshot),
         is_another,
+        clusters,
+    })
+}
+
+/// The same of an override that the run recorded for them.
+/// Source: workgenerator/override.go:fetchResourceOverrideSnapshots.
+fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
+    let object = rollout.inventory.gone_overrides.first()?;
+    let stages = rollout.run.status.stages.iter();
+    let recorded: Vec<_> = stages
+        .flat_map(|stage| &stage.clusters)
+        .filter(|it| named(&it.cluster_overrides, &it.overrides).any(|it| it == *object))
+        .map(|it| it.name.as_str())
+        .collect();
+    let clusters = rollout.updated_clusters();
+    let clusters: Vec<_> = clusters
+        .filter(|it| it.state == ClusterState::NotReached && recorded.contains(&it.name))
+        .map(|it| it.name)
+        .collect();
+    (!clusters.is_empty()).then(|| MissingContent {
+        object: object.clone(),
+        is_another: false,
         clusters,
     })
 }

@@ -167,6 +167,20 @@ fn what_the_next_snapshot_deletes_is_told() {
         warnings(&["--snapshot", "1"], &limit("revisionHistoryLimit: 3")),
         ["clusters-go-back"]
     );
+    // Another run needs it; a run that pins a snapshot makes no new one.
+    let other = run("Initialize", "1", INITIALIZED);
+    let other = other.replace("revisionHistoryLimit: 3", "revisionHistoryLimit: 2");
+    let told = of(&[], &other);
+    assert_eq!(
+        kinds(&told, "warnings"),
+        ["other-run-active", "snapshot-about-to-be-pruned"]
+    );
+    let message = told["warnings"][1]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("other needs snapshot 1, but web keeps only 2 snapshots"),
+        "{message}"
+    );
+    assert_eq!(warnings(&["--snapshot", "2"], &other), ["other-run-active"]);
 }
 
 #[test]

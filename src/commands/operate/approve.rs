@@ -248,9 +248,13 @@ fn preview_approval(
             older: args.allow_older,
             unseen: args.allow_unseen,
         };
-        question = steering::seen(guard::APPROVE, accepted, &inventory, reading)
-            .and_then(|()| preview::guard(&rollout, &selection, accepted, reading))
-            .map(|()| Some(ask(&selection, who, aborts.is_some().then_some(run))));
+        let guarded = steering::seen(guard::APPROVE, accepted, &inventory, reading)
+            .and_then(|()| preview::guard(&rollout, &selection, accepted, reading));
+        let at_once = aborts.as_deref().filter(|_| !rollout.phase.is_halted());
+        question = match at_once {
+            Some(why) if args.writing.yes || guarded.is_err() => Err(would_abort(run, why)),
+            _ => guarded.map(|()| Some(ask(&selection, who, aborts.is_some().then_some(run)))),
+        };
     }
     drop(rollout);
     Ok(WriteProposal {
@@ -258,6 +262,14 @@ fn preview_approval(
         question,
         what: (inventory, selection),
     })
+}
+
+/// What a script does not do: a person may know better, or undo the cause before the next check.
+fn would_abort(run: &ObjectRef, why: &str) -> Error {
+    Error::failed(format!(
+        "{why}; an approval makes it do so at once, so nothing was sent"
+    ))
+    .hint(Hint::new("see what can be undone before:").command(run.fleet("diagnose")))
 }
 
 fn whoami(reading: &mut SourceReading) -> ApproverIdentity {

@@ -95,6 +95,7 @@ fn preview_resume(
     if matches!(step(&rollout, RequestedState::Resume), StateStep::Write(_)) {
         preview.lines(ahead(&rollout));
         steering::unseen(&inventory, &mut preview);
+        steering::no_longer_there(&rollout, &mut preview);
         steering::others(&rollout, &inventory, &mut preview);
         let aborts = aborts(&inventory);
         for reason in &aborts {

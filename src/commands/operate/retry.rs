@@ -121,8 +121,11 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             .hint(Hint::new("to approve it:").command(run.fleet("approve")))),
         Verdict::Deleting => Err(refuse("is being deleted")),
         Verdict::Progressing | Verdict::WaitingForTimer | Verdict::Initializing => {
-            Err(refuse("is progressing")
-                .hint(Hint::new("to follow it:").command(run.fleet("status").switch("-w"))))
+            Err(refuse("is progressing").hint(
+                Hint::new("to follow it, or to start it over:")
+                    .command(run.fleet("status").switch("-w"))
+                    .command(steps::run_from(rollout.run).switch("--replace")),
+            ))
         }
     }
 }

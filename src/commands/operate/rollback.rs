@@ -17,6 +17,7 @@ use crate::commands::operate::launching::{LaunchPreparation, RunLaunch, launch, 
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::WriteFlags;
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -155,6 +156,9 @@ fn wanted(
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
     let made = earlier_try(args, inventory);
+    if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {
+        is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
+    }
     let to = match made {
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
         _ => {
@@ -198,6 +202,11 @@ fn wanted(
             "the hub still has the newer resources of {placement}: the next run without --snapshot \
              rolls them out again; revert the change on the hub too"
         ));
+    }
+    if now.is_some_and(|now| Rollout::of(inventory, now).is_live()) {
+        for why in diagnose::held_regardless(&diagnose::explain(inventory)) {
+            preview.warning(&why);
+        }
     }
     let doing: Vec<_> = first
         .iter()
@@ -247,6 +256,31 @@ fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i U
         return inventory.runs.iter().find(|run| run.object() == *target);
     }
     current(inventory)
+}
+
+/// That the run which is rolled back is the one that rolled out last: a person may want to go back from
+/// an older one, a script has to say to which snapshot.
+fn is_on_clusters(
+    now: &UpdateRun,
+    inventory: &Inventory,
+    is_script: bool,
+    preview: &mut Preview,
+) -> Result<(), Error> {
+    let Some(last) = current(inventory).filter(|last| last.meta.uid != now.meta.uid) else {
+        return Ok(());
+    };
+    let why = format!(
+        "{} is not the run that rolled out last: {} came after it, with snapshot {}",
+        now.meta.name, last.meta.name, last.status.snapshot_index
+    );
+    if is_script {
+        return Err(Error::failed(format!("{why}; nothing was sent")).hint(
+            Hint::new("select a snapshot with --to; or, to roll back the last run:")
+                .command(last.object().fleet("rollback")),
+        ));
+    }
+    preview.warning(&why);
+    Ok(())
 }
 
 /// That the run which rolled out last is surely meant: a person decides, a script has to name it.

@@ -18,8 +18,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::problems::put_there;
 use crate::report::Verdict;
-use crate::rollout::content::{GoesBack, MissingContent, missing_content};
+use crate::rollout::content::{GoesBack, MissingContent, lost_content, missing_content, overtaken};
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
@@ -176,6 +177,32 @@ pub(in crate::commands) fn unseen(inventory: &Inventory, preview: &mut Preview) 
     }
 }
 
+/// Warns of clusters that count as done and do not have what the run brought there any more.
+pub(in crate::commands) fn no_longer_there(rollout: &Rollout<'_>, preview: &mut Preview) {
+    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
+    if !lost.is_empty() {
+        preview.warning(&format!(
+            "{} lost what the run had brought: their bindings were created again",
+            enumerate(lost)
+        ));
+    }
+    let overtaken = overtaken(rollout);
+    let (verb, has) = if overtaken.len() == 1 {
+        ("counts", "has")
+    } else {
+        ("count", "have")
+    };
+    if !overtaken.is_empty() {
+        preview.warning(&format!(
+            "{} {verb} as done, but {has} {} of another run: the next clusters get snapshot {} all \
+             the same",
+            enumerate(overtaken.iter().map(|it| it.cluster)),
+            put_there(overtaken.iter().map(|it| it.index), [""; 0]),
+            rollout.run.status.snapshot_index
+        ));
+    }
+}
+
 /// Warns of other runs on the placement.
 pub(in crate::commands) fn others(
     rollout: &Rollout<'_>,
@@ -238,18 +265,16 @@ pub(in crate::commands) fn guard_content(
     let Some(missing) = missing.filter(reached) else {
         return Ok(());
     };
-    let (run, snapshot) = (rollout.run.object(), &missing.snapshot);
+    let (run, object) = (rollout.run.object(), &missing.object);
     let (names, nothing) = (enumerate(&missing.clusters), reading.record.nothing("sent"));
     let why = if missing.is_another {
         format!(
-            "{doing} would bring content to {names} that {} was not made for: {snapshot} is \
-             another snapshot than the one that it recorded; {nothing}",
-            run.name
+            "{doing} would bring content to {names} that {} was not made for: {} is another snapshot than the one \
+             that it recorded; {nothing}",
+            run.name, object.name
         )
     } else {
-        format!(
-            "{doing} would block {names}: the resource snapshot {snapshot} no longer exists; {nothing}"
-        )
+        format!("{doing} would block {names}: {object} no longer exists; {nothing}")
     };
     Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
 }

@@ -16,8 +16,8 @@ use crate::inventory::choose;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef, duration};
-use crate::rollout::Rollout;
+use crate::kubefleet::{Concept, ObjectRef, duration, reasons};
+use crate::rollout::{ClusterState, ClusterView, Health, Rollout};
 use crate::words::enumerate;
 
 /// Stop an update run; clusters in flight finish first
@@ -33,7 +33,7 @@ use crate::words::enumerate;
     kubectl fleet-stage stop --placement example-placement --all\n\n\
     Exit codes:\n  \
     0  stopped\n  \
-    1  cannot be stopped: finished, not started, or changed since it was shown\n  \
+    1  cannot be stopped: finished, not started, not confirmed, or changed since it was shown\n  \
     5  blocked by a stuck cluster\n  \
     6  no such run\n  \
     7  forbidden\n  \
@@ -74,16 +74,21 @@ pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 
 fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let inventory = op.agree(&mut |reading| {
-        let inventory = reading.overview(run)?;
+        let inventory = reading.decision(run)?;
         let mut preview = Preview::default();
+        let mut question = None;
         if let Ok(rollout) = rollout_of(&inventory, run) {
             preview.progress(in_flight(&rollout));
+            // A stop makes the controller check at once.
+            if rollout.is_live() && steering::aborts(&inventory, &mut preview) {
+                question = Some(format!("Stop {}, which KubeFleet then aborts?", run.name));
+            }
             // Halting a rollout must not fail for want of what it only shows.
             steering::unseen(&inventory, &mut preview);
         }
         Ok(WriteProposal {
             preview,
-            question: Ok(None),
+            question: Ok(question),
             what: inventory,
         })
     })?;
@@ -97,11 +102,18 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = Vec::new();
-    let clusters: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
+    let (held, clusters): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| is_held(it));
+    let names = |clusters: &[&ClusterView<'_>]| enumerate(clusters.iter().map(|it| it.name));
     if !clusters.is_empty() {
         lines.push(format!(
             "in flight, will finish first: {}",
-            enumerate(clusters)
+            names(&clusters)
+        ));
+    }
+    if !held.is_empty() {
+        lines.push(format!(
+            "in flight, and failing: {}; the run stops only when the cause is fixed",
+            names(&held)
         ));
     }
     for gate in rollout.open_timers() {
@@ -122,6 +134,18 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Whether a cluster does not finish by itself, as far as its binding tells.
+fn is_held(cluster: &ClusterView<'_>) -> bool {
+    let refuses = match &cluster.health {
+        Health::Failing(trouble) => {
+            let is_told = trouble.problem.is_some() || !trouble.manifests.is_empty();
+            is_told && trouble.condition.kind != reasons::AVAILABLE
+        }
+        _ => false,
+    };
+    refuses || cluster.state == ClusterState::Stuck
 }
 
 /// The active runs on a placement.

@@ -164,6 +164,14 @@ struct AppliedBy {
     rules: Option<Vec<usize>>,
 }
 
+impl ObjectTrace {
+    /// Whether objects of one of these kinds could not be listed in full: then none says nothing.
+    fn misses(&self, kinds: &[Kind]) -> bool {
+        let mut gaps = self.not_checked.iter();
+        gaps.any(|gap| kinds.iter().any(|kind| gap.what == kind.name()))
+    }
+}
+
 /// Traces.
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
@@ -243,7 +251,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         if in_member.is_none() {
             check_member(&mut reading, &cluster)?;
         }
-        lost::find(&mut reading, &wanted, &cluster, &mut gaps)
+        lost::find(&mut reading, &wanted, (&cluster, seen.1), &mut gaps)
     } else {
         Vec::new()
     };

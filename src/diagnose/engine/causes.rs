@@ -208,7 +208,7 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 3] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 4] = [
     (
         "FS803",
         Severity::Error,
@@ -218,6 +218,11 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 3] = [
         "FS510",
         Severity::Warning,
         "the run cannot bring its content to further clusters.",
+    ),
+    (
+        "FS509",
+        Severity::Warning,
+        "the run stops at the clusters that it names.",
     ),
     (
         "FS709",

@@ -172,6 +172,7 @@ rules! {
         override_never_applied,
         override_matches_nothing,
         snapshot_empty,
+        override_changed_during_run,
     }
     placements {
         placement_awaits_run,

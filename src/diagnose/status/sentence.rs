@@ -68,7 +68,8 @@ fn without_its_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Opti
         ));
     }
     let missing = missing_content(rollout)?;
-    let (clusters, snapshot) = (enumerate(&missing.clusters), missing.snapshot);
+    let (clusters, object) = (enumerate(&missing.clusters), missing.object);
+    let snapshot = object.name;
     Some(if missing.is_another {
         format!(
             "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."

@@ -17,6 +17,11 @@ const SLACK: SignedDuration = SignedDuration::from_secs(60);
 /// How many differing fields of one object are shown.
 const FIELDS: usize = 5;
 
+/// Whether objects of a kind become available through pods, which need a node.
+pub fn has_pods(kind: &str) -> bool {
+    matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
+}
+
 #[derive(Clone, Copy)]
 pub enum ComparedBinding {
     /// Changes on the member since it was applied.

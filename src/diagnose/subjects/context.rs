@@ -13,6 +13,7 @@ use crate::problems::RefusalTense;
 use crate::problems::steps;
 use crate::report::{ComposeText, Finding, RunFacts, Verdict};
 use crate::rollout::Rollout;
+use crate::rollout::life::{self, PlacementLife};
 use crate::words::CommandLine;
 
 /// One diagnosis at work.
@@ -158,7 +159,9 @@ impl<'i> DiagnosisContext<'i> {
     /// Adds the look for what deletes a binding and leaves no word of itself there.
     /// Source: clusterresourceplacementeviction/controller.go:executeEviction.
     pub fn look_for_eviction(&self, finding: Finding) -> Finding {
-        if !self.inventory.scope.namespace().is_empty() {
+        // The bindings of a placement that was deleted went with it.
+        let life = self.run().map(|run| life::of_run(self.inventory, run));
+        if !self.inventory.scope.namespace().is_empty() || life == Some(PlacementLife::Earlier) {
             return finding;
         }
         finding.look("Check whether a ClusterResourcePlacementEviction deleted the binding.")

@@ -2,10 +2,13 @@
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::rendered::rendered;
+use crate::diagnose::subjects::rendered::{NamedContent, rendered};
 use crate::kubefleet::messages::BindingProblem;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::run::UpdateRun;
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
-use crate::report::Subject;
+use crate::report::{ComposeText, Finding, Subject};
+use crate::rollout::ClusterState;
 use crate::rollout::versions::versions;
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
@@ -22,18 +25,81 @@ pub(in crate::diagnose) fn refusing(failing: &FailingCluster<'_>) -> Option<Work
 
 /// What cannot be applied on the clusters on which an override fails, as far as the texts tell.
 pub(in crate::diagnose) fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
-    let mut found = Vec::new();
     let failing = cx.troubles.iter();
-    let mut refusing = failing
-        .filter_map(|it| Some((it, refusing(it)?)))
-        .peekable();
-    if refusing.peek().is_some() {
+    let refusing = failing.filter_map(|it| Some((NamedContent::of(it)?, refusing(it)?)));
+    faults_of(cx, refusing.collect())
+}
+
+/// The same of clusters that a live run has still to reach.
+pub(in crate::diagnose) fn faults_ahead(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
+    let ahead = ahead(cx).into_iter();
+    let contents = ahead.map(|(_, content)| (content, WorkGenerator::Newest));
+    faults_of(cx, contents.collect())
+}
+
+fn faults_of<'i>(
+    cx: &DiagnosisContext<'i>,
+    contents: Vec<(NamedContent<'i>, WorkGenerator)>,
+) -> Vec<RenderFault> {
+    let mut found = Vec::new();
+    if !contents.is_empty() {
         let all = versions(cx.inventory);
-        rendered(cx.inventory, &all, refusing, |rendering, _| {
+        let contents = contents
+            .into_iter()
+            .map(|(it, generator)| ((), it, generator));
+        rendered(cx.inventory, &all, contents, |rendering, _| {
             found.extend(rendering.faults.iter().cloned());
         });
     }
     found
+}
+
+/// Whether a run recorded overrides for any cluster.
+pub(in crate::diagnose) fn names_any(run: &UpdateRun) -> bool {
+    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    clusters.any(|it| !it.overrides.is_empty() || !it.cluster_overrides.is_empty())
+}
+
+/// The clusters that a live run has still to reach and recorded overrides for, and what it brings them.
+pub(in crate::diagnose) fn ahead<'i>(
+    cx: &DiagnosisContext<'i>,
+) -> Vec<(&'i str, NamedContent<'i>)> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let not_reached = |name: &str| {
+        let mut clusters = rollout.updated_clusters();
+        clusters.find(|it| it.name == name && it.state == ClusterState::NotReached)
+    };
+    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    clusters
+        .filter(|it| !it.overrides.is_empty() || !it.cluster_overrides.is_empty())
+        .filter_map(|recorded| {
+            let content = NamedContent {
+                member: not_reached(&recorded.name)?.member,
+                index: &run.status.snapshot_index,
+                cluster_overrides: &recorded.cluster_overrides,
+                overrides: &recorded.overrides,
+            };
+            Some((recorded.name.as_str(), content))
+        })
+        .collect()
+}
+
+/// Adds how an override differs from the snapshot of it that a run kept.
+pub(in crate::diagnose) fn compared(
+    finding: Finding,
+    now: &OverrideSnapshot,
+    kept: &str,
+) -> Finding {
+    let object = now.object();
+    finding
+        .known(&object, "metadata.creationTimestamp", now.meta.created)
+        .look_with(
+            "Compare both snapshots to see what was changed.",
+            object.kubectl("get").arg(kept).flag("-o", "yaml"),
+        )
 }
 
 /// What the controller says of an operation that failed.

@@ -1,4 +1,4 @@
-//! What clusters in trouble are to get, put together as their Works are.
+//! What clusters are to get, put together as their Works are.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,14 +6,43 @@ use std::sync::Arc;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::{OverrideSnapshot, named};
+use crate::kubefleet::run::NamespacedName;
 use crate::manifests::{
     Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator,
 };
 use crate::rollout::versions::Version;
 
+/// What a cluster is to get, as its binding or a run names it.
+#[derive(Clone, Copy)]
+pub(in crate::diagnose) struct NamedContent<'i> {
+    pub member: Option<&'i MemberCluster>,
+    pub index: &'i str,
+    pub cluster_overrides: &'i [String],
+    pub overrides: &'i [NamespacedName],
+}
+
+impl<'i> NamedContent<'i> {
+    /// `None` where the binding names no snapshot.
+    pub(in crate::diagnose) fn of(failing: &FailingCluster<'i>) -> Option<Self> {
+        let spec = &failing.binding.spec;
+        Some(Self {
+            member: failing.member,
+            index: failing.binding.snapshot_index()?,
+            cluster_overrides: &spec.cluster_overrides,
+            overrides: &spec.overrides,
+        })
+    }
+
+    fn override_names(&self) -> impl Iterator<Item = ObjectRef> + use<'i> {
+        named(self.cluster_overrides, self.overrides)
+    }
+}
+
 /// The version that a cluster is to get, and its overrides.
 pub(in crate::diagnose) struct BoundVersion<'v, 'i> {
+    pub content: NamedContent<'i>,
     pub version: &'v Version<'i>,
     pub overrides: Vec<&'i Arc<OverrideSnapshot>>,
 }
@@ -23,19 +52,20 @@ impl<'v, 'i> BoundVersion<'v, 'i> {
     pub(in crate::diagnose) fn of(
         inventory: &'i Inventory,
         all: &'v [Version<'i>],
-        failing: &FailingCluster<'_>,
+        content: NamedContent<'i>,
     ) -> Option<Self> {
-        let spec = &failing.binding.spec;
-        let index = failing.binding.snapshot_index()?;
         let mut all = all.iter();
-        let version = all.find(|version| version.index == index && version.is_complete())?;
-        let overrides: Option<Vec<_>> = named(&spec.cluster_overrides, &spec.overrides)
+        let version =
+            all.find(|version| version.index == content.index && version.is_complete())?;
+        let overrides: Option<Vec<_>> = content
+            .override_names()
             .map(|object| {
                 let mut known = inventory.overrides.items.iter();
                 known.find(|it| it.object() == object)
             })
             .collect();
         Some(Self {
+            content,
             version,
             overrides: overrides?,
         })
@@ -49,20 +79,20 @@ impl<'v, 'i> BoundVersion<'v, 'i> {
 }
 
 /// Puts together what clusters are to get, those of one version at once, as far as the texts tell.
-pub(in crate::diagnose) fn rendered<'a, 'v, 'i: 'a>(
+pub(in crate::diagnose) fn rendered<'v, 'i, T>(
     inventory: &'i Inventory,
     all: &'v [Version<'i>],
-    clusters: impl Iterator<Item = (&'a FailingCluster<'i>, WorkGenerator)>,
-    mut read: impl FnMut(&RenderedClusters<'_>, &[(&'a FailingCluster<'i>, BoundVersion<'v, 'i>)]),
+    clusters: impl Iterator<Item = (T, NamedContent<'i>, WorkGenerator)>,
+    mut read: impl FnMut(&RenderedClusters<'_>, &[(T, BoundVersion<'v, 'i>)]),
 ) {
     let texts = &inventory.texts;
     let mut alike: BTreeMap<(&str, WorkGenerator), Vec<_>> = BTreeMap::new();
-    for (failing, generator) in clusters {
-        let bound = BoundVersion::of(inventory, all, failing);
+    for (cluster, content, generator) in clusters {
+        let bound = BoundVersion::of(inventory, all, content);
         let bound = bound.filter(|it| it.texts().all(|object| texts.contains_key(&object)));
-        if let Some(bound) = bound.filter(|_| failing.member.is_some()) {
+        if let Some(bound) = bound.filter(|_| content.member.is_some()) {
             let key = (bound.version.index.as_str(), generator);
-            alike.entry(key).or_default().push((failing, bound));
+            alike.entry(key).or_default().push((cluster, bound));
         }
     }
     for ((_, generator), clusters) in alike {
@@ -76,9 +106,10 @@ pub(in crate::diagnose) fn rendered<'a, 'v, 'i: 'a>(
             Some(Override::new(Arc::clone(it), text))
         });
         let overrides: Vec<_> = overrides.collect();
-        let placed = clusters.iter().filter_map(|(failing, _)| {
-            let (member, binding) = (failing.member?, failing.binding);
-            Some(PlacedOverrides::bound(member, binding, &overrides))
+        let placed = clusters.iter().filter_map(|(_, bound)| {
+            let names = bound.content.override_names();
+            let member = bound.content.member?;
+            Some(PlacedOverrides::recorded(member, names, &overrides))
         });
         let placed: Vec<_> = placed.collect();
         read(

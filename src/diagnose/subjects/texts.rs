@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::diagnose::subjects::rendered::BoundVersion;
+use crate::diagnose::subjects::rendered::{BoundVersion, NamedContent};
 use crate::diagnose::{subjects::overrides, subjects::unsent};
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
@@ -11,7 +11,7 @@ use crate::kubefleet::{Condition, ObjectRef, reasons};
 use crate::rollout::versions::versions;
 
 /// Of which objects the whole text is needed: of the content of clusters on which an override fails,
-/// or a workload lacks what it needs.
+/// or a workload lacks what it needs, and of those that a run is to reach with overrides.
 pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     // Most often there is none, and no cluster has to be understood to see that.
     let fails = |kinds: &[&str]| {
@@ -23,20 +23,30 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     };
     let may_fail = fails(&[reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED]);
     let may_lack = || fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
-    if !may_fail && !may_lack() {
+    let ahead = inventory
+        .run
+        .present()
+        .is_some_and(|run| overrides::names_any(run));
+    if !may_fail && !ahead && !may_lack() {
         return Vec::new();
     }
     let cx = DiagnosisContext::new(inventory);
     let all = versions(inventory);
+    let bound = |content| BoundVersion::of(inventory, &all, content);
     let mut lost = unsent::LostObjects::new(&all);
-    let wanted: BTreeSet<ObjectRef> = cx
+    let in_trouble = cx
         .troubles
         .iter()
-        .filter_map(|failing| Some((failing, BoundVersion::of(inventory, &all, failing)?)))
+        .filter_map(|failing| Some((failing, bound(NamedContent::of(failing)?)?)))
         .filter(|(failing, bound)| {
             overrides::refusing(failing).is_some() || lost.may_need(failing, bound)
         })
-        .flat_map(|(_, bound)| bound.texts().collect::<Vec<_>>())
+        .map(|(_, bound)| bound);
+    let ahead = overrides::ahead(&cx);
+    let ahead = ahead.into_iter().filter_map(|(_, content)| bound(content));
+    let wanted: BTreeSet<ObjectRef> = in_trouble
+        .chain(ahead)
+        .flat_map(|bound| bound.texts().collect::<Vec<_>>())
         .collect();
     wanted.iter().map(HubQuery::object).collect()
 }

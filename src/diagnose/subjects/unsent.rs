@@ -8,7 +8,7 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::member_findings::{self, MemberSighting};
 use crate::diagnose::subjects::ownership;
-use crate::diagnose::subjects::rendered::{BoundVersion, rendered};
+use crate::diagnose::subjects::rendered::{BoundVersion, NamedContent, rendered};
 use crate::inventory::Inventory;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
@@ -208,7 +208,8 @@ pub(in crate::diagnose) fn needs_unsent<'a, 'i>(
     let clusters = cx.troubles.iter().filter_map(|failing| {
         waiting(failing).next()?;
         let works = cx.inventory.works_of(failing.binding);
-        Some((failing, WorkGenerator::of_works(works)))
+        let content = NamedContent::of(failing)?;
+        Some((failing, content, WorkGenerator::of_works(works)))
     });
     rendered(cx.inventory, &all, clusters, |rendering, clusters| {
         for (at, (failing, bound)) in clusters.iter().enumerate() {

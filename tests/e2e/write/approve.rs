@@ -356,6 +356,11 @@ fn a_cluster_does_not_go_back_unasked() {
         scene.does(&[&make[..], &["--yes"]].concat()).ends(0);
         scene.asked(&format!("{second}-before-canary"));
         scene
+            .does(&["approve", &first, "--dry-run=client"])
+            .ends(0)
+            .says("member-1 counts as done, but has snapshot 1 of another run")
+            .says("the next clusters get snapshot 0 all the same");
+        scene
             .does(&["approve", &second, "--yes", "--wait"])
             .ends(0)
             .says(&format!("other unfinished runs on {name}: {first}"));

@@ -57,6 +57,12 @@ fn a_run_that_is_not_over_is_decided_about() {
                 "unfinished runs on {name}: {second}; nothing was sent"
             ))
             .says("--active=stop");
+        scene
+            .does(&["rollback", &first, "--active=keep", "--yes"])
+            .ends(1)
+            .says(&format!(
+                "{first} is not the run that rolled out last: {second} came after it"
+            ));
         assert_eq!(runs(scene), 2);
         // Forward, objects change; what is selected now is what the newest snapshot has.
         let forward = format!("{name}-forward");

@@ -95,7 +95,7 @@ fn a_stuck_run_cannot_stop() {
         scene
             .does(&["stop", name])
             .ends(5)
-            .says("in flight, will finish first")
+            .says("in flight, and failing: ")
             .says(&format!("diagnose {name}"));
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         scene

@@ -33,9 +33,12 @@ impl SourceReading {
     /// It is not read twice: approvals and bindings that are newer than the run correct the
     /// verdict, they never contradict it.
     pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
-        let mut walk = Walk::shallow(target.clone());
-        walk.drive(self);
-        self.seen(walk, target)
+        self.driven(Walk::shallow(target.clone()), target)
+    }
+
+    /// The same, and of a run that waits for a person whether it passes the controller's next check.
+    pub fn decision(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        self.driven(Walk::to_decision(target.clone()), target)
     }
 
     /// The states of several targets, which are read together, and whether what a person may do next
@@ -56,7 +59,10 @@ impl SourceReading {
 
     /// What the controller's next write depends on; what was read before is not read again.
     pub fn outlook(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
-        let mut walk = Walk::to_prediction(target.clone());
+        self.driven(Walk::to_prediction(target.clone()), target)
+    }
+
+    fn driven(&mut self, mut walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
         walk.drive(self);
         self.seen(walk, target)
     }

@@ -10,7 +10,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration};
 use crate::rollout::approvals::Approval;
-use crate::rollout::content::{GoesBack, lost_content, would_go_back};
+use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
     ClusterState, ClusterView, Gate, GateOpening, GateState, Health, Rollout, StageView, TaskTime,
     opening,
@@ -265,13 +265,7 @@ fn warn(
             rollout.run.object()
         ));
     }
-    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
-    if !lost.is_empty() {
-        preview.warning(&format!(
-            "{} lost what the run had brought: their bindings were created again",
-            enumerate(lost)
-        ));
-    }
+    steering::no_longer_there(rollout, preview);
     steering::unseen(inventory, preview);
     for concept in [Concept::Placement, Concept::PolicySnapshot] {
         let kind = inventory.scope.kind(concept);

@@ -32,11 +32,12 @@ pub struct LostAt {
     pub message: String,
 }
 
-/// The placements of which a snapshot includes the object, and where it was lost.
+/// The placements of which a snapshot includes the object, and where it was lost on the way to a cluster,
+/// whose Works were all seen or not.
 pub(super) fn find(
     reading: &mut SourceReading,
     wanted: &WantedObject,
-    cluster: &str,
+    (cluster, sees_works): (&str, bool),
     gaps: &mut Vec<NotChecked>,
 ) -> Vec<LostAt> {
     let namespace = wanted.namespace.as_deref().unwrap_or_default();
@@ -100,7 +101,8 @@ pub(super) fn find(
         let inventory = around.inventory(reading);
         let by_override = overridden(reading, &inventory, (wanted, cluster), &texts);
         lost.push(LostAt {
-            message: by_override.unwrap_or_else(|| describe_loss(&inventory, with, cluster)),
+            message: by_override
+                .unwrap_or_else(|| describe_loss(&inventory, with, (cluster, sees_works))),
             placement: Subject::from(around.placement()),
         });
     }
@@ -163,7 +165,11 @@ fn overridden(
     ))
 }
 
-fn describe_loss(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String {
+fn describe_loss(
+    inventory: &Inventory,
+    with: &BTreeSet<String>,
+    (cluster, sees_works): (&str, bool),
+) -> String {
     let mut indexes: Vec<_> = with.iter().map(String::as_str).collect();
     indexes.sort_by_key(|index| (index.len(), *index));
     let of = match indexes.as_slice() {
@@ -171,6 +177,9 @@ fn describe_loss(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) 
         several => format!("snapshots {} have it", several.join(", ")),
     };
     let Some(binding) = inventory.binding(cluster) else {
+        if inventory.bindings.gap.is_some() {
+            return format!("{of}; whether the placement selects {cluster} is unknown");
+        }
         let reason = inventory.latest_policy().and_then(|policy| {
             let groups = not_picked(policy, inventory);
             let mut groups = groups.into_iter();
@@ -190,8 +199,11 @@ fn describe_loss(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) 
         Some(index) if !with.contains(index) => {
             format!("{of}; {cluster} has snapshot {index}, which does not")
         }
-        Some(index) => {
+        Some(index) if sees_works => {
             format!("{cluster} should get snapshot {index}, but its Works do not have it yet")
+        }
+        Some(index) => {
+            format!("{cluster} should get snapshot {index}; whether its Works have it is unknown")
         }
     }
 }

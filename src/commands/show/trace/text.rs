@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::there::InMember;
 use super::{ObjectTrace, TracedObject};
-use crate::kubefleet::duration;
+use crate::kubefleet::{Kind, duration};
 use crate::render::escape;
 use crate::render::style::TextPaint;
 use crate::render::wrap::hanging;
@@ -43,17 +43,24 @@ pub(super) fn trace(trace: &ObjectTrace, now: Timestamp, width: usize, paint: Te
         if trace.in_member.is_some() {
             out.push('\n');
         }
-        let text = format!("no Work of {} has {}", trace.cluster, trace.object);
+        let (cluster, object) = (&trace.cluster, &trace.object);
+        let text = if trace.misses(&[Kind::Work]) {
+            format!("whether a Work of {cluster} has {object} is unknown")
+        } else {
+            format!("no Work of {cluster} has {object}")
+        };
         out.push_str(&paint.bold(&escape::line(&text)));
         out.push('\n');
         if trace.lost.is_empty() {
-            hanging(
-                &mut out,
-                "  ",
-                "  ",
-                "no snapshot on the hub has it either",
-                width,
-            );
+            let snapshots = [Kind::ClusterResourceSnapshot, Kind::ResourceSnapshot];
+            let text = if trace.misses(&snapshots) {
+                "whether a snapshot on the hub has it is unknown"
+            } else if trace.misses(&[Kind::Work]) {
+                "no snapshot on the hub has it"
+            } else {
+                "no snapshot on the hub has it either"
+            };
+            hanging(&mut out, "  ", "  ", text, width);
         }
     }
     for lost in &trace.lost {
@@ -188,18 +195,24 @@ mod tests {
     use super::super::there::{InMember, ListedBy, ObjectThere};
     use super::super::{ObjectTrace, Subject, TypeMeta};
     use super::trace;
+    use crate::kubefleet::Kind;
     use crate::render::style::TextPaint;
+    use crate::report::NotChecked;
 
-    fn shown(in_member: InMember) -> String {
-        let traced = ObjectTrace {
+    fn traced(in_member: Option<InMember>, not_checked: Vec<NotChecked>) -> ObjectTrace {
+        ObjectTrace {
             meta: TypeMeta::new("Trace"),
             object: "deploy/web".to_owned(),
             cluster: "member-1".to_owned(),
-            in_member: Some(in_member),
+            in_member,
             found: Vec::new(),
             lost: Vec::new(),
-            not_checked: Vec::new(),
-        };
+            not_checked,
+        }
+    }
+
+    fn shown(in_member: InMember) -> String {
+        let traced = traced(Some(in_member), Vec::new());
         trace(&traced, Timestamp::UNIX_EPOCH, 100, TextPaint::new(false))
     }
 
@@ -253,5 +266,32 @@ no Work of member-1 has deploy/web
             text.starts_with("whether deploy/web exists in member-1 (context kind-1) is unknown")
         );
         assert!(text.contains("  listed by  unknown\n"), "{text}");
+    }
+
+    #[test]
+    fn what_nobody_could_list_is_not_absent() {
+        let gap = |kind: Kind| NotChecked {
+            what: kind.name().to_owned(),
+            why: "forbidden".to_owned(),
+            subject: None,
+            clusters: Vec::new(),
+        };
+        let shown = |gaps: &[Kind]| {
+            let traced = traced(None, gaps.iter().copied().map(gap).collect());
+            trace(&traced, Timestamp::UNIX_EPOCH, 100, TextPaint::new(false))
+        };
+        let works = "whether a Work of member-1 has deploy/web is unknown\n";
+        assert_eq!(
+            shown(&[Kind::Work]),
+            format!("{works}  no snapshot on the hub has it\n")
+        );
+        assert_eq!(
+            shown(&[Kind::Work, Kind::ClusterResourceSnapshot]),
+            format!("{works}  whether a snapshot on the hub has it is unknown\n")
+        );
+        assert_eq!(
+            shown(&[Kind::ResourceSnapshot]),
+            "no Work of member-1 has deploy/web\n  whether a snapshot on the hub has it is unknown\n"
+        );
     }
 }

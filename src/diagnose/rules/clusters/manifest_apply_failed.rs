@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows

@@ -104,8 +104,11 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
         finding = finding.look_with(
-            "Check whether a ClusterResourcePlacement places the namespace there: the agent then \
-             creates it again within 15 minutes.",
+            format!(
+                "Check whether a ClusterResourcePlacement places the namespace on {clusters}. One \
+                 with the rollout strategy External needs an update run for that; of another, the \
+                 agent creates it again within 15 minutes."
+            ),
             CommandLine::kubectl("get").arg(Kind::ClusterResourcePlacement.for_kubectl()),
         );
         finding = finding.fix(format!(

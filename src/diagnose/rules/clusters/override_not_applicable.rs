@@ -10,8 +10,9 @@ use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::kubefleet::overrides::{OverrideSnapshot, named};
 use crate::kubefleet::{Conditions, describe_object, reasons};
-use crate::manifests::{FailingOperation, RenderFault};
+use crate::manifests::{FailingOperation, FaultCause, RenderFault};
 use crate::problems::steps;
+use crate::rollout::content::missing_content;
 use crate::rollout::overrides::successor;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
@@ -41,7 +42,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
         })
     };
-    per_trouble(cx, rule, subject, |on, mut finding| {
+    let met = per_trouble(cx, rule, subject, |on, mut finding| {
         let Some((first, problem)) = on
             .first()
             .and_then(|first| Some((first, first.trouble.problem.as_ref()?)))
@@ -109,8 +110,66 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             return finding.fix_with(CHANGE_TOO, cx.new_run_command());
         }
         remedies(cx, problem, (named, changed), finding)
-    })
+    });
+    if met.is_empty() {
+        return to_come(cx, rule);
+    }
+    met
 }
+
+/// The same of clusters that a live run has still to reach.
+fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let run = cx.run_object().name;
+    let finding = |fault: &RenderFault| {
+        let FaultCause::Operation(failing) = &fault.cause else {
+            return None;
+        };
+        let (clusters, them) = (enumerate(&fault.clusters), them(&fault.clusters));
+        let message = format!(
+            "{}. {clusters} will be stuck when {run} reaches {them}.",
+            fault.describe()
+        );
+        let finding = rule
+            .finding(&failing.over, message)
+            .severity(Severity::Warning)
+            .clusters(fault.clusters.iter().map(String::as_str))
+            .evidence(&failing.over, failing.field(), &failing.path);
+        Some(finding.fix_with(
+            format!("Correct the override, then start a new run in its place: {PINNING}."),
+            cx.new_run_command(),
+        ))
+    };
+    let faults = overrides::faults_ahead(cx);
+    let faults = faults.iter().filter_map(finding);
+    faults.chain(gone_ahead(cx, rule)).collect()
+}
+
+/// An override snapshot that the run recorded for them, and that does not exist any more.
+fn gone_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let missing = missing_content(cx.rollout.as_ref()?)?;
+    if missing.object.kind.concept() == Concept::ResourceSnapshot {
+        return None;
+    }
+    let (object, run) = (missing.object, cx.run_object().name);
+    let clusters = enumerate(&missing.clusters);
+    let message = format!("{object} is gone, but {run} needs it for {clusters}.");
+    let finding = rule
+        .finding(&object, message)
+        .severity(Severity::Warning)
+        .clusters(missing.clusters)
+        .absent(&object);
+    Some(finding.fix_with(
+        format!("Start a new run, which uses the current overrides: {PINNING}."),
+        cx.new_run_command(),
+    ))
+}
+
+const fn them(clusters: &[String]) -> &'static str {
+    if clusters.len() == 1 { "it" } else { "them" }
+}
+
+/// Why a corrected override does not reach the clusters of a run.
+const PINNING: &str = "this run keeps the override snapshots of its initialization";
 
 /// The operation that failed, and the objects that it does not fit, where the content tells.
 fn found<'f>(
@@ -239,18 +298,13 @@ fn changed_since(
         .filter_map(|it| Some((successor(latest, &it.namespace, &it.name)?, it.name)))
         .collect();
     for (snapshot, kept) in newer {
-        let object = snapshot.object();
         finding.message = format!(
             "{} The override was changed later: its snapshot is now {}, but {} keeps {kept}.",
             finding.message,
             snapshot.meta.name,
             cx.run_object().name,
         );
-        finding = finding.known(&object, "metadata.creationTimestamp", snapshot.meta.created);
-        finding = finding.look_with(
-            "Compare both snapshots to see what was changed.",
-            object.kubectl("get").arg(kept).flag("-o", "yaml"),
-        );
+        finding = overrides::compared(finding, snapshot, &kept);
     }
     finding
 }
@@ -261,7 +315,6 @@ fn remedies(
     (named, changed): (bool, bool),
     mut finding: Finding,
 ) -> Finding {
-    let pinning = "this run keeps the override snapshots of its initialization";
     if !named {
         finding = finding.look(
             "Find the override among those that the binding lists: its patches must fit every \
@@ -295,18 +348,18 @@ fn remedies(
     }
     let repair = match problem {
         BindingProblem::OverrideSnapshotNotFound { .. } => {
-            format!("Start a new run, which uses the current overrides: {pinning}.")
+            format!("Start a new run, which uses the current overrides: {PINNING}.")
         }
         BindingProblem::OverridePolicyNil { .. } => {
-            format!("Add a policy to the override, or delete it, then start a new run: {pinning}.")
+            format!("Add a policy to the override, or delete it, then start a new run: {PINNING}.")
         }
         BindingProblem::UnclosedVariable { .. } => {
             format!(
-                "Close the variable with `}}` in the override, then start a new run: {pinning}."
+                "Close the variable with `}}` in the override, then start a new run: {PINNING}."
             )
         }
         _ => format!(
-            "Correct the override's path, then start a new run: {pinning}. The content must have the \
+            "Correct the override's path, then start a new run: {PINNING}. The content must have the \
              path, for `add` its parent."
         ),
     };

@@ -100,9 +100,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let run = cx.rollout.as_ref()?.run;
     let missing = missing_content(cx.rollout.as_ref()?)?;
-    let name = &missing.snapshot;
-    let clusters = enumerate(&missing.clusters);
-    let subject = cx.object(Concept::ResourceSnapshot, name);
+    if missing.object.kind.concept() != Concept::ResourceSnapshot {
+        return None;
+    }
+    let (subject, clusters) = (missing.object, enumerate(&missing.clusters));
+    let name = &subject.name;
     let message = if missing.is_another {
         format!(
             "{name} is another snapshot than the one that {} recorded: {clusters} would get \

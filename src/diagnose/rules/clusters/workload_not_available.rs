@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::member_findings;
 use crate::diagnose::subjects::sent::SentManifest;
@@ -21,11 +21,6 @@ pub const RULE: Rule = Rule::error("FS501", "workload-not-available", RuleSearch
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .content();
-
-/// Whether objects of a kind become available through pods, which need a node.
-fn has_pods(kind: &str) -> bool {
-    matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
-}
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let state = match affected.manifest.problem {

@@ -6,6 +6,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::preemption;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::rollout::content::would_go_back;
 use crate::rollout::{Phase, Rollout};
 
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
@@ -80,6 +81,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     .map(|run| cx.command("status").arg(&run.meta.name)),
             ),
         ];
+    }
+    if !would_go_back(rollout).is_empty() {
+        return vec![finding.look("Resolve FS703 first.")];
     }
     let all = active.iter().copied().chain([rollout.run]);
     let older = all.min_by_key(|run| choose::age_key(run));

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
+use crate::inventory::Inventory;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, PlacementLife};
-use crate::rollout::rollout_started;
+use crate::rollout::{rollback, rollout_started};
 use crate::words::CommandLine;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
@@ -119,14 +120,26 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         ),
         cx.fresh_run_command(Some(&newest.to_string())),
     );
-    vec![match indexes.as_slice() {
-        // A run would refuse to roll clusters back.
-        [older, _] => finding.fix_with(
+    // A run would refuse to roll clusters back.
+    let older = match indexes.as_slice() {
+        [older, _] => Some(*older),
+        _ => last_good(inventory).filter(|good| good < newest),
+    };
+    vec![match older {
+        Some(older) => finding.fix_with(
             format!("Or roll them back to snapshot {older}."),
-            back_to(cx, *older),
+            back_to(cx, older),
         ),
-        _ => finding,
+        None => finding,
     }]
+}
+
+/// The snapshot to which `rollback` goes of itself.
+fn last_good(inventory: &Inventory) -> Option<u64> {
+    let now = rollback::current(inventory)?;
+    let held = rollback::held_of_deleted_run(inventory, now);
+    let good = rollback::last_good_below(inventory, now, held).ok()?;
+    good.index.parse().ok()
 }
 
 /// Rolls the placement back to a snapshot, with the strategy of its run.

@@ -41,7 +41,7 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         "their bindings were created again after that"
     };
-    let then = if is_new && rollout.is_live() {
+    let then = if is_new && rollout.is_live() && cx.outlook.fails().is_none() {
         let index = &run.status.snapshot_index;
         format!(" The run continues with the new placement's snapshot {index}.")
     } else {
@@ -72,9 +72,6 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             )
             .known(run.object(), cluster.ended_path(), cluster.ended);
     }
-    if !is_new {
-        finding = cx.look_for_eviction(finding);
-    }
     // The snapshots of a new placement are other ones.
     let used = Some(run.status.snapshot_index.as_str()).filter(|_| !is_new);
     let index = used.filter(|used| {
@@ -82,7 +79,7 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         snapshots.any(|it| it.index() == Some(used))
     });
     Some(
-        finding
+        cx.look_for_eviction(finding)
             .look_with(
                 "Check which run rolled out which version.",
                 cx.command("history").arg(&cx.inventory.placement_name),
@@ -207,8 +204,9 @@ fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .finding(
             cx.placement_object(),
             format!(
-                "The content of {} is gone from {}: the MemberCluster was created again at {joined}, \
-                 after a run had written the binding. KubeFleet sends nothing until another run does.",
+                "{} is no longer sent to {}: the MemberCluster was created again at {joined}, after a \
+                 run had written the binding. KubeFleet sends nothing until another run does, and \
+                 does not watch what is still there.",
                 inventory.placement_name,
                 enumerate(&names),
             ),
