@@ -36,7 +36,7 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
     // When a person edited what the run depends on is not known.
     if fails && !watched {
         since = state.now;
-        pace = sleeps(state).unwrap_or(pace);
+        pace = sleeps(state).unwrap_or(pace).max(in_error(state));
     }
     let run = &state.run;
     let is_dated = pace::is_observed(run) || run.meta.spec_edited().is_some();
@@ -83,6 +83,25 @@ fn is_removed(state: &State) -> bool {
             let mut bindings = state.bindings.iter();
             !bindings.any(|it| it.spec.cluster == cluster.name && it.is_unscheduled())
         })
+}
+
+/// How long it may be until the next look at a cluster that is in error: as long as the error lasts, for
+/// the waits double.
+fn in_error(state: &State) -> SignedDuration {
+    let kinds = errors(state.version);
+    let clusters = state.run.status.stages.iter().flat_map(|it| &it.clusters);
+    let in_flight: Vec<_> = clusters
+        .filter(|it| it.conditions.is_true(reasons::STARTED) && !it.is_done())
+        .map(|it| it.name.as_str())
+        .collect();
+    let bindings = state.bindings.iter();
+    let failing = bindings
+        .filter(|it| in_flight.contains(&it.spec.cluster.as_str()))
+        .flat_map(|binding| &binding.status.conditions)
+        .filter(|it| it.is_false() && (kinds.is_empty() || kinds.contains(&it.kind.as_str())));
+    let lasts = failing.filter_map(|it| Some(state.now.duration_since(it.since?)));
+    let wait = lasts.max().unwrap_or_default().min(pace::LONGEST);
+    wait.saturating_add(pace::PROMPT)
 }
 
 /// How long it is until a look at a run that waits for the tasks of a stage, where a timed wait among

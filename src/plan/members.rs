@@ -4,10 +4,9 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::{duration, names};
+use crate::kubefleet::names;
 use crate::problems::members as evidence;
 use crate::report::ComposeText;
-use crate::words::enumerate;
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.
 pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
@@ -28,16 +27,9 @@ fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
         return;
     };
     let names = leaving.iter().map(|member| member.meta.name.as_str());
-    let verb = if leaving.len() == 1 { "is" } else { "are" };
-    let mut warning = Warning::new(
-        WarningKind::MemberClusterLeaving,
-        first.object(),
-        format!(
-            "{} {verb} leaving the fleet: a run fails when a cluster in its stages is gone.",
-            enumerate(names.clone())
-        ),
-    )
-    .clusters(names);
+    let message = evidence::leaving_words(leaving);
+    let mut warning =
+        Warning::new(WarningKind::MemberClusterLeaving, first.object(), message).clusters(names);
     for member in leaving.iter().take(5) {
         warning = evidence::leaving(warning, member);
     }
@@ -47,27 +39,12 @@ fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
 }
 
 fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
-    let now = draft.inventory.now;
-    let silent: Vec<_> = members
-        .iter()
-        .filter_map(|member| Some((*member, member.silent_for(now)?)))
-        .collect();
-    let Some((first, longest)) = silent.iter().max_by_key(|(_, silent)| *silent) else {
+    let silent = evidence::silent(members, draft.inventory.now);
+    let (Some(message), Some((first, _))) = (evidence::silence_words(&silent), silent.first())
+    else {
         return;
     };
     let names = silent.iter().map(|(member, _)| member.meta.name.as_str());
-    let ago = duration::describe(*longest);
-    let message = match silent.len() {
-        1 => format!(
-            "The agent of {} last reported {ago} ago; the run will stall there.",
-            first.meta.name
-        ),
-        several => format!(
-            "The agents of {several} member clusters do not report ({}), one of them for {ago}; the \
-             run will stall there.",
-            enumerate(names.clone())
-        ),
-    };
     let mut warning =
         Warning::new(WarningKind::MemberAgentSilent, first.object(), message).clusters(names);
     for (member, _) in silent.iter().take(5) {

@@ -1,8 +1,13 @@
 //! What shows that a member cluster is not heard, or goes.
 
+use std::cmp::Reverse;
+
+use jiff::{SignedDuration, Timestamp};
+
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Conditions, duration, reasons};
 use crate::report::ComposeText;
+use crate::words::enumerate;
 
 /// Adds when the agent of a cluster was heard last.
 pub fn last_heard<B: ComposeText>(build: B, member: &MemberCluster) -> B {
@@ -21,4 +26,43 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
         Some(joined) => build.condition(&object, joined),
         None => build,
     }
+}
+
+/// That clusters which a run is to reach are leaving the fleet.
+pub fn leaving_words(leaving: &[&MemberCluster]) -> String {
+    format!(
+        "{} {} leaving the fleet: a run fails when a cluster in its stages is gone.",
+        enumerate(leaving.iter().map(|member| &member.meta.name)),
+        if leaving.len() == 1 { "is" } else { "are" }
+    )
+}
+
+/// Those whose agent is silent, and for how long, the longest first.
+pub fn silent<'m>(
+    members: &[&'m MemberCluster],
+    now: Timestamp,
+) -> Vec<(&'m MemberCluster, SignedDuration)> {
+    let mut silent: Vec<_> = members
+        .iter()
+        .filter_map(|member| Some((*member, member.silent_for(now)?)))
+        .collect();
+    silent.sort_by_key(|(_, silent)| Reverse(*silent));
+    silent
+}
+
+/// That their agents do not report; `None` where all do.
+pub fn silence_words(silent: &[(&MemberCluster, SignedDuration)]) -> Option<String> {
+    let (first, longest) = silent.first()?;
+    let ago = duration::describe(*longest);
+    Some(match silent.len() {
+        1 => format!(
+            "The agent of {} last reported {ago} ago; the run will stall there.",
+            first.meta.name
+        ),
+        several => format!(
+            "The agents of {several} member clusters do not report ({}), one of them for {ago}; the \
+             run will stall there.",
+            enumerate(silent.iter().map(|(member, _)| &member.meta.name))
+        ),
+    })
 }

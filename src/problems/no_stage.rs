@@ -78,8 +78,8 @@ pub fn no_stage(
     }
     problem.fix_with(
         format!(
-            "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, or \
-             narrow the placement's policy.",
+            "Label {} until exactly one stage selects it{selectors}. Another run that selects by \
+             such a label may then fail. Or extend the strategy, or narrow the placement's policy.",
             if out.len() == 1 {
                 "the cluster"
             } else {

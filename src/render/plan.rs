@@ -160,9 +160,10 @@ fn objects_below(
         let clusters = list(&change.clusters, most);
         let text = format!("{} ({clusters})", counts(change.counts));
         hanging(out, "  ", "    ", &text, look.width);
-        // Removing a placement deletes all of it.
-        if change.to.is_some() && !change.deleted.is_empty() {
-            let deleted: Vec<_> = change.deleted.iter().map(deleted).collect();
+        // Removing a placement deletes all of it: what goes with a namespace is not its own.
+        let told = |object: &&Subject| change.to.is_some() || object.kind == "Namespace";
+        let deleted: Vec<_> = change.deleted.iter().filter(told).map(deleted).collect();
+        if !deleted.is_empty() {
             let text = list(&deleted, most);
             let lead = format!("    {} ", look.paint.bad("deletes"));
             hanging(out, &lead, "      ", &text, look.width);

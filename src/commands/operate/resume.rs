@@ -96,6 +96,7 @@ fn preview_resume(
         preview.lines(ahead(&rollout));
         steering::unseen(&inventory, &mut preview);
         steering::no_longer_there(&rollout, &mut preview);
+        steering::members_ahead(&rollout, None, &mut preview);
         steering::others(&rollout, &inventory, &mut preview);
         let aborts = aborts(&inventory);
         for reason in &aborts {

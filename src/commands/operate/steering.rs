@@ -18,10 +18,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::problems::put_there;
+use crate::problems::{members, put_there};
 use crate::report::Verdict;
 use crate::rollout::content::{GoesBack, MissingContent, lost_content, missing_content, overtaken};
-use crate::rollout::{Phase, Rollout};
+use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
 /// A run that is steered.
@@ -200,6 +200,26 @@ pub(in crate::commands) fn no_longer_there(rollout: &Rollout<'_>, preview: &mut 
             put_there(overtaken.iter().map(|it| it.index), [""; 0]),
             rollout.run.status.snapshot_index
         ));
+    }
+}
+
+/// Warns of clusters that leave the fleet, or whose agents are silent, of those that the run is to reach
+/// next; `None` means all.
+pub(in crate::commands) fn members_ahead(
+    rollout: &Rollout<'_>,
+    clusters: Option<&[&str]>,
+    preview: &mut Preview,
+) {
+    let is_next = |name: &str| clusters.is_none_or(|all| all.contains(&name));
+    let ahead = rollout.updated_clusters();
+    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_next(it.name));
+    let members: Vec<_> = ahead.filter_map(|it| it.member).collect();
+    let (leaving, staying): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|member| member.is_leaving());
+    let leaving = (!leaving.is_empty()).then(|| members::leaving_words(&leaving));
+    let silent = members::silence_words(&members::silent(&staying, rollout.now));
+    for why in leaving.into_iter().chain(silent) {
+        preview.warning(why.trim_end_matches('.'));
     }
 }
 

@@ -13,6 +13,8 @@ pub(in crate::diagnose) struct NeededMember<'i> {
     pub name: &'i str,
     /// The stage in which the run updates it; `None` without a run.
     pub stage: Option<&'i str>,
+    /// Whether the run removes the placement from it.
+    pub is_removal: bool,
     /// The MemberCluster, when it was seen.
     pub member: Option<&'i MemberCluster>,
     /// Whether the verdict is about it, and its own agent has to do the next step.
@@ -60,6 +62,7 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
                 NeededMember {
                     name: failing.cluster,
                     stage: None,
+                    is_removal: false,
                     member: failing.member,
                     waits,
                     unexplained: waits && unexplained(Some(failing)),
@@ -87,6 +90,7 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
             needed.push(NeededMember {
                 name: cluster.name,
                 stage: Some(cluster.stage),
+                is_removal: stage.deletes,
                 member: cluster.member,
                 waits,
                 unexplained: waits && unexplained(failing),

@@ -266,6 +266,9 @@ fn warn(
         ));
     }
     steering::no_longer_there(rollout, preview);
+    if !aborts {
+        steering::members_ahead(rollout, Some(&opened(rollout, selection)), preview);
+    }
     steering::unseen(inventory, preview);
     for concept in [Concept::Placement, Concept::PolicySnapshot] {
         let kind = inventory.scope.kind(concept);
@@ -289,6 +292,18 @@ fn generation(inventory: &Inventory, request: &str) -> String {
     generation.map_or_else(|| "none".to_owned(), |number| number.to_string())
 }
 
+/// The clusters that approvals let the run reach.
+fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i str> {
+    selection
+        .write
+        .iter()
+        .filter_map(|approval| opening_of(rollout, approval))
+        .flat_map(|opening| opening.stages)
+        .flat_map(|stage| &stage.clusters)
+        .map(|cluster| cluster.name)
+        .collect()
+}
+
 /// Refuses to open what would take clusters back to an older snapshot, unless that is wanted.
 pub(super) fn guard(
     rollout: &Rollout<'_>,
@@ -296,14 +311,7 @@ pub(super) fn guard(
     accepted: AcceptedRisks,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let opened: Vec<&str> = selection
-        .write
-        .iter()
-        .filter_map(|approval| opening_of(rollout, approval))
-        .flat_map(|opening| opening.stages)
-        .flat_map(|stage| &stage.clusters)
-        .map(|cluster| cluster.name)
-        .collect();
+    let opened = opened(rollout, selection);
     steering::guard_content(rollout, Some(&opened), "approving", reading)?;
     let back: Vec<GoesBack<'_>> = would_go_back(rollout)
         .into_iter()

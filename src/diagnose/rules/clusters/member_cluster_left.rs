@@ -1,7 +1,7 @@
 //! A member cluster of an unfinished rollout is leaving the fleet, or has left it.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::members::needed;
+use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::problems::members::leaving;
 
@@ -20,6 +20,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .troubles
             .iter()
             .any(|failing| failing.cluster == name && failing.explains(cx.verdict));
+        let is_gone = needed.member.is_none() && cx.inventory.member_is_absent(name);
+        if is_gone && needed.is_removal {
+            findings.push(abandoned(&needed, rule));
+            continue;
+        }
         let finding = match needed.member {
             Some(member) if member.is_leaving() => {
                 let state = if member.meta.is_deleting() {
@@ -30,20 +35,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 let message = format!("{name} {state}, but the rollout still needs it.");
                 leaving(needed.finding(rule, message), member)
             }
-            None if cx.inventory.member_is_absent(name) => needed
+            None if is_gone => needed
                 .finding(
                     rule,
                     format!("{name} is no longer in the fleet, but the rollout still needs it."),
                 )
-                .evidence(
-                    ObjectRef {
-                        kind: Kind::MemberCluster,
-                        namespace: String::new(),
-                        name: name.to_owned(),
-                    },
-                    "metadata.name",
-                    ABSENT,
-                ),
+                .absent(&member_object(name)),
             _ => continue,
         };
         let going = needed.member.filter(|member| member.meta.is_deleting());
@@ -64,4 +61,27 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         findings.push(finding.fix_with(step, cx.new_run_command()));
     }
     findings
+}
+
+/// A cluster that left, of which a run removes the placement: only the binding is left to remove.
+/// Source: membercluster/v1beta1/membercluster_controller.go:handleDelete.
+fn abandoned(needed: &NeededMember<'_>, rule: &Rule) -> Finding {
+    let name = needed.name;
+    let message = format!(
+        "{name} is no longer in the fleet: the run removes the binding, and what runs in the cluster \
+         stays there."
+    );
+    needed
+        .finding(rule, message)
+        .severity(Severity::Info)
+        .absent(&member_object(name))
+        .fix("Delete in the cluster itself what should not run there any more.")
+}
+
+fn member_object(name: &str) -> ObjectRef {
+    ObjectRef {
+        kind: Kind::MemberCluster,
+        namespace: String::new(),
+        name: name.to_owned(),
+    }
 }

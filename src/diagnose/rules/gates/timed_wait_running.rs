@@ -3,7 +3,8 @@
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::{since_path, unlisted, wait_of, wait_path};
-use crate::kubefleet::duration;
+use crate::kubefleet::{Conditions, duration, reasons};
+use crate::rollout::{Gate, Rollout};
 
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
@@ -67,9 +68,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "Delete the run, if the next stage should not start: clusters keep their content.",
                 cx.command("delete").arg(&run.name),
             ),
-            _ if cx.verdict == Verdict::WaitingForTimer => {
-                finding.look_with("Wait: nothing else is needed.", wait)
-            }
+            _ if cx.verdict == Verdict::WaitingForTimer => match next_approval(rollout) {
+                Some(next) => finding.look_with(
+                    format!("Wait: stage {} then asks for an approval.", next.stage),
+                    cx.command("wait").arg(&run.name).joined(
+                        "--for",
+                        format!("approval={}/{}", next.stage, next.time.as_str()),
+                    ),
+                ),
+                None => finding.look_with("Wait: nothing else is needed.", wait),
+            },
             _ => finding.look("Wait for the timer too: an approval does not shorten it."),
         };
         if !rollout.state_ignored {
@@ -84,4 +92,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         findings.extend(unlisted(cx, rule, false));
     }
     findings
+}
+
+/// The approval that a run asks for next.
+fn next_approval<'r, 'i>(rollout: &'r Rollout<'i>) -> Option<&'r Gate<'i>> {
+    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    gates.find(|gate| {
+        let is_given = gate
+            .task
+            .conditions
+            .is_true(reasons::APPROVAL_REQUEST_APPROVED);
+        gate.task.is_approval() && !is_given && !gate.of_removal && !gate.is_approved_ahead()
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
-use crate::kubefleet::reasons;
+use crate::kubefleet::{Condition, reasons};
 use crate::problems::{RefusalTense, not_scheduled, scheduled_evidence, shortfall};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
@@ -21,7 +21,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         })
         .collect();
     if named.is_empty() {
-        let to_come = under_a_run(cx, rule).or_else(|| before_any_run(cx, rule));
+        let to_come = under_a_run(cx, rule).or_else(|| before_a_run(cx, rule));
         return to_come.into_iter().collect();
     }
     named
@@ -77,13 +77,19 @@ fn failed(cx: &DiagnosisContext<'_>, rule: &Rule, name: &str) -> Finding {
     run_failure::refused(cx, rule, scheduled_evidence(scheduled, problem), true)
 }
 
-/// A placement that no run has touched yet: its first run would fail.
-fn before_any_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    if cx.target().kind.concept() != Concept::Placement || cx.run().is_some() {
-        return None;
-    }
+/// A placement that no run has touched yet, or whose last one has succeeded: the next run would fail.
+fn before_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.inventory.placement.present()?;
     let scheduled = placement.condition(reasons::SCHEDULED);
+    let is_first = cx.run().is_none();
+    let is_lost = || {
+        let of_now = |it: &&Condition| it.observes(placement.meta.generation);
+        let told = scheduled.filter(of_now);
+        cx.verdict == Verdict::Succeeded && told.is_some_and(Condition::is_false)
+    };
+    if cx.target().kind.concept() != Concept::Placement || !(is_first || is_lost()) {
+        return None;
+    }
     if !placement.is_external()
         || placement.meta.is_deleting()
         || scheduled.is_some_and(|it| it.is_true() && it.observes(placement.meta.generation))
@@ -95,7 +101,8 @@ fn before_any_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let problem = not_scheduled(cx.inventory, &object, policy, RefusalTense::Now);
     let mut finding = rule
         .finding(&object, problem.message)
-        .root()
+        .root_if(is_first)
+        .severity(Severity::error_if(is_first))
         .clusters(problem.clusters);
     finding = if let Some(condition) = scheduled {
         finding.condition(&object, condition)
