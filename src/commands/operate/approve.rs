@@ -328,7 +328,7 @@ fn look(
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
     let is_young = all_of::<UpdateRun>(&answers)
-        .any(|it| it.meta.name == run.name && !is_settled(&it, reading.now));
+        .any(|it| it.meta.name == run.name && !is_settled(it, reading.now));
     let mut walk = Walk::to_content(run.clone(), reading.now);
     walk.absorb(queries, answers);
     if is_young {

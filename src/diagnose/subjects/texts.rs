@@ -23,10 +23,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     };
     let may_fail = fails(&[reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED]);
     let may_lack = || fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
-    let ahead = inventory
-        .run
-        .present()
-        .is_some_and(|run| overrides::names_any(run));
+    let ahead = inventory.run.present().is_some_and(overrides::names_any);
     if !may_fail && !ahead && !may_lack() {
         return Vec::new();
     }

@@ -40,7 +40,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     rule,
                     format!("{name} is no longer in the fleet, but the rollout still needs it."),
                 )
-                .absent(&member_object(name)),
+                .absent(member_object(name)),
             _ => continue,
         };
         let going = needed.member.filter(|member| member.meta.is_deleting());
@@ -74,7 +74,7 @@ fn abandoned(needed: &NeededMember<'_>, rule: &Rule) -> Finding {
     needed
         .finding(rule, message)
         .severity(Severity::Info)
-        .absent(&member_object(name))
+        .absent(member_object(name))
         .fix("Delete in the cluster itself what should not run there any more.")
 }
 
