@@ -99,7 +99,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding = pinned(first, finding);
         let before = finding.message.len();
-        finding = changed_since(cx, first, finding);
+        let is_gone = matches!(problem, BindingProblem::OverrideSnapshotNotFound { .. });
+        finding = changed_since(cx, first, is_gone, finding);
         let changed = finding.message.len() > before;
         if let Some((snapshot, created)) = again {
             finding.message = format!(
@@ -288,6 +289,7 @@ fn pinned(failing: &FailingCluster<'_>, mut finding: Finding) -> Finding {
 fn changed_since(
     cx: &DiagnosisContext<'_>,
     failing: &FailingCluster<'_>,
+    is_gone: bool,
     mut finding: Finding,
 ) -> Finding {
     let spec = &failing.binding.spec;
@@ -304,7 +306,12 @@ fn changed_since(
             snapshot.meta.name,
             cx.run_object().name,
         );
-        finding = overrides::compared(finding, snapshot, &kept);
+        finding = if is_gone {
+            let created = snapshot.meta.created;
+            finding.known(snapshot.object(), "metadata.creationTimestamp", created)
+        } else {
+            overrides::compared(finding, snapshot, &kept)
+        };
     }
     finding
 }

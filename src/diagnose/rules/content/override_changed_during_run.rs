@@ -41,7 +41,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut changed: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for cluster in run.status.stages.iter().flat_map(|stage| &stage.clusters) {
         for kept in named(&cluster.cluster_overrides, &cluster.overrides) {
-            if successor(latest, &kept.namespace, &kept.name).is_some() && gets_it(&cluster.name) {
+            let is_there = !cx.inventory.gone_overrides.contains(&kept)
+                && successor(latest, &kept.namespace, &kept.name).is_some();
+            if is_there && gets_it(&cluster.name) {
                 changed.entry(kept).or_default().push(&cluster.name);
             }
         }
