@@ -160,6 +160,8 @@ const WALK: &[Permission] = &[
     useful(List, Work),
     useful(List, ClusterOverrideSnapshot),
     useful(List, OverrideSnapshot),
+    useful(Get, ClusterOverrideSnapshot),
+    useful(Get, OverrideSnapshot),
 ];
 
 /// What following a run takes. The name is looked for first, and then the run is watched whether it
@@ -230,6 +232,8 @@ pub const ALL: &[CommandPermissions] = &[
             required(List, Binding),
             useful(Get, Placement),
             useful(Get, ResourceSnapshot),
+            useful(Get, ClusterOverrideSnapshot),
+            useful(Get, OverrideSnapshot),
             useful(List, PolicySnapshot),
             useful(List, MemberCluster),
             useful(Watch, UpdateRun),
@@ -409,6 +413,8 @@ pub const ALL: &[CommandPermissions] = &[
             useful(List, Binding),
             useful(Get, ApprovalRequest),
             useful(Get, ResourceSnapshot),
+            useful(Get, ClusterOverrideSnapshot),
+            useful(Get, OverrideSnapshot),
             useful(List, PolicySnapshot),
             useful(List, MemberCluster),
         ]],

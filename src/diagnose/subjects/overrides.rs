@@ -33,7 +33,7 @@ pub(in crate::diagnose) fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault>
 /// The same of clusters that a live run has still to reach.
 pub(in crate::diagnose) fn faults_ahead(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
     let ahead = ahead(cx).into_iter();
-    let contents = ahead.map(|(_, content)| (content, WorkGenerator::Newest));
+    let contents = ahead.map(|content| (content, WorkGenerator::Newest));
     faults_of(cx, contents.collect())
 }
 
@@ -60,10 +60,8 @@ pub(in crate::diagnose) fn names_any(run: &UpdateRun) -> bool {
     clusters.any(|it| !it.overrides.is_empty() || !it.cluster_overrides.is_empty())
 }
 
-/// The clusters that a live run has still to reach and recorded overrides for, and what it brings them.
-pub(in crate::diagnose) fn ahead<'i>(
-    cx: &DiagnosisContext<'i>,
-) -> Vec<(&'i str, NamedContent<'i>)> {
+/// What a live run brings to the clusters that it has still to reach and recorded overrides for.
+pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedContent<'i>> {
     let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
         return Vec::new();
     };
@@ -76,13 +74,12 @@ pub(in crate::diagnose) fn ahead<'i>(
     clusters
         .filter(|it| !it.overrides.is_empty() || !it.cluster_overrides.is_empty())
         .filter_map(|recorded| {
-            let content = NamedContent {
+            Some(NamedContent {
                 member: not_reached(&recorded.name)?.member,
                 index: &run.status.snapshot_index,
                 cluster_overrides: &recorded.cluster_overrides,
                 overrides: &recorded.overrides,
-            };
-            Some((recorded.name.as_str(), content))
+            })
         })
         .collect()
 }

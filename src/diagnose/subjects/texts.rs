@@ -40,7 +40,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
         })
         .map(|(_, bound)| bound);
     let ahead = overrides::ahead(&cx);
-    let ahead = ahead.into_iter().filter_map(|(_, content)| bound(content));
+    let ahead = ahead.into_iter().filter_map(bound);
     let wanted: BTreeSet<ObjectRef> = in_trouble
         .chain(ahead)
         .flat_map(|bound| bound.texts().collect::<Vec<_>>())
