@@ -10,9 +10,8 @@ use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::placement::Placement;
-use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
+use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -466,12 +465,12 @@ fn rests(run: &UpdateRun) -> bool {
 }
 
 /// The override snapshots that a run which is not over recorded for clusters that it has not started.
-fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
+pub fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
     let is_live = !is_finished(run) && !run.meta.is_deleting();
     let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
     clusters
         .filter(|it| is_live && it.conditions.condition(reasons::STARTED).is_none())
-        .flat_map(|it| named(&it.cluster_overrides, &it.overrides))
+        .flat_map(ClusterStatus::override_names)
         .collect()
 }
 

@@ -7,6 +7,7 @@ use super::apply::ApplyStrategy;
 use super::duration;
 use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
+use super::overrides::named;
 use super::reasons;
 use super::scope::{ObjectRef, Scope};
 use super::strategy::StrategySpec;
@@ -228,6 +229,11 @@ impl ClusterStatus {
     /// Whether the run is done with the cluster.
     pub fn is_done(&self) -> bool {
         self.conditions.is_true(reasons::SUCCEEDED)
+    }
+
+    /// The override snapshots that the run recorded for the cluster.
+    pub fn override_names(&self) -> impl Iterator<Item = ObjectRef> {
+        named(&self.cluster_overrides, &self.overrides)
     }
 }
 

@@ -140,8 +140,7 @@ impl<'i> PlacedOverrides<'i> {
         recorded: &ClusterStatus,
         overrides: &[Override],
     ) -> Self {
-        let names = named(&recorded.cluster_overrides, &recorded.overrides);
-        Self::recorded(member, names, overrides)
+        Self::recorded(member, recorded.override_names(), overrides)
     }
 
     /// A cluster with the overrides that its binding names.

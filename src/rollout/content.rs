@@ -6,7 +6,6 @@ use super::life::{self, SnapshotMatch};
 use super::{ClusterState, ClusterView, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
@@ -177,7 +176,7 @@ fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
     let stages = rollout.run.status.stages.iter();
     let recorded: Vec<_> = stages
         .flat_map(|stage| &stage.clusters)
-        .filter(|it| named(&it.cluster_overrides, &it.overrides).any(|it| it == *object))
+        .filter(|it| it.override_names().any(|it| it == *object))
         .map(|it| it.name.as_str())
         .collect();
     let clusters = rollout.updated_clusters();

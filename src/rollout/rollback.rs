@@ -7,8 +7,7 @@ use super::overrides::successor;
 use super::versions::{Version, versions};
 use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
-use crate::kubefleet::overrides::named;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef};
 
 /// Where to go back to.
@@ -143,9 +142,7 @@ fn key(object: &ObjectRef) -> String {
 /// The override snapshots that a run recorded.
 fn recorded_overrides(run: &UpdateRun) -> BTreeSet<ObjectRef> {
     let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
-    clusters
-        .flat_map(|cluster| named(&cluster.cluster_overrides, &cluster.overrides))
-        .collect()
+    clusters.flat_map(ClusterStatus::override_names).collect()
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that

@@ -5,7 +5,6 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::rendered::{NamedContent, rendered};
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::run::UpdateRun;
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::{ComposeText, Finding, Subject};
 use crate::rollout::ClusterState;
@@ -54,12 +53,6 @@ fn faults_of<'i>(
     found
 }
 
-/// Whether a run recorded overrides for any cluster.
-pub(in crate::diagnose) fn names_any(run: &UpdateRun) -> bool {
-    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
-    clusters.any(|it| !it.overrides.is_empty() || !it.cluster_overrides.is_empty())
-}
-
 /// What a live run brings to the clusters that it has still to reach and recorded overrides for.
 pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedContent<'i>> {
     let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
@@ -72,7 +65,7 @@ pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedCont
     };
     let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
     clusters
-        .filter(|it| !it.overrides.is_empty() || !it.cluster_overrides.is_empty())
+        .filter(|it| it.override_names().next().is_some())
         .filter_map(|recorded| {
             Some(NamedContent {
                 member: not_reached(&recorded.name)?.member,

@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
-use crate::kubefleet::{Kind, ObjectRef};
 use crate::problems::members::leaving;
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
@@ -22,7 +21,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .any(|failing| failing.cluster == name && failing.explains(cx.verdict));
         let is_gone = needed.member.is_none() && cx.inventory.member_is_absent(name);
         if is_gone && needed.is_removal {
-            findings.push(abandoned(&needed, rule));
+            findings.push(abandoned(cx, &needed, rule));
             continue;
         }
         let finding = match needed.member {
@@ -40,7 +39,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     rule,
                     format!("{name} is no longer in the fleet, but the rollout still needs it."),
                 )
-                .absent(member_object(name)),
+                .absent(cx.object(Concept::MemberCluster, name)),
             _ => continue,
         };
         let going = needed.member.filter(|member| member.meta.is_deleting());
@@ -65,7 +64,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// A cluster that left, of which a run removes the placement: only the binding is left to remove.
 /// Source: membercluster/v1beta1/membercluster_controller.go:handleDelete.
-fn abandoned(needed: &NeededMember<'_>, rule: &Rule) -> Finding {
+fn abandoned(cx: &DiagnosisContext<'_>, needed: &NeededMember<'_>, rule: &Rule) -> Finding {
     let name = needed.name;
     let message = format!(
         "{name} is no longer in the fleet: the run removes the binding, and what runs in the cluster \
@@ -74,14 +73,6 @@ fn abandoned(needed: &NeededMember<'_>, rule: &Rule) -> Finding {
     needed
         .finding(rule, message)
         .severity(Severity::Info)
-        .absent(member_object(name))
+        .absent(cx.object(Concept::MemberCluster, name))
         .fix("Delete in the cluster itself what should not run there any more.")
-}
-
-fn member_object(name: &str) -> ObjectRef {
-    ObjectRef {
-        kind: Kind::MemberCluster,
-        namespace: String::new(),
-        name: name.to_owned(),
-    }
 }

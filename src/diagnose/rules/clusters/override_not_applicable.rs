@@ -125,7 +125,11 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let FaultCause::Operation(failing) = &fault.cause else {
             return None;
         };
-        let (clusters, them) = (enumerate(&fault.clusters), them(&fault.clusters));
+        let clusters = enumerate(&fault.clusters);
+        let them = match fault.clusters.len() {
+            1 => "it",
+            _ => "them",
+        };
         let message = format!(
             "{}. {clusters} will be stuck when {run} reaches {them}.",
             fault.describe()
@@ -163,10 +167,6 @@ fn gone_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         format!("Start a new run, which uses the current overrides: {PINNING}."),
         cx.new_run_command(),
     ))
-}
-
-const fn them(clusters: &[String]) -> &'static str {
-    if clusters.len() == 1 { "it" } else { "them" }
 }
 
 /// Why a corrected override does not reach the clusters of a run.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::overrides::compared;
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::{ObjectRef, names, reasons};
 use crate::rollout::ClusterState;
 use crate::rollout::overrides::successor;
@@ -40,7 +39,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let latest = &cx.inventory.overrides.items;
     let mut changed: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for cluster in run.status.stages.iter().flat_map(|stage| &stage.clusters) {
-        for kept in named(&cluster.cluster_overrides, &cluster.overrides) {
+        for kept in cluster.override_names() {
             let is_there = !cx.inventory.gone_overrides.contains(&kept)
                 && successor(latest, &kept.namespace, &kept.name).is_some();
             if is_there && gets_it(&cluster.name) {
