@@ -6,7 +6,7 @@ use super::apply::ApplyStrategy;
 use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
-use super::run::NamespacedName;
+use super::override_names::{NamespacedName, override_names};
 use super::scope::{ObjectRef, Scope, describe_object};
 use super::tolerant::{MaskedSetting, model};
 
@@ -120,6 +120,13 @@ impl Binding {
     /// Whether the placement is to be removed from the cluster.
     pub fn is_unscheduled(&self) -> bool {
         self.spec.state == "Unscheduled"
+    }
+}
+
+impl BindingSpec {
+    /// The override snapshots that the cluster should have.
+    pub fn override_names(&self) -> impl Iterator<Item = ObjectRef> {
+        override_names(&self.cluster_overrides, &self.overrides)
     }
 }
 

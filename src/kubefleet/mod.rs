@@ -12,6 +12,7 @@ pub mod meta;
 pub mod meter;
 pub mod names;
 pub mod object;
+pub mod override_names;
 pub mod overrides;
 pub mod path;
 pub mod placement;

@@ -1,10 +1,9 @@
 //! Override snapshots.
 
-use super::kind::Kind;
 use super::meta::ObjectMeta;
 use super::names;
+use super::override_names::override_snapshot;
 use super::placement::ResourceSelector;
-use super::run::NamespacedName;
 use super::scope::ObjectRef;
 use super::selector::{ClusterSelector, LabelSelector};
 use super::tolerant::model;
@@ -60,34 +59,10 @@ model! {
     }
 }
 
-/// The override snapshots that a binding, or a run for one cluster, names: first those of the cluster
-/// scope, as KubeFleet applies them.
-pub fn named<'o>(
-    cluster: &'o [String],
-    others: &'o [NamespacedName],
-) -> impl Iterator<Item = ObjectRef> + 'o {
-    let cluster = cluster.iter().map(|name| reference("", name));
-    let others = others.iter().map(|it| reference(&it.namespace, &it.name));
-    cluster.chain(others)
-}
-
-/// One without a namespace is of the cluster scope.
-fn reference(namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef {
-        kind: if namespace.is_empty() {
-            Kind::ClusterResourceOverrideSnapshot
-        } else {
-            Kind::ResourceOverrideSnapshot
-        },
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    }
-}
-
 impl OverrideSnapshot {
     /// Its name as an object.
     pub fn object(&self) -> ObjectRef {
-        reference(&self.meta.namespace, &self.meta.name)
+        override_snapshot(&self.meta.namespace, &self.meta.name)
     }
 
     /// The label selectors of its rules, in order.

@@ -7,7 +7,7 @@ use super::apply::ApplyStrategy;
 use super::duration;
 use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
-use super::overrides::named;
+use super::override_names::{NamespacedName, override_names};
 use super::reasons;
 use super::scope::{ObjectRef, Scope};
 use super::strategy::StrategySpec;
@@ -84,12 +84,6 @@ model! {
         pub cluster_overrides: Vec<String> = "clusterResourceOverrideSnapshots",
         /// Started, Succeeded.
         pub conditions: Vec<Condition> = "conditions",
-    }
-
-    /// A name in a namespace.
-    pub struct NamespacedName {
-        pub name: String = "name",
-        pub namespace: String = "namespace",
     }
 
     /// The progress of one stage task.
@@ -233,7 +227,7 @@ impl ClusterStatus {
 
     /// The override snapshots that the run recorded for the cluster.
     pub fn override_names(&self) -> impl Iterator<Item = ObjectRef> {
-        named(&self.cluster_overrides, &self.overrides)
+        override_names(&self.cluster_overrides, &self.overrides)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Object;
-use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot, named};
+use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::rollout::overrides::{applies, matches, origin, rule_matches, rules_of, selectors};
@@ -145,8 +145,7 @@ impl<'i> PlacedOverrides<'i> {
 
     /// A cluster with the overrides that its binding names.
     pub fn bound(member: &'i MemberCluster, binding: &Binding, overrides: &[Override]) -> Self {
-        let names = named(&binding.spec.cluster_overrides, &binding.spec.overrides);
-        Self::recorded(member, names, overrides)
+        Self::recorded(member, binding.spec.override_names(), overrides)
     }
 
     /// A cluster with the overrides of these names.

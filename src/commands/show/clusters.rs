@@ -21,7 +21,6 @@ use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
@@ -289,8 +288,8 @@ fn describe_selection(
 }
 
 fn overrides(binding: &Binding) -> Vec<String> {
-    let spec = &binding.spec;
-    named(&spec.cluster_overrides, &spec.overrides)
+    let names = binding.spec.override_names();
+    names
         .map(|it| {
             let name = names::override_of(&it.name);
             if it.namespace.is_empty() {

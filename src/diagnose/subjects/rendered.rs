@@ -7,8 +7,8 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::overrides::{OverrideSnapshot, named};
-use crate::kubefleet::run::NamespacedName;
+use crate::kubefleet::override_names::{NamespacedName, override_names};
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::manifests::{
     Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator,
 };
@@ -36,7 +36,7 @@ impl<'i> NamedContent<'i> {
     }
 
     fn override_names(&self) -> impl Iterator<Item = ObjectRef> + use<'i> {
-        named(self.cluster_overrides, self.overrides)
+        override_names(self.cluster_overrides, self.overrides)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Object;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Kind, ObjectRef, names};
 use crate::report::Subject;
@@ -24,7 +23,7 @@ impl NamedOverrides {
     pub fn of(binding: &Binding, cluster: &str) -> Self {
         let spec = &binding.spec;
         Self {
-            named: named(&spec.cluster_overrides, &spec.overrides).collect(),
+            named: spec.override_names().collect(),
             cluster: cluster.to_owned(),
         }
     }

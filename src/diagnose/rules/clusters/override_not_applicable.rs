@@ -8,7 +8,7 @@ use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
-use crate::kubefleet::overrides::{OverrideSnapshot, named};
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::manifests::{FailingOperation, FaultCause, RenderFault};
 use crate::problems::steps;
@@ -292,10 +292,12 @@ fn changed_since(
     is_gone: bool,
     mut finding: Finding,
 ) -> Finding {
-    let spec = &failing.binding.spec;
     let latest = &cx.inventory.overrides.items;
     let at_fault = finding.subject.clone();
-    let newer: Vec<_> = named(&spec.cluster_overrides, &spec.overrides)
+    let newer: Vec<_> = failing
+        .binding
+        .spec
+        .override_names()
         .filter(|it| !names_override(&at_fault) || at_fault.name == it.name)
         .filter_map(|it| Some((successor(latest, &it.namespace, &it.name)?, it.name)))
         .collect();
