@@ -53,7 +53,8 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
         let Some(time) = passed.min() else {
             break;
         };
-        pace = after_a_time(look.requeue, Some(since), state.now);
+        // However late it is now: the look before that time tells how far the next one is.
+        pace = after_a_time(look.requeue, Some(since), time);
         since = later(time, SignedDuration::from_secs(1));
     }
     let by = later(since, pace);

@@ -13,7 +13,7 @@ use crate::inventory::source::{HubFacts, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::member::MemberErrand;
-use crate::report::{FaultOrigin, Report, Severity, Subject, Verdict};
+use crate::report::{FaultOrigin, Finding, Report, Severity, Subject, Verdict};
 use crate::rollout::Rollout;
 use crate::words::enumerate;
 use engine::{causes, direction, refusal, safety, summary};
@@ -79,6 +79,17 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
         cx.outlook.aborts_when(cx.verdict),
         rules::named(code)
     ))
+}
+
+/// The overrides that will hold a live run on clusters which it has still to reach, a finding for each.
+pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
+    let cx = DiagnosisContext::new(inventory);
+    let rule = rules::find("FS509");
+    let findings = rule.map(|rule| rule.check(&cx)).unwrap_or_default();
+    let ahead = findings.into_iter();
+    ahead
+        .filter(|it| it.severity == Severity::Warning)
+        .collect()
 }
 
 /// Which clusters refuse objects for a reason that is not the content's, a sentence for each finding:

@@ -30,7 +30,7 @@ use gathered::WalkAnswers;
 pub use sight::{Listing, Sight};
 use source::{HubFacts, HubQuery, ObjectTexts, Outcome};
 pub use surroundings::{PlacementSurroundings, SharedSurroundings};
-pub use walk::{BLOCKING, Walk, is_settled, overrides_ahead};
+pub use walk::{BLOCKING, Walk, overrides_ahead};
 
 /// Everything that was collected about one target. What is the same for every run on its placement
 /// is in its [`PlacementSurroundings`], whose fields are read as if they were its own.
@@ -110,7 +110,7 @@ impl Inventory {
             .map(|run| (run.meta.name.clone(), run.spec.strategy.clone()));
         let outcomes = walk.outcomes();
         let surroundings = shared.around(&walk, &placement_name);
-        let gone_overrides = walk.gone_overrides();
+        let mut gone_overrides = walk.gone_overrides();
         let Walk { target, known, .. } = walk;
         let gathered = WalkAnswers::new(&known);
         let run = match &chosen {
@@ -140,10 +140,18 @@ impl Inventory {
         let namespaced = gathered.listing(Kind::ResourcePlacement);
         placements.items.extend(namespaced.items);
         placements.gap = placements.gap.or(namespaced.gap);
-        let mut overrides = gathered.listing(Kind::ClusterResourceOverrideSnapshot);
+        let mut overrides: Listing<OverrideSnapshot> =
+            gathered.listing(Kind::ClusterResourceOverrideSnapshot);
         let namespaced = gathered.listing(Kind::ResourceOverrideSnapshot);
         overrides.items.extend(namespaced.items);
         overrides.gap = overrides.gap.or(namespaced.gap);
+        // A bundle may have the latest ones alone: one that KubeFleet keeps was not collected.
+        gone_overrides.retain(|gone| {
+            let mut seen = overrides.items.iter().map(|it| &it.meta);
+            !seen.any(|it| {
+                it.namespace == gone.namespace && names::keeps_override(&gone.name, &it.name)
+            })
+        });
         let works = gathered.listing::<Work>(Kind::Work);
         let approvals = gathered.listing(scope.kind(Concept::ApprovalRequest));
         let mut works_by_binding: BTreeMap<String, Vec<usize>> = BTreeMap::new();

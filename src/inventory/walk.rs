@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
@@ -23,18 +21,14 @@ pub const BLOCKING: [&str; 5] = [
     reasons::DIFF_REPORTED,
 ];
 
-/// How long a run finds what it was initialized with at least: a snapshot is pruned only after others
-/// have come, and two come 15 s apart at least.
-const SETTLES_AFTER: SignedDuration = SignedDuration::from_mins(1);
-
 /// A walk around one target.
 #[derive(Debug)]
 pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<HubQuery, QueryAnswer>,
     depth: WalkDepth,
-    /// The moment for which a walk to the decision also asks for the run's content.
-    content_at: Option<Timestamp>,
+    /// Whether a walk to the decision also asks for the run's content.
+    asks_content: bool,
 }
 
 /// How far a walk goes.
@@ -58,7 +52,7 @@ impl Walk {
             target,
             known: BTreeMap::new(),
             depth: WalkDepth::Reasons,
-            content_at: None,
+            asks_content: false,
         }
     }
 
@@ -80,11 +74,11 @@ impl Walk {
         }
     }
 
-    /// The same, and to whether the run's snapshot still exists, where newer content had the time to
-    /// replace it: one request for each run.
-    pub fn to_content(target: ObjectRef, now: Timestamp) -> Self {
+    /// The same, and to whether what the run brings still exists: one request for its snapshot, and one
+    /// for each override snapshot that it recorded for clusters to come.
+    pub fn to_content(target: ObjectRef) -> Self {
         Self {
-            content_at: Some(now),
+            asks_content: true,
             ..Self::to_decision(target)
         }
     }
@@ -117,12 +111,6 @@ impl Walk {
                 .unwrap_or(QueryAnswer::none(Outcome::Failed("no answer".to_owned())));
             self.known.insert(query, answer);
         }
-    }
-
-    /// Leaves a question out.
-    pub fn leave_out(&mut self, query: HubQuery) {
-        self.known
-            .insert(query, QueryAnswer::none(Outcome::NotCollected));
     }
 
     /// Walks a source that answers at once.
@@ -234,8 +222,7 @@ impl Walk {
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
                 let index = &run.status.snapshot_index;
-                let asks = self.content_at.is_some_and(|now| is_settled(run, now));
-                if asks && !index.is_empty() {
+                if self.asks_content && !index.is_empty() {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));
@@ -472,13 +459,6 @@ pub fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
         .filter(|it| is_live && it.conditions.condition(reasons::STARTED).is_none())
         .flat_map(ClusterStatus::override_names)
         .collect()
-}
-
-/// Whether a run was initialized so long ago that what it depends on may have changed since.
-pub fn is_settled(run: &UpdateRun, now: Timestamp) -> bool {
-    let initialized = run.status.conditions.condition(reasons::INITIALIZED);
-    let since = initialized.and_then(|it| it.since);
-    since.is_none_or(|since| now.duration_since(since) >= SETTLES_AFTER)
 }
 
 /// Whether an approval was asked for and not taken yet.

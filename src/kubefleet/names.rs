@@ -101,3 +101,33 @@ pub fn override_of(snapshot: &str) -> &str {
         _ => snapshot,
     }
 }
+
+/// How many snapshots of one override KubeFleet keeps.
+/// Source: controllers/overrider/common.go:removeExtraSnapshot.
+const OVERRIDE_SNAPSHOTS: u64 = 10;
+
+/// Whether KubeFleet still keeps one snapshot of an override while another is the latest.
+pub fn keeps_override(snapshot: &str, latest: &str) -> bool {
+    let index = |name: &str| name.rsplit_once('-')?.1.parse::<u64>().ok();
+    override_of(snapshot) == override_of(latest)
+        && matches!(
+            (index(snapshot), index(latest)),
+            (Some(one), Some(last)) if (one..one.saturating_add(OVERRIDE_SNAPSHOTS)).contains(&last)
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_ten_snapshots_of_an_override_are_kept() {
+        assert!(keeps_override("replicas-3", "replicas-3"));
+        assert!(keeps_override("replicas-3", "replicas-12"));
+        assert!(!keeps_override("replicas-3", "replicas-13"));
+        // Made again after its deletion, it counts from zero.
+        assert!(!keeps_override("replicas-3", "replicas-0"));
+        assert!(!keeps_override("replicas-3", "other-4"));
+        assert!(!keeps_override("replicas", "replicas"));
+    }
+}

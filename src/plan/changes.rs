@@ -13,6 +13,8 @@ use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::reasons;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, Override, PlacedOverrides,
@@ -257,7 +259,7 @@ fn compare_sides<'s>(
             let blocked = unread.entry(fault.describe()).or_default();
             blocked.extend(fault.clusters.iter().cloned());
         }
-        compare((from, &before), after, &clusters, &mut groups);
+        compare(inventory, (from, &before), after, &clusters, &mut groups);
     }
     FoundChanges {
         groups,
@@ -316,6 +318,7 @@ fn held_overrides<'i>(
 
 /// Adds what changes in clusters that have the same snapshot.
 fn compare(
+    inventory: &Inventory,
     (from, before): (Option<&str>, &ComparedSide<'_>),
     after: &ComparedSide<'_>,
     clusters: &[ClusterStep<'_>],
@@ -340,16 +343,31 @@ fn compare(
                 let now = now.map(|it| (it.manifest.as_ref(), Some(it.slot())));
                 WorkDelta::new(now, &then.unwrap_or_default())
             });
+        let mut delta = delta.clone();
+        let own = inventory.binding(cluster.name);
+        let is_older = |object: &ManifestKey| own.is_some_and(|own| was_not_applied(own, object));
+        delta.refused.retain(|(object, _)| !is_older(object));
+        delta.counts.refused = delta.refused.len();
         let change = ObjectDelta {
             from: from.map(str::to_owned),
             is_removal,
-            delta: delta.clone(),
+            delta,
         };
         found
             .entry(change)
             .or_default()
             .push(cluster.name.to_owned());
     }
+}
+
+/// Whether a cluster still has an object as it was before the snapshot that its binding names.
+fn was_not_applied(binding: &Binding, object: &ManifestKey) -> bool {
+    let mut failed = binding.status.failed.iter();
+    failed.any(|it| {
+        it.condition.kind == reasons::APPLIED
+            && (&it.kind, &it.namespace, &it.name)
+                == (&object.kind, &object.namespace, &object.name)
+    })
 }
 
 /// Warns of what keeps clusters from getting anything new, and returns them.

@@ -35,6 +35,7 @@ pub fn compute(
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);
     members::check(&mut draft, &computed);
+    members::failing(&mut draft, &planned.run);
     limits::check(&mut draft, &computed);
     if let Some(carriers) = carriers {
         delivery::check(&mut draft, &computed, carriers);

@@ -45,7 +45,8 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
                 // The run has the first one made.
                 chosen.snapshot = Some("0".to_owned());
             }
-            latest
+            // Without a mark a new one is made at once, unless the content is that of the last.
+            latest.filter(|it| it.is_latest() || !inventory.snapshots.is_complete())
         }
         Some("latest") => {
             if latest.is_none() && placement_exists && inventory.snapshots.is_complete() {
@@ -75,7 +76,8 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
     if asked.is_none() {
         delayed(draft, version);
     }
-    pruned_next(draft, version);
+    let is_oldest = existing.first().is_some_and(|it| it.index == version.index);
+    pruned_next(draft, version, is_oldest);
     chosen
 }
 
@@ -252,8 +254,8 @@ fn needed_by_others(draft: &mut PlanDraft<'_>, all: &[Version<'_>]) {
     }
 }
 
-fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>) {
-    if version.survives != Some(0) {
+fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>, is_oldest: bool) {
+    if version.survives != Some(0) || !is_oldest {
         return;
     }
     let (Some(placement), Some(part)) =

@@ -4,9 +4,12 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::names;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{names, reasons};
 use crate::problems::members as evidence;
 use crate::report::ComposeText;
+use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
+use crate::words::enumerate;
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.
 pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
@@ -20,6 +23,50 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
         members.into_iter().partition(|member| member.is_leaving());
     leave(draft, &leaving);
     silent(draft, &staying);
+}
+
+/// Warns of clusters into whose bindings the run would write nothing new, and that fail with it.
+pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
+    let inventory = draft.inventory;
+    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let failing: Vec<_> = clusters
+        .filter_map(|status| {
+            let binding = inventory.binding(&status.name)?;
+            let condition = binding_trouble(inventory, binding)?.condition;
+            let since = condition.since?;
+            // What is not available yet may become so.
+            let lasts = condition.kind != reasons::AVAILABLE
+                || inventory.now.duration_since(since) > STUCK_AFTER;
+            (lasts && is_written(binding, run, status)).then_some((
+                &status.name,
+                binding,
+                condition,
+            ))
+        })
+        .collect();
+    let Some((_, first, _)) = failing.first() else {
+        return;
+    };
+    let names: Vec<_> = failing.iter().map(|(name, ..)| *name).collect();
+    let has = if names.len() == 1 { "has" } else { "have" };
+    let mut warning = Warning::new(
+        WarningKind::ClusterFailing,
+        first.object(),
+        format!(
+            "{} {has} snapshot {} already, and it fails there: a run that brings the same content \
+             sends nothing new and will stall there.",
+            enumerate(&names),
+            run.status.snapshot_index
+        ),
+    )
+    .clusters(names.iter().copied());
+    for (_, binding, condition) in failing.iter().take(5) {
+        warning = warning.condition(&binding.object(), *condition);
+    }
+    let diagnose = draft.command("diagnose").arg(draft.placement().word());
+    draft
+        .warnings
+        .push(warning.look_with("Check why it fails first.", diagnose));
 }
 
 fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {

@@ -155,7 +155,7 @@ pub struct PlannedSnapshot {
     pub snapshot_created: Option<Timestamp>,
     /// When a change was detected that the latest version lacks.
     pub change_detected: Option<Timestamp>,
-    /// How many more new snapshots it survives; 0 if the next one deletes it.
+    /// How many more new snapshots it surely survives; 0 if the next one may delete it.
     pub snapshot_survives: Option<u64>,
 }
 

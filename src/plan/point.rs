@@ -170,6 +170,8 @@ kinds! {
         StateIgnoredByHub = "state-ignored-by-hub", "FS608";
         /// No placement delivers the namespace to clusters.
         NamespaceNotDelivered = "namespace-not-delivered", "FS503";
+        /// Clusters have what the run would bring, and it fails there.
+        ClusterFailing = "cluster-failing";
         /// Member agents have stopped reporting.
         MemberAgentSilent = "member-agent-silent", "FS516";
         /// Member clusters are leaving the fleet.

@@ -120,9 +120,10 @@ fn stage(
 }
 
 /// The warnings of what keeps a cluster from being done.
-const STALLS: [WarningKind; 4] = [
+const STALLS: [WarningKind; 5] = [
     WarningKind::OverrideNotApplicable,
     WarningKind::ImmutableFieldChanged,
+    WarningKind::ClusterFailing,
     WarningKind::MemberAgentSilent,
     WarningKind::MemberClusterLeaving,
 ];

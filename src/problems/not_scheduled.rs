@@ -28,15 +28,22 @@ pub fn not_scheduled(
         problem = scheduled_evidence(policy, problem);
         problem = scheduling::evidence(policy, inventory, problem);
     }
+    let wait = "Wait until the placement is scheduled.";
+    let is_decided = |policy: &PolicySnapshot| {
+        let scheduled = policy.status.conditions.condition(reasons::SCHEDULED);
+        scheduled.is_some_and(|it| it.observes(policy.meta.generation))
+    };
+    if inventory.policies.is_complete() && !policy.is_some_and(is_decided) {
+        return problem
+            .look_with(wait, wait_until_scheduled(object))
+            .look("Check whether the hub agent runs, if this takes more than a minute.");
+    }
     problem
         .fix(
             "Fix the labels, taints, or agents of the clusters that were not picked, join more \
              clusters, or ask for fewer.",
         )
-        .look_with(
-            "Wait until the placement is scheduled.",
-            wait_until_scheduled(object),
-        )
+        .look_with(wait, wait_until_scheduled(object))
 }
 
 /// How many clusters are picked, and why the others are not.

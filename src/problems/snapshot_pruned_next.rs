@@ -1,4 +1,4 @@
-//! The next new snapshot deletes the one that a run needs: runs do not hold what they roll out.
+//! The next new snapshot may delete the one that a run needs: runs do not hold what they roll out.
 
 use super::Problem;
 use crate::kubefleet::names;
@@ -28,7 +28,7 @@ pub fn snapshot_pruned_next(
     let mut problem = Problem::new(
         snapshot.object(),
         format!(
-            "{lead}: the next new snapshot deletes it, and the remaining clusters can then never \
+            "{lead}: the next new snapshot may delete it, and the remaining clusters can then never \
              receive it."
         ),
     );

@@ -148,7 +148,7 @@ pub(super) struct ClusterTurn {
 
 /// Whether a binding asks for what the run would write into it.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) -> bool {
+pub fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) -> bool {
     let index = &run.status.snapshot_index;
     let wanted = names::master_snapshot(&run.spec.placement, index);
     let strategies = (&binding.spec.apply_strategy, &run.status.apply_strategy);

@@ -31,7 +31,7 @@ use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
 
 pub use agent_version::AgentVersion;
-pub use cluster::{ClusterView, Health, rollout_started};
+pub use cluster::{ClusterView, Health, is_written, rollout_started};
 pub use facts::{
     ClusterProgress, ClusterState, GateFacts, GateState, PersonAnswer, StageDefinition,
     StageProgress, StageState, TaskState, TaskTime,

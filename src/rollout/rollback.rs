@@ -23,7 +23,7 @@ pub struct LastGood<'i> {
 }
 
 /// The run that rolled out last: of those that have begun on the present placement, the one that
-/// began last.
+/// began a cluster last. An older one that was resumed counts from then.
 pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
     inventory
         .runs
@@ -31,7 +31,8 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
-            Some((rollout.started()?, run))
+            let clusters = rollout.updated_clusters().filter_map(|it| it.started);
+            Some((clusters.max().or(rollout.started())?, run))
         })
         .max_by_key(|(started, _)| *started)
         .map(|(_, run)| run)

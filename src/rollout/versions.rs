@@ -28,8 +28,8 @@ pub struct Version<'i> {
     pub runs: Vec<&'i UpdateRun>,
     /// The bindings that name it, by cluster.
     pub bindings: Vec<&'i Binding>,
-    /// How many more new snapshots it survives: 0 when the next one deletes it. `None` where the
-    /// placement's limit is not known, and for a version that is gone.
+    /// How many more new snapshots it surely survives: 0 when the next one may delete it. `None` where
+    /// the placement's limit is not known, and for a version that is gone.
     pub survives: Option<u64>,
 }
 
@@ -143,13 +143,58 @@ fn subindex(part: &ResourceSnapshot) -> (u64, &str) {
     (number.unwrap_or(u64::MAX), part.meta.name.as_str())
 }
 
-/// Before a version is made, all but the newest `limit - 1` are deleted. Source:
-/// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
+/// Once there are as many objects as versions are kept, each new version deletes what comes last in an
+/// order that is arbitrary: KubeFleet sorts a copy of the list. Only the parts of one version that
+/// stand together count once. Source:
+/// `utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots` and
+/// `listSortedResourceSnapshots`.
 fn keep(versions: &mut [Version<'_>], limit: i64) {
-    let limit = u64::try_from(limit).unwrap_or(0);
-    let existing = versions.iter_mut().rev().filter(|version| version.exists());
-    for (newer, version) in existing.enumerate() {
-        let newer = u64::try_from(newer).unwrap_or(u64::MAX);
-        version.survives = Some(limit.saturating_sub(newer).saturating_sub(1));
+    let limit = usize::try_from(limit).unwrap_or(0);
+    let existing = versions.iter().filter(|version| version.exists());
+    let parts: Vec<_> = existing.map(|version| version.parts.len()).collect();
+    let survives = spared(&parts, limit);
+    for version in versions.iter_mut().filter(|version| version.exists()) {
+        version.survives = Some(survives);
+    }
+}
+
+/// How many more versions as large as the latest can be made before one of these, of so many parts
+/// each, may be deleted.
+fn spared(parts: &[usize], limit: usize) -> u64 {
+    let Some(latest) = parts.last() else {
+        return 0;
+    };
+    let mut all: usize = parts.iter().sum();
+    let largest = parts.iter().max().unwrap_or(latest);
+    let mut spared = 0;
+    // So many versions the list may seem to have.
+    while all.min(all.abs_diff(*largest).saturating_mul(2).saturating_add(1)) < limit {
+        all = all.saturating_add(*latest);
+        spared = u64::saturating_add(spared, 1);
+    }
+    spared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_safe_until_there_are_as_many_as_are_kept() {
+        assert_eq!(spared(&[1], 1), 0);
+        assert_eq!(spared(&[1], 2), 1);
+        assert_eq!(spared(&[1, 1], 2), 0);
+        assert_eq!(spared(&[1; 3], 10), 7);
+        assert_eq!(spared(&[1; 12], 10), 0);
+    }
+
+    /// Parts of two versions may stand in turns, and then look like more versions.
+    #[test]
+    fn parts_that_stand_apart_count_as_versions() {
+        assert_eq!(spared(&[5], 2), 1);
+        assert_eq!(spared(&[2, 2], 4), 0);
+        assert_eq!(spared(&[2, 2], 5), 1);
+        assert_eq!(spared(&[4, 1], 4), 1);
+        assert_eq!(spared(&[4, 1], 3), 0);
     }
 }

@@ -108,7 +108,7 @@ fn status_and_diagnose_say_the_same() {
         };
         let hub = bundle.hub.clone();
         for (target, report) in reports {
-            let mut walk = Walk::to_content(target.clone(), report.as_of.unwrap());
+            let mut walk = Walk::to_content(target.clone());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);

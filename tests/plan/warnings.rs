@@ -243,6 +243,50 @@ fn members_that_do_not_answer_or_leave_are_told() {
     );
 }
 
+#[test]
+fn clusters_that_fail_with_what_they_would_get_are_told() {
+    let beta = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:40:00Z'\n";
+    let says = |kind: &str, generation: u32, since: &str| {
+        let condition = format!(
+            "{beta}  - {{type: {kind}, status: 'False', reason: Failed, message: failed, \
+             observedGeneration: {generation}, lastTransitionTime: '2026-03-02T{since}Z'}}\n"
+        );
+        let snapshot = "  resourceSnapshotName: web-2-snapshot\n";
+        let strategy = format!(
+            "{snapshot}  applyStrategy: {{type: ClientSideApply, comparisonOption: \
+             PartialComparison, whenToApply: Always, whenToTakeOver: Always}}\n"
+        );
+        edited(&[(beta, &condition), (snapshot, &strategy)])
+    };
+    let applied = says("Applied", 3, "09:09:00");
+    assert_eq!(warnings(&[], &applied), ["cluster-failing"]);
+    let plan = of(&[], &applied);
+    let warning = &plan["warnings"][0];
+    assert_eq!(warning["clusters"], serde_json::json!(["beta"]));
+    assert_eq!(
+        warning["message"],
+        "beta has snapshot 2 already, and it fails there: a run that brings the same content sends \
+         nothing new and will stall there."
+    );
+    assert!(plan["stages"][1]["ends"].is_null(), "{plan:#}");
+    // What is not available yet may become so; a report on an earlier generation says nothing.
+    assert_eq!(warnings(&[], &says("Available", 3, "09:09:00")), [""; 0]);
+    assert_eq!(
+        warnings(&[], &says("Available", 3, "08:50:00")),
+        ["cluster-failing"]
+    );
+    assert_eq!(warnings(&[], &says("Applied", 2, "09:09:00")), [""; 0]);
+    // Other content, or another override, is sent.
+    assert_eq!(
+        warnings(&["--snapshot", "1"], &applied),
+        ["clusters-go-back"]
+    );
+    let snapshot = "  resourceSnapshotName: web-2-snapshot\n";
+    let overridden = format!("{snapshot}  clusterResourceOverrideSnapshots: [o-0]\n");
+    let another = applied.replace(snapshot, &overridden);
+    assert_eq!(warnings(&[], &another), [""; 0]);
+}
+
 /// The base as a namespaced placement.
 fn namespaced() -> String {
     let mut text = edited(&[]);

@@ -19,6 +19,11 @@ pub(in crate::commands) struct KnownNames<'k> {
 }
 
 impl KnownNames<'_> {
+    /// Whether the command changes what it names.
+    fn writes(&self) -> bool {
+        FleetVerb::named(self.command).is_some_and(|it| it.class != CommandClass::Looks)
+    }
+
     /// How an object can be named.
     fn types(&self) -> String {
         let name = |scope: &Scope| {
@@ -231,7 +236,16 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
         .into_iter()
         .partition(|object| known.concepts.contains(&object.kind.concept()));
     if !fitting.is_empty() {
-        return error.hint(commands("objects with this name:", &fitting, known));
+        // Of several, who reads chooses which one is changed.
+        let named = "objects with this name:";
+        return error.hint(if fitting.len() > 1 && known.writes() {
+            Hint::new(format!(
+                "{named} {}",
+                enumerate(fitting.into_iter().map(form))
+            ))
+        } else {
+            commands(named, &fitting, known)
+        });
     }
     if let Some(other) = other.first() {
         return error.hint(about_other(other, known));
@@ -250,9 +264,7 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
             meant = others.iter().filter(is_near).copied().collect();
         }
         // A guess is not made a command that changes another run.
-        let writes =
-            FleetVerb::named(known.command).is_some_and(|it| it.class != CommandClass::Looks);
-        return error.hint(if writes {
+        return error.hint(if known.writes() {
             Hint::new(format!(
                 "did you mean {}?",
                 enumerate(meant.into_iter().map(form))

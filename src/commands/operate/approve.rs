@@ -23,11 +23,10 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{HubQuery, ObjectSource, all_of};
-use crate::inventory::{Inventory, Walk, is_settled};
+use crate::inventory::source::{HubQuery, ObjectSource};
+use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
 use crate::words::Hint;
@@ -248,8 +247,11 @@ fn preview_approval(
             older: args.allow_older,
             unseen: args.allow_unseen,
         };
-        let guarded = steering::seen(guard::APPROVE, accepted, &inventory, reading)
-            .and_then(|()| preview::guard(&rollout, &selection, accepted, reading));
+        let guarded =
+            steering::seen(guard::APPROVE, accepted, &inventory, reading).and_then(|()| {
+                let unattended = (args.writing.yes, accepted);
+                preview::guard(&rollout, &selection, unattended, reading)
+            });
         let at_once = aborts.as_deref().filter(|_| !rollout.phase.is_halted());
         question = match at_once {
             Some(why) if args.writing.yes || guarded.is_err() => Err(would_abort(run, why)),
@@ -317,8 +319,8 @@ fn run_of(request: &ObjectRef, reading: &mut SourceReading) -> Result<ObjectRef,
 }
 
 /// Reads what the approval is about: the run, the request, the placement with its policy and bindings,
-/// its runs. Of a run that has existed for a while also its content and the member clusters: by then
-/// newer content may have replaced it, and labels may have moved a cluster to another stage.
+/// its runs, its content, and the member clusters: newer content may have replaced its own, and labels
+/// may have moved a cluster to another stage.
 fn look(
     run: &ObjectRef,
     request: Option<&ObjectRef>,
@@ -327,17 +329,14 @@ fn look(
     let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
-    let is_young = all_of::<UpdateRun>(&answers)
-        .any(|it| it.meta.name == run.name && !is_settled(it, reading.now));
-    let mut walk = Walk::to_content(run.clone(), reading.now);
+    let mut walk = Walk::to_content(run.clone());
     walk.absorb(queries, answers);
-    if is_young {
-        walk.leave_out(HubQuery::all(Kind::MemberCluster, ""));
-    }
     walk.drive(reading);
     let walk = reading.checked(walk, run)?;
     let facts = reading.hub_facts(walk.run().into_iter());
-    Ok(Inventory::new(walk, reading.now, facts))
+    let mut inventory = Inventory::new(walk, reading.now, facts);
+    reading.read_overridden(&mut inventory);
+    Ok(inventory)
 }
 
 /// The approvals that were chosen, as they are to be written.

@@ -34,8 +34,9 @@ pub(in crate::commands) fn launch(
     wanted: &mut dyn FnMut(&mut SourceReading) -> Result<RunLaunch, Error>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
-    let look = op.look();
-    let offered = op.agree(&mut |reading| shown::offer(wanted(reading)?, &look, reading))?;
+    let (look, unattended) = (op.look(), op.args.yes);
+    let offered =
+        op.agree(&mut |reading| shown::offer(wanted(reading)?, unattended, &look, reading))?;
     match offered {
         LaunchOffer::Same(launch, this) => {
             let mut got = LaunchProgress::Made;

@@ -76,7 +76,8 @@ fn resume_run(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Res
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
-    let inventory = op.agree(&mut |reading| preview_resume(run, accepted, reading))?;
+    let inventory =
+        op.agree(&mut |reading| preview_resume(run, accepted, args.writing.yes, reading))?;
     let steered = steering::steer(&inventory, run, RequestedState::Resume, op)?;
     finish(&steered, RequestedState::Resume, op)
 }
@@ -85,9 +86,11 @@ fn resume_run(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Res
 fn preview_resume(
     run: &ObjectRef,
     accepted: AcceptedRisks,
+    is_script: bool,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
-    let inventory = reading.inventory(run)?;
+    let mut inventory = reading.inventory(run)?;
+    reading.read_overridden(&mut inventory);
     let rollout = rollout_of(&inventory, run)?;
     let mut preview = Preview::default();
     let mut question = Ok(None);
@@ -97,6 +100,9 @@ fn preview_resume(
         steering::unseen(&inventory, &mut preview);
         steering::no_longer_there(&rollout, &mut preview);
         steering::members_ahead(&rollout, None, &mut preview);
+        for held in diagnose::held_ahead(&inventory) {
+            preview.warning(&held.message);
+        }
         steering::others(&rollout, &inventory, &mut preview);
         let aborts = aborts(&inventory);
         for reason in &aborts {
@@ -109,9 +115,14 @@ fn preview_resume(
                 let back = would_go_back(&rollout);
                 steering::guard(&back, &rollout, ("resuming", "delete"), accepted, reading)
             })
-            .map(|()| {
-                let question = format!("Resume {}, which KubeFleet will then abort?", run.name);
-                (!aborts.is_empty()).then_some(question)
+            .and_then(|()| steering::guard_script(&rollout, None, (is_script, accepted), reading))
+            .map(|asks| match (aborts.is_empty(), asks) {
+                (false, _) => Some(format!(
+                    "Resume {}, which KubeFleet will then abort?",
+                    run.name
+                )),
+                (true, true) => Some(format!("Resume {} all the same?", run.name)),
+                (true, false) => None,
             });
     }
     drop(rollout);

@@ -1,5 +1,7 @@
 //! `retry`: the same rollout again, in the place of a run that failed or is stuck.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
@@ -15,11 +17,12 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
-use crate::words::Hint;
+use crate::words::{Hint, enumerate};
 
 /// Try a failed or stuck update run again
 ///
@@ -91,7 +94,40 @@ fn again(
     let index = &rollout.run.status.snapshot_index;
     let snapshot = if index.is_empty() { asked } else { index };
     launch.snapshot = (!snapshot.is_empty()).then(|| snapshot.clone());
+    if let Some(why) = replaced_since(&rollout) {
+        if args.writing.yes {
+            let scope = old.scope();
+            let placement = scope.object(Concept::Placement, &rollout.run.spec.placement);
+            let see = scope.fleet("history").arg(placement.word());
+            let nothing = reading.record.nothing("sent");
+            return Err(Error::failed(format!("{why}; {nothing}"))
+                .hint(Hint::new("to see what came after it:").command(see)));
+        }
+        launch.preview.warning(&why);
+        launch.question = Some(format!("Bring snapshot {snapshot} out again?"));
+    }
     Ok(launch)
+}
+
+/// That a later run, such as a rollback, replaced what the run had brought; `None` where none did.
+fn replaced_since(rollout: &Rollout<'_>) -> Option<String> {
+    let (name, index) = (&rollout.run.meta.name, &rollout.run.status.snapshot_index);
+    let done = rollout.updated_clusters().filter(|it| it.ended.is_some());
+    let mut replaced = BTreeMap::new();
+    for cluster in done {
+        let has = cluster.binding.and_then(Binding::snapshot_index);
+        let by = cluster.written_by().and_then(|written| written.run);
+        if let (Some(has), Some(by)) = (has.filter(|it| it != index), by.filter(|it| it != name)) {
+            let clusters: &mut Vec<&str> = replaced.entry((by, has)).or_default();
+            clusters.push(cluster.name);
+        }
+    }
+    let ((by, has), clusters) = replaced.into_iter().next()?;
+    let clusters = enumerate(clusters);
+    Some(format!(
+        "{by} replaced snapshot {index} of {name} with snapshot {has} on {clusters}; a retry brings \
+         snapshot {index} out again"
+    ))
 }
 
 /// Only what failed or is stuck is tried again.

@@ -19,8 +19,10 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::{members, put_there};
-use crate::report::Verdict;
-use crate::rollout::content::{GoesBack, MissingContent, lost_content, missing_content, overtaken};
+use crate::report::{Finding, Verdict};
+use crate::rollout::content::{
+    GoesBack, MissingContent, emptied, lost_content, missing_content, overtaken,
+};
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
@@ -186,20 +188,65 @@ pub(in crate::commands) fn no_longer_there(rollout: &Rollout<'_>, preview: &mut 
             enumerate(lost)
         ));
     }
-    let overtaken = overtaken(rollout);
-    let (verb, has) = if overtaken.len() == 1 {
-        ("counts", "has")
-    } else {
-        ("count", "have")
-    };
-    if !overtaken.is_empty() {
+    if let Some(why) = overtaken_words(rollout) {
+        preview.warning(&why);
+    }
+    let emptied = emptied(rollout);
+    if !emptied.is_empty() {
         preview.warning(&format!(
-            "{} {verb} as done, but {has} {} of another run: the next clusters get snapshot {} all \
-             the same",
-            enumerate(overtaken.iter().map(|it| it.cluster)),
-            put_there(overtaken.iter().map(|it| it.index), [""; 0]),
-            rollout.run.status.snapshot_index
+            "snapshot {} has no objects: {} deletes everything from {}",
+            rollout.run.status.snapshot_index,
+            rollout.run.meta.name,
+            enumerate(emptied)
         ));
+    }
+}
+
+/// That clusters which count as done have another run's snapshot; `None` where none has.
+fn overtaken_words(rollout: &Rollout<'_>) -> Option<String> {
+    let overtaken = overtaken(rollout);
+    let (verb, has) = match overtaken.len() {
+        0 => return None,
+        1 => ("counts", "has"),
+        _ => ("count", "have"),
+    };
+    Some(format!(
+        "{} {verb} as done, but {has} {} of another run: the next clusters get snapshot {} all the \
+         same",
+        enumerate(overtaken.iter().map(|it| it.cluster)),
+        put_there(overtaken.iter().map(|it| it.index), [""; 0]),
+        rollout.run.status.snapshot_index
+    ))
+}
+
+/// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
+/// go on after another run took over those that are done, and delete everything for a snapshot without
+/// objects that nobody named. Returns whether a person is asked.
+pub(in crate::commands) fn guard_script(
+    rollout: &Rollout<'_>,
+    clusters: Option<&[&str]>,
+    (is_script, accepted): (bool, AcceptedRisks),
+    reading: &SourceReading,
+) -> Result<bool, Error> {
+    if clusters.is_some_and(<[_]>::is_empty) {
+        return Ok(false);
+    }
+    let overtaken = overtaken_words(rollout).filter(|_| !accepted.older);
+    if let Some(why) = overtaken.as_ref().filter(|_| is_script) {
+        let nothing = reading.record.nothing("sent");
+        let diagnose = rollout.run.object().fleet("diagnose");
+        return Err(Error::failed(format!("{why}; {nothing}")).hint(
+            Hint::new("to send it all the same, use --allow-older; to see which run to continue:")
+                .command(diagnose),
+        ));
+    }
+    let is_named = !rollout.run.spec.snapshot_index.trim().is_empty();
+    let empty = guard_empty(rollout, clusters, reading)
+        .err()
+        .filter(|_| !is_named);
+    match empty {
+        Some(empty) if is_script => Err(empty),
+        empty => Ok(empty.is_some() || overtaken.is_some()),
     }
 }
 
@@ -297,6 +344,58 @@ pub(in crate::commands) fn guard_content(
         format!("{doing} would block {names}: {object} no longer exists; {nothing}")
     };
     Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
+}
+
+/// Refuses to open a stage of clusters for which an override of the run does not fit its content.
+pub(in crate::commands) fn guard_overrides(
+    rollout: &Rollout<'_>,
+    opened: &[&str],
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let is_opened = |held: &Finding| held.clusters.iter().any(|it| opened.contains(&it.as_str()));
+    let mut held = diagnose::held_ahead(rollout.inventory).into_iter();
+    let Some(held) = held.find(is_opened) else {
+        return Ok(());
+    };
+    let (names, nothing) = (enumerate(&held.clusters), reading.record.nothing("sent"));
+    let why = format!(
+        "approving would block {names}: {} does not fit; {nothing}",
+        held.subject
+    );
+    let diagnose = rollout.run.object().fleet("diagnose");
+    Err(Error::failed(why).hint(Hint::new("what to do instead:").command(diagnose)))
+}
+
+/// Refuses to let a run begin with clusters from which it deletes everything, because its snapshot has
+/// no objects. `clusters` are those that it would reach; `None` means all.
+pub(in crate::commands) fn guard_empty(
+    rollout: &Rollout<'_>,
+    clusters: Option<&[&str]>,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let mut emptied = emptied(rollout);
+    emptied.retain(|it| clusters.is_none_or(|clusters| clusters.contains(it)));
+    if emptied.is_empty() {
+        return Ok(());
+    }
+    let run = rollout.run;
+    let index = &run.status.snapshot_index;
+    Err(would_empty(&run.meta.name, index, &emptied, reading))
+}
+
+/// What a script does not do, unless somebody named the snapshot.
+pub(in crate::commands) fn would_empty<C: AsRef<str>>(
+    run: &str,
+    index: &str,
+    clusters: &[C],
+    reading: &SourceReading,
+) -> Error {
+    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    let nothing = reading.record.nothing("sent");
+    Error::failed(format!(
+        "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
+    ))
+    .hint("check what the placement selects; a script has to name such a snapshot with --snapshot")
 }
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.

@@ -108,7 +108,7 @@ struct SnapshotItem {
     runs: Vec<String>,
     /// The clusters that should have it now.
     clusters: Vec<String>,
-    /// How many more new snapshots it survives; 0 if the next one deletes it.
+    /// How many more new snapshots it surely survives; 0 if the next one may delete it.
     survives: Option<u64>,
 }
 
@@ -307,10 +307,7 @@ fn table(versions: &[Version<'_>], around: &PlacementObjects, wide: bool) -> Tab
         })
         .column(Column::number("CLUSTERS"), |it| clusters(it).len())
         .column(Column::new("KEPT FOR"), |it| {
-            it.survives.map(|more| match more {
-                0 => "no more".to_owned(),
-                more => format!("{more} more"),
-            })
+            it.survives.map(|more| format!("{more} or more"))
         })
         .column(Column::wrapping("RUNS", 10), |it| runs(it).join(", "))
         .column_if(wide, Column::new("ON"), |it| clusters(it).join(", "))

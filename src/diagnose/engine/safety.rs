@@ -3,6 +3,8 @@
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::tried;
 use crate::inventory::choose;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Conditions as _, reasons};
 use crate::report::{Effect, Finding, Remedy};
 use crate::words::{CommandLine, capital, enumerate};
 
@@ -44,25 +46,38 @@ fn without_needless_or(remedies: &mut [Remedy]) {
 }
 
 /// Of a run that is over while a later one is on the placement: a new run of it would take clusters
-/// from that one, and what it lacked is no longer needed.
+/// from that one, and what it lacked is no longer needed. Where the later one has succeeded, it is to be
+/// looked at before anything is rolled out again.
 fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
         return;
     };
     let own = choose::age_key(rollout.run);
-    let under_way = cx.inventory.runs_under_way();
-    let Some(later) = under_way.filter(|run| choose::age_key(run) > own).last() else {
-        return;
+    let is_later = |run: &&UpdateRun| choose::age_key(run) > own;
+    let succeeded = |run: &&UpdateRun| run.status.conditions.is_true(reasons::SUCCEEDED);
+    let under_way = cx.inventory.runs_under_way().filter(is_later).last();
+    let done = || {
+        let later = cx.inventory.other_runs().filter(is_later).filter(succeeded);
+        later.max_by_key(|run| choose::age_key(run))
+    };
+    let (later, how) = match (under_way, done()) {
+        (Some(later), _) => (later, "instead: it is later, and has started"),
+        (None, Some(later)) => (later, "first: it is later, and has succeeded"),
+        (None, None) => return,
     };
     let follow = Remedy {
-        action: format!(
-            "Check {} instead: it is later, and has started on the same placement.",
-            later.meta.name
-        ),
+        action: format!("Check {} {how} on the same placement.", later.meta.name),
         command: Some(cx.command("diagnose").arg(&later.meta.name)),
         effect: Effect::ReadOnly,
     };
     for finding in findings {
+        if under_way.is_none() {
+            let first = finding.remedies.first();
+            if first.is_some_and(|it| it.effect != Effect::ReadOnly) {
+                finding.remedies.insert(0, follow.clone());
+            }
+            continue;
+        }
         let before = finding.remedies.len();
         finding.remedies.retain(|it| it.effect == Effect::ReadOnly);
         if finding.remedies.len() < before {

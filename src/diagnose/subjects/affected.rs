@@ -199,6 +199,15 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         )
     }
 
+    /// What the first of the clusters is to have: `snapshot 2`.
+    pub fn content(&self) -> String {
+        let index = self
+            .all
+            .first()
+            .and_then(|(it, _)| it.binding.snapshot_index());
+        index.map_or_else(|| "the hub".to_owned(), |index| format!("snapshot {index}"))
+    }
+
     /// What to change on the hub: the object itself, or the envelope that wraps it.
     pub fn on_hub(&self) -> String {
         match &self.manifest.envelope {

@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::inventory::Inventory;
+use crate::kubefleet::Concept;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{Severity, Verdict};
@@ -66,6 +67,8 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
             .collect();
     };
     let finished = rollout.is_finished();
+    let is_of_placement =
+        inventory.target.kind.concept() == Concept::Placement && inventory.runs.is_complete();
     let waits = rollout.is_live();
     rollout
         .updated_clusters()
@@ -77,7 +80,10 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
             let wrote = cluster.written_by().and_then(|written| written.run);
             let ours = wrote.as_deref() == Some(rollout.run.meta.name.as_str());
             let in_flight = cluster.state.is_in_flight();
-            // What another run wrote since is that run's trouble.
+            // What another run wrote since is that run's trouble, and the placement's once that run is
+            // gone.
+            let is_left = |wrote: &String| is_of_placement && inventory.run_on(wrote).is_none();
+            let ours = ours || wrote.as_ref().is_some_and(is_left);
             let holds = in_flight && rollout.holds(cluster);
             if !holds && wrote.is_some() && !ours {
                 return None;

@@ -361,6 +361,10 @@ fn a_cluster_does_not_go_back_unasked() {
             .says("member-1 counts as done, but has snapshot 1 of another run")
             .says("the next clusters get snapshot 0 all the same");
         scene
+            .does(&["approve", &first, "--yes"])
+            .ends(1)
+            .says("the next clusters get snapshot 0 all the same; nothing was sent");
+        scene
             .does(&["approve", &second, "--yes", "--wait"])
             .ends(0)
             .says(&format!("other unfinished runs on {name}: {first}"));

@@ -105,6 +105,12 @@ fn content_without_objects_is_not_rolled_out_unseen() {
             .says("was not started");
         let seen = scene.seen_run(&second).unwrap();
         assert_eq!(seen["spec"]["state"], "Initialize");
+        // A pipeline that repeats its line has not seen it either, under whatever name.
+        scene.does(&make).ends(1).says("has no objects");
+        let third = format!("{}-3", scene.name);
+        let another = [&["run", &third], &scene.of()[..], &["--yes"]].concat();
+        scene.does(&another).ends(1).says("has no objects");
+        assert!(scene.seen_run(&third).is_none());
         // Whoever names it has seen it.
         scene
             .does(&["run", &second, "--yes", "--wait"])

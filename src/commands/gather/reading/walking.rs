@@ -1,9 +1,10 @@
 //! What is around a target: all of it, or what its state needs.
 
 use super::{ReadingPlace, SourceReading};
+use crate::diagnose;
 use crate::error::Error;
-use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
-use crate::inventory::{Inventory, Walk};
+use crate::inventory::source::{HubFacts, HubQuery, ObjectSource as _, Outcome, QueryAnswer};
+use crate::inventory::{Inventory, Walk, overrides_ahead};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 use crate::rollout;
@@ -44,9 +45,8 @@ impl SourceReading {
     /// The states of several targets, which are read together, and whether what a person may do next
     /// helps; of a single one also whether its content still exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
-        let now = self.now;
         let walk = |target: ObjectRef| match targets {
-            [_] => Walk::to_content(target, now),
+            [_] => Walk::to_content(target),
             _ => Walk::to_decision(target),
         };
         let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();
@@ -60,6 +60,14 @@ impl SourceReading {
     /// What the controller's next write depends on; what was read before is not read again.
     pub fn outlook(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         self.driven(Walk::to_prediction(target.clone()), target)
+    }
+
+    /// Reads the content of a run that recorded overrides for clusters which it has still to reach.
+    pub fn read_overridden(&mut self, inventory: &mut Inventory) {
+        let brings_any = |run: &UpdateRun| !overrides_ahead(run).is_empty();
+        if inventory.run.present().is_some_and(brings_any) {
+            inventory.texts = self.texts(&diagnose::texts(inventory));
+        }
     }
 
     fn driven(&mut self, mut walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {

@@ -5,6 +5,7 @@ use crate::change::guard::{AcceptedRisks, Guard};
 use crate::change::preview::Preview;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::steering;
+use crate::diagnose;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -12,8 +13,7 @@ use crate::kubefleet::{Concept, duration};
 use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, Gate, GateOpening, GateState, Health, Rollout, StageView, TaskTime,
-    opening,
+    ClusterState, ClusterView, Gate, GateOpening, GateState, Rollout, StageView, TaskTime, opening,
 };
 use crate::words::{count, enumerate, together};
 
@@ -79,8 +79,8 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> V
             stage.done(),
             count(stage.clusters.len(), "cluster"),
         ));
-        lines.extend(failing(stage));
     }
+    lines.extend(failing(rollout));
     if aborts {
         lines.push(
             "  opens nothing: KubeFleet aborts the run before it reads the approval".to_owned(),
@@ -159,9 +159,11 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
     let has = clusters.iter().map(|cluster| {
         let has = match cluster.binding {
             None if !rollout.sees_bindings => ClusterContent::Unknown,
-            binding => binding
-                .and_then(Binding::snapshot_index)
-                .map_or(ClusterContent::Nothing, ClusterContent::Snapshot),
+            binding => match binding.and_then(Binding::snapshot_index) {
+                None => ClusterContent::Nothing,
+                Some(has) if has == to && cluster.trouble().is_some() => ClusterContent::Failing,
+                Some(has) => ClusterContent::Snapshot(has),
+            },
         };
         (has, cluster.name)
     });
@@ -174,6 +176,7 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
                     format!("    snapshot {to}; the current snapshot is unknown: {names}")
                 }
                 ClusterContent::Nothing => format!("    first snapshot, {to}: {names}"),
+                ClusterContent::Failing => format!("    snapshot {to} again, now failing: {names}"),
                 ClusterContent::Snapshot(has) if has == to => {
                     format!("    snapshot {to}, unchanged: {names}")
                 }
@@ -188,23 +191,23 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
 enum ClusterContent<'a> {
     Unknown,
     Nothing,
+    /// The content that it is to get, and it fails there.
+    Failing,
     Snapshot(&'a str),
 }
 
-/// What still fails in a stage that is signed off.
-fn failing(stage: &StageView<'_>) -> Vec<String> {
-    stage
-        .clusters
-        .iter()
-        .filter_map(|cluster| match &cluster.health {
-            Health::Failing(trouble) => Some(format!(
+/// What fails on the clusters that the run has reached.
+fn failing(rollout: &Rollout<'_>) -> Vec<String> {
+    let reached = rollout
+        .updated_clusters()
+        .filter(|it| it.state != ClusterState::NotReached);
+    reached
+        .filter_map(|cluster| {
+            let condition = cluster.trouble()?.condition;
+            Some(format!(
                 "  {} is failing: {}={:?} {}",
-                cluster.name,
-                trouble.condition.kind,
-                trouble.condition.status,
-                trouble.condition.reason
-            )),
-            _ => None,
+                cluster.name, condition.kind, condition.status, condition.reason
+            ))
         })
         .collect()
 }
@@ -268,6 +271,9 @@ fn warn(
     steering::no_longer_there(rollout, preview);
     if !aborts {
         steering::members_ahead(rollout, Some(&opened(rollout, selection)), preview);
+        for held in diagnose::held_ahead(inventory) {
+            preview.warning(&held.message);
+        }
     }
     steering::unseen(inventory, preview);
     for concept in [Concept::Placement, Concept::PolicySnapshot] {
@@ -304,15 +310,17 @@ fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i s
         .collect()
 }
 
-/// Refuses to open what would take clusters back to an older snapshot, unless that is wanted.
+/// Refuses to open what would block clusters, or take them back to an older snapshot unless that is
+/// wanted; and what only a person opens.
 pub(super) fn guard(
     rollout: &Rollout<'_>,
     selection: &ApprovalSelection,
-    accepted: AcceptedRisks,
+    (is_script, accepted): (bool, AcceptedRisks),
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let opened = opened(rollout, selection);
     steering::guard_content(rollout, Some(&opened), "approving", reading)?;
+    steering::guard_overrides(rollout, &opened, reading)?;
     let back: Vec<GoesBack<'_>> = would_go_back(rollout)
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
@@ -323,5 +331,6 @@ pub(super) fn guard(
     } else {
         "stop"
     };
-    steering::guard(&back, rollout, ("approving", instead), accepted, reading)
+    steering::guard(&back, rollout, ("approving", instead), accepted, reading)?;
+    steering::guard_script(rollout, Some(&opened), (is_script, accepted), reading).map(|_| ())
 }

@@ -275,7 +275,8 @@ pub(super) fn finish(
         return Ok(Exit::Done);
     }
     let this = again.as_ref().unwrap_or(this);
-    start(this, launch.accepted, agreed, op)
+    let is_named = launch.snapshot.is_some();
+    start(this, launch.accepted, agreed, is_named, op)
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.

@@ -46,6 +46,7 @@ pub(in crate::commands) struct AgreedPlan {
 /// Works out what is shown of a run that is to be made.
 pub(super) fn offer(
     mut launch: RunLaunch,
+    unattended: bool,
     look: &RenderLook,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<LaunchOffer>, Error> {
@@ -90,8 +91,9 @@ pub(super) fn offer(
     }
     let around = &material.around;
     preview.neighbours(&beside);
-    let wish =
-        guard(&launch, &plan, around, reading).and_then(|()| run_wish(&launch, &plan, reading));
+    let wish = guard(&launch, &plan, around, reading)
+        .and_then(|()| empties(&launch, &plan, unattended, reading))
+        .and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
         Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
         Err(error) => (Err(error), None),
@@ -310,6 +312,26 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
         },
         unknown: launch.unknown.clone(),
     })
+}
+
+/// Refuses to start a run with a snapshot without objects that nobody named.
+fn empties(
+    launch: &RunLaunch,
+    plan: &Plan,
+    unattended: bool,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
+    let starts = unattended && launch.start && launch.snapshot.is_none();
+    match warnings.next().filter(|_| starts) {
+        Some(empty) => Err(steering::would_empty(
+            &launch.run.name,
+            plan.content.snapshot.as_deref().unwrap_or_default(),
+            &empty.clusters,
+            reading,
+        )),
+        None => Ok(()),
+    }
 }
 
 /// What is asked before a run is made: a person could regret one that starts beside another.

@@ -23,12 +23,13 @@ use crate::rollout::Rollout;
 use crate::rollout::content::{emptied, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
 
-/// Starts a run. `plan` is what was agreed to when the run was made; `None` where nothing was shown
-/// yet.
+/// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
+/// yet; `is_named` is whether somebody named the run as it is, or its snapshot.
 pub(in crate::commands) fn start(
     this: &ThisRun,
     accepted: AcceptedRisks,
     plan: Option<&AgreedPlan>,
+    is_named: bool,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &this.object;
@@ -36,7 +37,7 @@ pub(in crate::commands) fn start(
         // It was waited since.
         op.reading.forget();
     }
-    let unattended = op.args.yes;
+    let unattended = op.args.yes.then_some(is_named);
     let look = op.look();
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, unattended, reading)?;
@@ -74,12 +75,13 @@ pub(in crate::commands) fn start(
     steering::finish(&steered, RequestedState::Start, op)
 }
 
-/// What is shown before a run is started, and what is asked.
+/// What is shown before a run is started, and what is asked. `unattended` is whether the run or its
+/// snapshot was named, where nobody is asked.
 fn preview_start(
     this: &ThisRun,
     accepted: AcceptedRisks,
     plan: Option<&AgreedPlan>,
-    unattended: bool,
+    unattended: Option<bool>,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
     let run = &this.object;
@@ -92,6 +94,7 @@ fn preview_start(
     if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
         if plan.is_none() {
             preview.lines(opens(&rollout));
+            steering::members_ahead(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {
             let has = cluster.binding.and_then(|binding| binding.snapshot_index());
@@ -114,6 +117,10 @@ fn preview_start(
         question = steering::seen(&guards(&rollout), accepted, &inventory, reading)
             .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
             .and_then(|()| steering::guard_content(&rollout, None, "starting", reading))
+            .and_then(|()| match unattended {
+                Some(false) => steering::guard_empty(&rollout, None, reading),
+                _ => Ok(()),
+            })
             .and_then(|()| {
                 let back = would_go_back(&rollout);
                 steering::guard(&back, &rollout, ("starting", "delete"), accepted, reading)
@@ -124,7 +131,7 @@ fn preview_start(
                     run.name
                 ))),
                 None => Ok(ask(&rollout, &inventory)),
-                Some(plan) => unshown(&rollout, &inventory, plan, unattended, reading),
+                Some(plan) => unshown(&rollout, &inventory, plan, unattended.is_some(), reading),
             });
     }
     drop(rollout);
@@ -265,13 +272,6 @@ fn unshown(
     let emptied = emptied(rollout);
     if !emptied.is_empty() && !is_shown(Some(plan), inventory) {
         let (index, clusters) = (&rollout.run.status.snapshot_index, enumerate(emptied));
-        if unattended {
-            return Err(Error::failed(format!(
-                "the new snapshot {index} has no objects: {name} would delete everything from \
-                 {clusters}; {}",
-                reading.record.nothing("sent")
-            )));
-        }
         return Ok(Some(format!(
             "Start {name} with snapshot {index}, which deletes everything from {clusters}?"
         )));

@@ -1,7 +1,7 @@
 //! A cluster is done, and the controller has not checked it again yet.
 
 use crate::diagnose::rules::prelude::*;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use crate::controller;
 use crate::diagnose::subjects::size;
@@ -120,9 +120,10 @@ fn finding_on(
         "has been available"
     };
     let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
-    let next = match cluster.since.and_then(|since| next_look(since, cx.now())) {
-        Some(next) if !late => format!("; its next check is at about {next}"),
-        _ => String::new(),
+    let next = cx.outlook.expected().and_then(|it| it.by);
+    let next = match next.filter(|next| !late && *next > cx.now()) {
+        Some(next) => format!("; its next check comes by {next}"),
+        None => String::new(),
     };
     let mut finding = rule
         .finding(
@@ -157,21 +158,4 @@ fn finding_on(
             ), cx.command("diagnose").arg(run))
         };
     Some(check_now(cx, rollout, finding))
-}
-
-/// About when the controller checks again: it waits 5 ms after the first failure, twice as long
-/// after each further one, and at most 1000 seconds.
-fn next_look(started: Timestamp, now: Timestamp) -> Option<Timestamp> {
-    let mut wait = SignedDuration::from_millis(5);
-    let mut look = started;
-    // A run that is checked for longer than two months has no foreseeable check.
-    for _ in 0..6000 {
-        look = look.checked_add(wait).ok()?;
-        if look > now && wait > LOOK_EVERY {
-            // To the second: it is an estimate.
-            return Timestamp::from_second(look.as_second()).ok();
-        }
-        wait = (wait * 2).min(LONGEST);
-    }
-    None
 }

@@ -23,10 +23,11 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     );
     let before = finding.evidence.len();
     finding = affected.compared(finding, ComparedBinding::Drift);
+    let content = affected.content();
     let fields = if finding.evidence.len() > before {
-        "the fields named in the evidence have the hub's values again"
+        format!("the fields named in the evidence have the values of {content} again")
     } else {
-        "the object matches the hub again; the changed fields were not reported"
+        format!("the object matches {content} again; the changed fields were not reported")
     };
     let drifted = |failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>| {
         let fields = ComparedBinding::Drift.fields(affected.cx, failing, manifest);

@@ -67,8 +67,9 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         ManifestProblem::DiffFound { .. } => {
             finding = finding
                 .fix(format!(
-                    "Set {object} to the hub's values on {clusters}, if the hub is right: Fleet \
-                     takes {it} over once nothing differs."
+                    "Set {object} to the values of {} on {clusters}, if the hub is right: Fleet \
+                     takes {it} over once nothing differs.",
+                    affected.content()
                 ))
                 .then_continues(affected.cx);
         }

@@ -3,9 +3,10 @@
 use crate::diagnose::rules::prelude::*;
 use crate::problems::snapshot_pruned_next;
 use crate::rollout::ClusterState;
+use crate::rollout::versions::versions;
 
-/// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
-/// and runs do not hold the version that they roll out. Source:
+/// A placement keeps `revisionHistoryLimit` versions. Once it has them, a new one deletes another, not
+/// always the oldest, and runs do not hold the version that they roll out. Source:
 /// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
 pub const RULE: Rule = Rule::warning(
     "FS704",
@@ -18,22 +19,23 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let inventory = cx.inventory;
     let placement = inventory.placement.present()?;
-    let indexes = inventory.snapshot_indexes();
     let index = &rollout.run.status.snapshot_index;
-    let Ok(own) = index.parse::<u64>() else {
-        return None;
-    };
-    let limit = placement.history_limit();
-    // Before a version is made, all but the newest `limit - 1` are deleted; a limit of 1 spares none.
-    let kept = indexes.iter().filter(|other| **other >= own).count();
-    let spared = i64::try_from(kept).is_ok_and(|kept| kept < limit);
+    let all = versions(inventory);
+    let mut existing = all.iter().filter(|version| version.exists());
+    let is_oldest = existing.next().is_some_and(|it| it.index == *index);
+    let own = all.iter().find(|version| version.index == *index)?;
     let needed = rollout
         .updated_clusters()
         .any(|cluster| cluster.state != ClusterState::Done);
-    if spared || !needed || !inventory.snapshots.is_complete() {
+    if own.survives != Some(0) || !needed || !inventory.snapshots.is_complete() {
         return None;
     }
     let snapshot = inventory.snapshot(index)?;
     let run = Some(rollout.run);
-    Some(rule.told(snapshot_pruned_next(placement, snapshot, run)))
+    let finding = rule.told(snapshot_pruned_next(placement, snapshot, run));
+    Some(if is_oldest {
+        finding
+    } else {
+        finding.severity(Severity::Info)
+    })
 }
