@@ -247,6 +247,11 @@ fn compare_sides<'s>(
     for (from, clusters) in held {
         let known = |index| content_of(all, index, contents.texts);
         let Some(content) = from.map_or(Some(SnapshotContent::default()), known) else {
+            let from = from.unwrap_or_default();
+            if !all.iter().any(|it| it.index == from && it.exists()) {
+                let names = clusters.iter().map(|it| it.name.to_owned());
+                unread.insert(format!("snapshot {from} is gone"), names.collect());
+            }
             continue;
         };
         let overrides = contents.overrides;

@@ -34,7 +34,7 @@ pub fn compute(
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);
-    members::check(&mut draft, &computed);
+    members::check(&mut draft, &computed, &planned.run);
     members::failing(&mut draft, &planned.run);
     limits::check(&mut draft, &computed);
     if let Some(carriers) = carriers {

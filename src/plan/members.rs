@@ -5,14 +5,15 @@ use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{names, reasons};
+use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members as evidence;
 use crate::report::ComposeText;
 use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
 use crate::words::enumerate;
 
-/// Warns of clusters whose agent is silent, and of those that are leaving.
-pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
+/// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
+/// them.
+pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &UpdateRun) {
     let members: Vec<&MemberCluster> = computed
         .stages
         .iter()
@@ -22,7 +23,21 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     let (leaving, staying): (Vec<&MemberCluster>, Vec<_>) =
         members.into_iter().partition(|member| member.is_leaving());
     leave(draft, &leaving);
-    silent(draft, &staying);
+    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let is_sent_nothing = |member: &&MemberCluster| {
+        let name = &member.meta.name;
+        let status = clusters.clone().find(|it| it.name == *name);
+        let binding = draft.inventory.binding(name);
+        binding.zip(status).is_some_and(|(binding, status)| {
+            let available = binding.current(reasons::AVAILABLE);
+            is_written(binding, run, status) && available.is_some_and(Condition::is_true)
+        })
+    };
+    let sent: Vec<_> = staying
+        .into_iter()
+        .filter(|it| !is_sent_nothing(it))
+        .collect();
+    silent(draft, &sent);
 }
 
 /// Warns of clusters into whose bindings the run would write nothing new, and that fail with it.

@@ -4,7 +4,7 @@ use super::steps::wait_until_scheduled;
 use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, ObjectRef, names};
+use crate::kubefleet::{Concept, ObjectRef, names, reasons};
 use crate::report::ComposeText;
 use crate::words::enumerate;
 
@@ -28,6 +28,17 @@ pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: RefusalTense
     if let (RefusalTense::Now, true) = (tense, problem.evidence.is_empty()) {
         let kind = inventory.scope.kind(Concept::PolicySnapshot);
         problem = problem.computed(object, &["metadata.name"], format!("it has no {kind}"));
+    }
+    let placement = inventory.placement.present();
+    let is_scheduled = placement.is_some_and(|it| {
+        let scheduled = it.condition(reasons::SCHEDULED);
+        scheduled.is_some_and(|told| told.is_true() && told.observes(it.meta.generation))
+    });
+    if is_scheduled && inventory.policies.is_known_empty() {
+        return problem.fix(
+            "Change something in the placement's spec, for example `revisionHistoryLimit`: KubeFleet \
+             writes a deleted policy snapshot again only then.",
+        );
     }
     problem.look_with(
         "Wait until the placement controller has written the snapshot and the placement is \

@@ -27,6 +27,7 @@ use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
 use crate::words::Hint;
@@ -443,7 +444,8 @@ fn accepted(
     }
     let mut seen = |status: &Status| {
         let taken = waiting.iter().all(|request| is_taken(status, request));
-        (taken || status.is_over()).then_some(taken)
+        let is_at_rest = status.verdict == Verdict::Stopped;
+        (taken || status.is_over() || is_at_rest).then_some(taken)
     };
     let effect = op.effect(
         &ThisRun::of(rollout.run),
@@ -471,7 +473,8 @@ fn accepted(
         WriteEffect::Never(status) => Err(Error::new(
             Exit::from(status.verdict),
             format!(
-                "{first} {verb} approved, but {run} has ended: {}",
+                "{first} {verb} approved, but {run} has {}: {}",
+                if status.is_over() { "ended" } else { "stopped" },
                 status.summary
             ),
         )

@@ -248,7 +248,7 @@ fn a_run_that_came_meanwhile_is_not_joined() {
             },
         );
         did.ends(1)
-            .says("someone else started a run on")
+            .says("someone else created a run on")
             .says(&other)
             .says("already done: deleted ")
             .says(&format!("{back} was not created"))
@@ -266,7 +266,7 @@ fn a_run_that_came_meanwhile_is_not_joined() {
             scene.until_run(&back, "Initialized", "True", "");
         });
         did.ends(1)
-            .says("someone else started a run on")
+            .says("someone else created a run on")
             .says(&format!("{new} was not started"))
             .says(&format!("run {new}"));
         assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");

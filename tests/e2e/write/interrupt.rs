@@ -245,8 +245,8 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
             .says("the outcome is unknown (would stop")
             .says(&format!("status {name}"));
         desk.proxy.release();
-        assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         scene.until_run(name, "Progressing", "False", "UpdateRunStopped");
+        assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         again(name);
         // The interrupt does not keep it from looking what became of a lost answer.
         let words = ["stop", name, "--request-timeout=4s"];

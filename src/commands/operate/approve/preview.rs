@@ -276,7 +276,13 @@ fn warn(
         }
     }
     steering::unseen(inventory, preview);
-    for concept in [Concept::Placement, Concept::PolicySnapshot] {
+    let read = [
+        Concept::Placement,
+        Concept::PolicySnapshot,
+        Concept::MemberCluster,
+        Concept::ResourceSnapshot,
+    ];
+    for concept in read {
         let kind = inventory.scope.kind(concept);
         if let Some(gap) = inventory.gaps.get(&kind) {
             let what = Guard::Aborts.finds_out();

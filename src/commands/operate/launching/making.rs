@@ -147,7 +147,7 @@ fn alone(
         .map(|one| format!("{} ({})", one.name, one.how))
         .collect();
     Err(Error::failed(format!(
-        "someone else started a run on {} in the meantime: {}; {}",
+        "someone else created a run on {} in the meantime: {}; {}",
         launch.placement,
         enumerate(names),
         reading.record.nothing("sent")

@@ -286,7 +286,7 @@ fn unshown(
     }
     if unattended {
         return Err(Error::failed(format!(
-            "someone else started a run on {} in the meantime: {}; {}",
+            "someone else created a run on {} in the meantime: {}; {}",
             rollout.run.spec.placement,
             enumerate(names),
             reading.record.nothing("sent")

@@ -32,7 +32,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let same = shown.is_subset(&computed) && (computed.len() == number || total.is_none());
     let number = if same { computed.len() } else { number };
     let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
+    let mut left = shown
+        .iter()
+        .filter(|it| cx.inventory.member_is_absent(it))
+        .peekable();
     let since = match &recorded {
+        // A cluster without labels is in no stage.
+        _ if left.peek().is_some() => match left.collect::<Vec<_>>().as_slice() {
+            [one] => format!("; {one} has left the fleet"),
+            several => format!("; {} have left the fleet", enumerate(several)),
+        },
         _ if fixed => "; now every cluster is in one stage".to_owned(),
         Some(map) if same => map.near_misses(),
         // Without the placement there are no clusters to place.
