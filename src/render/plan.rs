@@ -127,28 +127,30 @@ fn objects(page: &mut TextPage<'_>, plan: &Plan) {
         }
         _ => "objects per cluster: ".to_owned(),
     };
-    page.cut |= objects_below(&mut page.out, &lead, &plan.changes, page.look);
+    let told: usize = plan.changes.iter().map(|it| it.clusters.len()).sum();
+    let is_all = told == plan.clusters().count();
+    page.cut |= objects_below(&mut page.out, &lead, (&plan.changes, is_all), page.look);
 }
 
 /// What a run that exists changes in its clusters.
 pub fn objects_of(changes: &[ObjectChanges], look: &RenderLook) -> String {
     let mut out = String::new();
-    objects_below(&mut out, "objects per cluster: ", changes, look);
+    objects_below(&mut out, "objects per cluster: ", (changes, true), look);
     out
 }
 
-/// Writes what changes, and returns whether names were left out.
+/// Writes what changes, in all clusters or in some, and returns whether names were left out.
 fn objects_below(
     out: &mut String,
     lead: &str,
-    changes: &[ObjectChanges],
+    (changes, is_all): (&[ObjectChanges], bool),
     look: &RenderLook,
 ) -> bool {
     let most = if look.verbose { usize::MAX } else { NAMED };
     if changes.is_empty() {
         return false;
     }
-    if changes.iter().all(|it| it.counts.is_none()) {
+    if is_all && changes.iter().all(|it| it.counts.is_none()) {
         hanging(out, lead, "  ", "nothing changes", look.width);
         return false;
     }

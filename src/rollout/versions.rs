@@ -164,15 +164,13 @@ fn spared(parts: &[usize], limit: usize) -> u64 {
     let Some(latest) = parts.last() else {
         return 0;
     };
-    let mut all: usize = parts.iter().sum();
-    let largest = parts.iter().max().unwrap_or(latest);
-    let mut spared = 0;
-    // So many versions the list may seem to have.
-    while all.min(all.abs_diff(*largest).saturating_mul(2).saturating_add(1)) < limit {
-        all = all.saturating_add(*latest);
-        spared = u64::saturating_add(spared, 1);
-    }
-    spared
+    let all: usize = parts.iter().sum();
+    let largest = *parts.iter().max().unwrap_or(latest);
+    // From so many parts on the list may seem to have `limit` versions: parts of the largest one count
+    // alone only where another part stands between them.
+    let apart = largest.saturating_add(limit.saturating_sub(1).div_ceil(2));
+    let more = limit.max(apart).saturating_sub(all);
+    u64::try_from(more.div_ceil((*latest).max(1))).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -196,5 +194,6 @@ mod tests {
         assert_eq!(spared(&[2, 2], 5), 1);
         assert_eq!(spared(&[4, 1], 4), 1);
         assert_eq!(spared(&[4, 1], 3), 0);
+        assert_eq!(spared(&[1], usize::MAX), u64::MAX - 1);
     }
 }

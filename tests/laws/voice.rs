@@ -206,6 +206,17 @@ fn misnamed(inventory: &Inventory, report: &Report) -> Option<String> {
         .then(|| format!("the model says {model}, the report {fails}"))
 }
 
+/// A time by which the controller writes that becomes later as one waits for it.
+fn moves(inventory: &Inventory, later: &Inventory) -> Option<String> {
+    let now = predict_next(inventory).ok()?;
+    let then = predict_next(later).ok()?;
+    let (by, is_ahead) = (now.by?, now.by? > later.now);
+    // When somebody edited what a run fails for is not known.
+    let same = now.failure.is_none() && now.conditions == then.conditions;
+    let moved = then.by.filter(|then| is_ahead && same && *then > by)?;
+    Some(format!("due by {by}, and five seconds later by {moved}"))
+}
+
 /// The clusters that are stuck in the tree and not in the summary.
 fn counted(status: &Status) -> Option<String> {
     let stages = status.run.iter().flat_map(|run| &run.stages);
@@ -234,6 +245,10 @@ fn nobody_says_otherwise_what_comes_next() {
             let mut walk = Walk::to_decision(target.clone());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
+            let mut again = Walk::to_decision(target.clone());
+            again.drive(&mut bundle);
+            let soon = inventory.now + SignedDuration::from_secs(5);
+            let later = Inventory::new(again, soon, hub.clone());
             let status = Status::new(&inventory);
             let expected = report.expected.as_ref();
             count += usize::from(expected.is_some());
@@ -242,7 +257,8 @@ fn nobody_says_otherwise_what_comes_next() {
             silent += usize::from(codes.any(|code| code == "FS122"));
             let why = ahead(&status, &report)
                 .or_else(|| counted(&status))
-                .or_else(|| misnamed(&inventory, &report));
+                .or_else(|| misnamed(&inventory, &report))
+                .or_else(|| moves(&inventory, &later));
             wrong.extend(why.map(|why| format!("{}: {target}: {why}", path.display())));
             if status.verdict != report.verdict {
                 wrong.push(format!(

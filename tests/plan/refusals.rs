@@ -14,7 +14,7 @@ pub fn edited(edits: &[(&str, &str)]) -> String {
 }
 
 /// The base without the object that holds a text.
-fn without(part: &str) -> String {
+pub fn without(part: &str) -> String {
     let documents: Vec<_> = BASE.split("\n---\n").collect();
     let kept: Vec<_> = documents
         .iter()

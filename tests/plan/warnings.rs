@@ -1,6 +1,6 @@
 //! What a person should know, and what the plan says of each cluster.
 
-use super::refusals::edited;
+use super::refusals::{edited, without};
 use super::{call, kinds, plan};
 use crate::files::whole;
 
@@ -181,6 +181,26 @@ fn what_the_next_snapshot_deletes_is_told() {
         "{message}"
     );
     assert_eq!(warnings(&["--snapshot", "2"], &other), ["other-run-active"]);
+    // Any of them may go, not only the oldest.
+    let latest = run("Initialize", "2", INITIALIZED);
+    let latest = latest.replace("revisionHistoryLimit: 3", "revisionHistoryLimit: 2");
+    assert_eq!(
+        warnings(&[], &latest),
+        ["other-run-active", "snapshot-about-to-be-pruned"]
+    );
+}
+
+#[test]
+fn without_the_latest_snapshot_nobody_knows_which_one_comes() {
+    let without = without("  name: web-2-snapshot\n");
+    let plan = of(&[], &without);
+    assert!(plan["snapshot"].is_null(), "{plan:#}");
+    assert_eq!(kinds(&plan, "warnings"), [""; 0]);
+    // What beta would lose is not known either.
+    let pinned = of(&["--snapshot", "1"], &without);
+    let unknown = &pinned["notChecked"][0];
+    assert_eq!(unknown["why"], "snapshot 2 is gone");
+    assert_eq!(unknown["clusters"], serde_json::json!(["beta"]));
 }
 
 #[test]
@@ -236,6 +256,28 @@ fn members_that_do_not_answer_or_leave_are_told() {
         ["member-agent-silent"]
     );
     assert_eq!(warnings(&[], &heartbeat("2026-03-02T09:09:30Z")), [""; 0]);
+    // Nothing is sent to a cluster that has it all.
+    let silent = heartbeat("2026-03-02T08:00:00Z");
+    let snapshot = "  resourceSnapshotName: web-1-snapshot\nstatus:\n";
+    let strategy = format!(
+        "  applyStrategy: {{type: ClientSideApply, comparisonOption: PartialComparison, whenToApply: \
+         Always, whenToTakeOver: Always}}\n{snapshot}"
+    );
+    let released = "  - type: RolloutStarted\n";
+    let available = "  - {type: Available, status: 'True', reason: AllWorkAreAvailable, message: all, \
+                     observedGeneration: 3, lastTransitionTime: '2026-03-02T08:31:00Z'}\n";
+    let has = |with: &str| {
+        let at = silent.find(snapshot).unwrap() + snapshot.len();
+        let (before, after) = silent.split_at(at);
+        let after = after.replacen(released, &format!("{with}{released}"), 1);
+        format!("{}{after}", before.replace(snapshot, &strategy))
+    };
+    let pinned = ["--snapshot", "1"];
+    assert_eq!(warnings(&pinned, &has(available)), ["clusters-go-back"]);
+    assert_eq!(
+        warnings(&pinned, &has("")),
+        ["clusters-go-back", "member-agent-silent"]
+    );
     let leaving = format!("{member}  deletionTimestamp: '2026-03-02T09:00:00Z'\n");
     assert_eq!(
         warnings(&[], &edited(&[(member, &leaving)])),

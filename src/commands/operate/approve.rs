@@ -76,7 +76,8 @@ pub struct ApproveArgs {
     /// Record why, together with your user name, in the approval
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Approve even if a cluster would, or might, get an older snapshot
+    /// Approve even if a cluster would, or might, get an older snapshot, or another run took over clusters
+    /// that are done
     #[arg(long)]
     allow_older: bool,
     /// Approve even if a check cannot read what it needs

@@ -13,6 +13,7 @@ use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WriteEffect, WriteProposal, interrupted, operate,
 };
 use crate::commands::operate::steering::{self, rollout_of};
+use crate::commands::operate::stop::is_held;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -202,12 +203,15 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
                 preview.progress([format!("  updated by this run, {how}: {names}")]);
             }
         }
-        let flying: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
-        if !flying.is_empty() {
-            preview.progress([format!(
-                "  in flight, will still get snapshot {index}: {}",
-                enumerate(flying)
-            )]);
+        let (held, flying): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| is_held(it));
+        for (clusters, how) in [
+            (flying, format!("will still get snapshot {index}")),
+            (held, format!("and failing with snapshot {index}")),
+        ] {
+            if !clusters.is_empty() {
+                let names = enumerate(clusters.iter().map(|cluster| cluster.name));
+                preview.progress([format!("  in flight, {how}: {names}")]);
+            }
         }
     }
     let asked: Vec<_> = rollout

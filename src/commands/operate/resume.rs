@@ -50,7 +50,8 @@ pub struct ResumeArgs {
     #[arg(value_name = "RUN", required = true)]
     #[arg(add = ArgumentKind::Runs(&eligible::RESUMABLE), add = ChosenAtTerminal)]
     runs: Vec<String>,
-    /// Resume even if a cluster would, or might, get an older snapshot
+    /// Resume even if a cluster would, or might, get an older snapshot, or another run took over clusters
+    /// that are done
     #[arg(long)]
     allow_older: bool,
     /// Resume even if a check cannot read what it needs

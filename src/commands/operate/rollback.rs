@@ -20,7 +20,7 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -153,6 +153,7 @@ fn wanted(
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
     let around = placement_objects::read(reading, placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
+    is_for_runs(inventory, placement)?;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
     let made = earlier_try(args, inventory);
@@ -256,6 +257,23 @@ fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i U
         return inventory.runs.iter().find(|run| run.object() == *target);
     }
     current(inventory)
+}
+
+/// That there is a placement that runs roll out.
+fn is_for_runs(inventory: &Inventory, placement: &ObjectRef) -> Result<(), Error> {
+    let there = match &inventory.placement {
+        Sight::Absent => return Err(Error::not_found(format!("{placement} does not exist"))),
+        Sight::Unknown(_) => return Ok(()),
+        Sight::Present(there) => there,
+    };
+    if there.is_external() {
+        return Ok(());
+    }
+    Err(Error::failed(format!(
+        "{placement} has strategy RollingUpdate: KubeFleet rolls it out by itself, and no run can \
+         roll it back"
+    ))
+    .hint("restore the earlier content on the hub"))
 }
 
 /// That the run which is rolled back is the one that rolled out last: a person may want to go back from

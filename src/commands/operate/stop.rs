@@ -137,7 +137,7 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
 }
 
 /// Whether a cluster does not finish by itself, as far as its binding tells.
-fn is_held(cluster: &ClusterView<'_>) -> bool {
+pub(super) fn is_held(cluster: &ClusterView<'_>) -> bool {
     let refuses = match &cluster.health {
         Health::Failing(trouble) => {
             let is_told = trouble.problem.is_some() || !trouble.manifests.is_empty();

@@ -93,6 +93,15 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 .arg(&namespace)
                 .flag("-o", "yaml"),
         );
+        let is_own = |sent: SentManifest<'_>| {
+            sent.manifest.kind == "Namespace" && sent.manifest.meta.name == namespace
+        };
+        let mut on = affected.on.iter();
+        if on.all(|failing| SentManifest::all(affected.cx, failing).any(is_own)) {
+            return finding.look(
+                "Then wait: the content has the namespace itself, and the agent creates it again.",
+            );
+        }
     }
     let on = affected.one_by_one();
     let mut create = if all_missing {
