@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
@@ -27,8 +29,8 @@ pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<HubQuery, QueryAnswer>,
     depth: WalkDepth,
-    /// Whether a walk to the decision also asks for the run's content.
-    asks_content: bool,
+    /// A walk to the decision also asks for the content of a run that was initialized before this.
+    content_before: Option<Timestamp>,
 }
 
 /// How far a walk goes.
@@ -52,7 +54,7 @@ impl Walk {
             target,
             known: BTreeMap::new(),
             depth: WalkDepth::Reasons,
-            asks_content: false,
+            content_before: None,
         }
     }
 
@@ -74,11 +76,11 @@ impl Walk {
         }
     }
 
-    /// The same, and to whether what the run brings still exists: one request for its snapshot, and one
-    /// for each override snapshot that it recorded for clusters to come.
-    pub fn to_content(target: ObjectRef) -> Self {
+    /// The same, and to whether what a run brings still exists that was initialized before a time: one
+    /// request for its snapshot, and one for each override snapshot that it recorded for clusters to come.
+    pub fn to_content(target: ObjectRef, initialized_before: Timestamp) -> Self {
         Self {
-            asks_content: true,
+            content_before: Some(initialized_before),
             ..Self::to_decision(target)
         }
     }
@@ -222,7 +224,10 @@ impl Walk {
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
                 let index = &run.status.snapshot_index;
-                if self.asks_content && !index.is_empty() {
+                let initialized = run.status.conditions.condition(reasons::INITIALIZED);
+                let since = initialized.and_then(|it| it.since);
+                let asks = |before| since.is_none_or(|since| since < before);
+                if self.content_before.is_some_and(asks) && !index.is_empty() {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));

@@ -29,7 +29,8 @@ pub fn placement_missing(
     let similar = closest(&object.name, here);
     let tail = if !elsewhere.is_empty() {
         let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
-        format!("; {names} has that name, but a run uses only placements of its own scope")
+        let has = if elsewhere.len() == 1 { "has" } else { "have" };
+        format!("; {names} {has} that name, but a run uses only placements of its own scope")
     } else if let Some(similar) = similar {
         format!("; a similar name exists: {similar}")
     } else if listed.is_complete() {

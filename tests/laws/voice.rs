@@ -108,7 +108,7 @@ fn status_and_diagnose_say_the_same() {
         };
         let hub = bundle.hub.clone();
         for (target, report) in reports {
-            let mut walk = Walk::to_content(target.clone());
+            let mut walk = Walk::to_content(target.clone(), report.as_of.unwrap());
             walk.drive(&mut bundle);
             let inventory = Inventory::new(walk, report.as_of.unwrap(), hub.clone());
             let status = Status::new(&inventory);
@@ -211,8 +211,9 @@ fn moves(inventory: &Inventory, later: &Inventory) -> Option<String> {
     let now = predict_next(inventory).ok()?;
     let then = predict_next(later).ok()?;
     let (by, is_ahead) = (now.by?, now.by? > later.now);
-    // When somebody edited what a run fails for is not known.
-    let same = now.failure.is_none() && now.conditions == then.conditions;
+    // When somebody edited what a run fails for, or set its state, is not always known.
+    let is_dated = now.failure.is_none() && now.late.is_some();
+    let same = is_dated && now.conditions == then.conditions;
     let moved = then.by.filter(|then| is_ahead && same && *then > by)?;
     Some(format!("due by {by}, and five seconds later by {moved}"))
 }

@@ -331,7 +331,7 @@ fn look(
     let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
-    let mut walk = Walk::to_content(run.clone());
+    let mut walk = Walk::to_content(run.clone(), Timestamp::MAX);
     walk.absorb(queries, answers);
     walk.drive(reading);
     let walk = reading.checked(walk, run)?;

@@ -6,7 +6,7 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
 use crate::kubefleet::messages::essence;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
-use crate::rollout::content::missing_content;
+use crate::rollout::content::{missing_content, overtaken as overtaken_clusters};
 use crate::words::{CommandLine, distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
@@ -337,7 +337,9 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         })
         .collect();
     // Our own commands refuse to let it continue.
-    let is_refused = cx.rollout.as_ref().and_then(missing_content).is_some();
+    let is_refused = cx.rollout.as_ref().is_some_and(|rollout| {
+        missing_content(rollout).is_some() || !overtaken_clusters(rollout).is_empty()
+    });
     for gate in findings {
         if LETS_GO_ON.contains(&gate.code.as_str()) {
             gate.remedies.retain(|it| !(is_refused && continues(it)));

@@ -308,7 +308,7 @@ fn a_run_that_is_over_before_it_is_looked_at_has_succeeded() {
         let make = [
             &["run", run],
             &scene.of()[..],
-            &["--snapshot", "0", "--yes"],
+            &["--snapshot", "0", "--yes", "--request-timeout=3m"],
         ]
         .concat();
         // The first read is whether the name is free, the second whether it has to be started.

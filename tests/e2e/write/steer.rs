@@ -102,7 +102,7 @@ fn a_stuck_run_cannot_stop() {
             .does(&["delete", name])
             .ends(1)
             .says("is unfinished: deleting it abandons the rollout and rolls nothing back")
-            .says("in flight, will still get snapshot 0")
+            .says("in flight, and failing with snapshot 0")
             .says("stdin is not a terminal");
         scene.does(&["delete", name, "--yes"]).ends(0);
         assert!(scene.seen_run(name).is_none());

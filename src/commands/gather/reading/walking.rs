@@ -1,5 +1,7 @@
 //! What is around a target: all of it, or what its state needs.
 
+use jiff::SignedDuration;
+
 use super::{ReadingPlace, SourceReading};
 use crate::diagnose;
 use crate::error::Error;
@@ -8,6 +10,9 @@ use crate::inventory::{Inventory, Walk, overrides_ahead};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 use crate::rollout;
+
+/// After which time `status` asks whether the content of a run is still there.
+const SETTLES_AFTER: SignedDuration = SignedDuration::from_mins(1);
 
 impl SourceReading {
     /// Walks around a target and freezes what is known.
@@ -45,8 +50,10 @@ impl SourceReading {
     /// The states of several targets, which are read together, and whether what a person may do next
     /// helps; of a single one also whether its content still exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
+        // A snapshot is seldom gone before others had the time to come.
+        let settled = self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now);
         let walk = |target: ObjectRef| match targets {
-            [_] => Walk::to_content(target),
+            [_] => Walk::to_content(target, settled),
             _ => Walk::to_decision(target),
         };
         let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();

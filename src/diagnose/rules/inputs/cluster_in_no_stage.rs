@@ -50,7 +50,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         }
         _ => String::new(),
     };
-    let clusters: Vec<_> = if same { computed } else { shown }.into_iter().collect();
+    let clusters: Vec<_> = if same { &computed } else { &shown }
+        .iter()
+        .copied()
+        .collect();
     let strategy = cx.strategy_object();
     let past = cx.past(&since);
     let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past);
@@ -59,5 +62,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     } else {
         problem.look_with("Check the stage of every cluster then.", cx.plan_command())
     };
-    Some(run_failure::refused(cx, rule, problem, fixed))
+    let is_over = fixed || shown.iter().all(|it| cx.inventory.member_is_absent(it));
+    Some(run_failure::refused(cx, rule, problem, is_over))
 }
