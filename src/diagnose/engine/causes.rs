@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnose::engine::direction::allow_older;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
 use crate::kubefleet::messages::essence;
@@ -336,13 +337,20 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
             effect: Effect::ReadOnly,
         })
         .collect();
-    // Our own commands refuse to let it continue.
-    let is_refused = cx.rollout.as_ref().is_some_and(|rollout| {
-        missing_content(rollout).is_some() || !overtaken_clusters(rollout).is_empty()
-    });
+    // Our own commands refuse to let it continue, or want it said that it is meant.
+    let rollout = cx.rollout.as_ref();
+    let is_refused = rollout.and_then(missing_content).is_some();
+    let is_overtaken = rollout.is_some_and(|rollout| !overtaken_clusters(rollout).is_empty());
     for gate in findings {
         if LETS_GO_ON.contains(&gate.code.as_str()) {
             gate.remedies.retain(|it| !(is_refused && continues(it)));
+            for step in gate
+                .remedies
+                .iter_mut()
+                .filter(|it| is_overtaken && continues(it))
+            {
+                step.command = step.command.take().map(allow_older);
+            }
             gate.remedies.splice(0..0, steps.iter().cloned());
         }
     }

@@ -25,14 +25,17 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
         remedy.action = with_content(&remedy.action, &content);
         if is_older {
             remedy.effect = Effect::Disruptive;
-            remedy.command = remedy.command.take().map(|command| {
-                if command.has_flag("--allow-older") {
-                    command
-                } else {
-                    command.switch("--allow-older")
-                }
-            });
+            remedy.command = remedy.command.take().map(allow_older);
         }
+    }
+}
+
+/// A command of ours that does what it would refuse otherwise.
+pub(in crate::diagnose) fn allow_older(command: CommandLine) -> CommandLine {
+    if command.has_flag("--allow-older") {
+        command
+    } else {
+        command.switch("--allow-older")
     }
 }
 

@@ -50,18 +50,21 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         }
         _ => String::new(),
     };
-    let clusters: Vec<_> = if same { &computed } else { &shown }
-        .iter()
-        .copied()
-        .collect();
+    let is_gone = shown.iter().all(|it| cx.inventory.member_is_absent(it));
+    let clusters: Vec<_> = if same { computed } else { shown }.into_iter().collect();
     let strategy = cx.strategy_object();
     let past = cx.past(&since);
-    let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past);
+    let mut problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past);
+    if is_gone && !fixed {
+        // Nobody can label it.
+        problem.remedies.clear();
+        problem =
+            problem.look("Wait until the placement no longer selects what has left the fleet.");
+    }
     let problem = if cx.inventory.placement.is_absent() {
         problem
     } else {
         problem.look_with("Check the stage of every cluster then.", cx.plan_command())
     };
-    let is_over = fixed || shown.iter().all(|it| cx.inventory.member_is_absent(it));
-    Some(run_failure::refused(cx, rule, problem, is_over))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }
