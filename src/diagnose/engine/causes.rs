@@ -350,6 +350,18 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
                 .filter(|it| is_overtaken && continues(it))
             {
                 step.command = step.command.take().map(allow_older);
+                step.effect = Effect::Disruptive;
+            }
+            let told = |step: &Remedy| step.action.starts_with("Resolve ");
+            if is_overtaken && !gate.remedies.first().is_some_and(told) {
+                gate.remedies.insert(
+                    0,
+                    Remedy {
+                        action: "Resolve FS706 first.".to_owned(),
+                        command: None,
+                        effect: Effect::ReadOnly,
+                    },
+                );
             }
             gate.remedies.splice(0..0, steps.iter().cloned());
         }
