@@ -83,6 +83,9 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
 
 /// The overrides that will hold a live run on clusters which it has still to reach, a finding for each.
 pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
+    if !inventory.has_overrides_ahead() {
+        return Vec::new();
+    }
     let cx = DiagnosisContext::new(inventory);
     let rule = rules::find("FS509");
     let findings = rule.map(|rule| rule.check(&cx)).unwrap_or_default();

@@ -30,7 +30,7 @@ use gathered::WalkAnswers;
 pub use sight::{Listing, Sight};
 use source::{HubFacts, HubQuery, ObjectTexts, Outcome};
 pub use surroundings::{PlacementSurroundings, SharedSurroundings};
-pub use walk::{BLOCKING, Walk, overrides_ahead};
+pub use walk::{BLOCKING, Walk};
 
 /// Everything that was collected about one target. What is the same for every run on its placement
 /// is in its [`PlacementSurroundings`], whose fields are read as if they were its own.
@@ -94,6 +94,12 @@ impl Inventory {
     /// Freezes what a walk has found.
     pub fn new(walk: Walk, now: Timestamp, hub: HubFacts) -> Self {
         Self::sharing(walk, now, hub, &mut SharedSurroundings::default())
+    }
+
+    /// Whether a run recorded overrides for clusters that it has still to reach.
+    pub fn has_overrides_ahead(&self) -> bool {
+        let run = self.run.present();
+        run.is_some_and(|run| !walk::overrides_ahead(run).is_empty())
     }
 
     /// The same for one of many targets: what is around a placement is put together once.

@@ -457,7 +457,7 @@ fn rests(run: &UpdateRun) -> bool {
 }
 
 /// The override snapshots that a run which is not over recorded for clusters that it has not started.
-pub fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
+pub(super) fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
     let is_live = !is_finished(run) && !run.meta.is_deleting();
     let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
     clusters

@@ -158,6 +158,12 @@ impl Placement {
         self.rollout_type() == "External"
     }
 
+    /// Whether the scheduler has found all clusters for this generation.
+    pub fn is_scheduled(&self) -> bool {
+        let scheduled = self.condition(super::reasons::SCHEDULED);
+        scheduled.is_some_and(|it| it.is_true() && it.observes(self.meta.generation))
+    }
+
     /// The apply strategy, defaults filled in.
     pub fn apply_strategy(&self) -> ApplyStrategy {
         self.spec

@@ -3,6 +3,7 @@
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
+use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
@@ -23,21 +24,18 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let (leaving, staying): (Vec<&MemberCluster>, Vec<_>) =
         members.into_iter().partition(|member| member.is_leaving());
     leave(draft, &leaving);
-    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
-    let is_sent_nothing = |member: &&MemberCluster| {
-        let name = &member.meta.name;
-        let status = clusters.clone().find(|it| it.name == *name);
-        let binding = draft.inventory.binding(name);
-        binding.zip(status).is_some_and(|(binding, status)| {
-            let available = binding.current(reasons::AVAILABLE);
-            is_written(binding, run, status) && available.is_some_and(Condition::is_true)
-        })
-    };
-    let sent: Vec<_> = staying
-        .into_iter()
-        .filter(|it| !is_sent_nothing(it))
-        .collect();
-    silent(draft, &sent);
+    silent(draft, &staying, run);
+}
+
+/// Whether a run sends nothing to a cluster, because it has all of it.
+fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> bool {
+    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let status = clusters.find(|it| it.name == cluster);
+    let binding = inventory.binding(cluster);
+    binding.zip(status).is_some_and(|(binding, status)| {
+        let available = binding.current(reasons::AVAILABLE);
+        is_written(binding, run, status) && available.is_some_and(Condition::is_true)
+    })
 }
 
 /// Warns of clusters into whose bindings the run would write nothing new, and that fail with it.
@@ -100,8 +98,10 @@ fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
         .push(warning.look("Wait until it is gone, then plan again."));
 }
 
-fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
-    let silent = evidence::silent(members, draft.inventory.now);
+fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster], run: &UpdateRun) {
+    let inventory = draft.inventory;
+    let mut silent = evidence::silent(members, inventory.now);
+    silent.retain(|(member, _)| !is_sent_nothing(inventory, run, &member.meta.name));
     let (Some(message), Some((first, _))) = (evidence::silence_words(&silent), silent.first())
     else {
         return;

@@ -3,8 +3,9 @@
 use super::steps::wait_until_scheduled;
 use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, ObjectRef, names, reasons};
+use crate::kubefleet::{Concept, ObjectRef, names};
 use crate::report::ComposeText;
 use crate::words::enumerate;
 
@@ -30,11 +31,7 @@ pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: RefusalTense
         problem = problem.computed(object, &["metadata.name"], format!("it has no {kind}"));
     }
     let placement = inventory.placement.present();
-    let is_scheduled = placement.is_some_and(|it| {
-        let scheduled = it.condition(reasons::SCHEDULED);
-        scheduled.is_some_and(|told| told.is_true() && told.observes(it.meta.generation))
-    });
-    if is_scheduled && inventory.policies.is_known_empty() {
+    if placement.is_some_and(Placement::is_scheduled) && inventory.policies.is_known_empty() {
         return problem.fix(
             "Change something in the placement's spec, for example `revisionHistoryLimit`: KubeFleet \
              writes a deleted policy snapshot again only then.",

@@ -236,8 +236,14 @@ pub struct OvertakenCluster<'i> {
 
 /// The clusters that a live run counts as done while another run's snapshot is there.
 pub fn overtaken<'i>(rollout: &Rollout<'i>) -> Vec<OvertakenCluster<'i>> {
+    let live = rollout.is_live().then(|| replaced(rollout));
+    live.unwrap_or_default()
+}
+
+/// The same of a run that may be over.
+pub fn replaced<'i>(rollout: &Rollout<'i>) -> Vec<OvertakenCluster<'i>> {
     let own = rollout.run.status.snapshot_index.as_str();
-    if !rollout.is_live() || own.is_empty() {
+    if own.is_empty() {
         return Vec::new();
     }
     rollout

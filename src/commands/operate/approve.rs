@@ -236,7 +236,9 @@ fn preview_approval(
     };
     let selection = select::select(&rollout, &choice)?;
     let aborts = diagnose::aborts(&inventory);
-    let mut preview = preview::preview_of(&rollout, &inventory, &selection, aborts.as_deref());
+    let held = diagnose::held_ahead(&inventory);
+    let mut preview =
+        preview::preview_of(&rollout, &inventory, &selection, (aborts.as_deref(), &held));
     let mut question = Ok(None);
     if !selection.write.is_empty() {
         let who = who.get_or_insert_with(|| whoami(reading));
@@ -252,7 +254,7 @@ fn preview_approval(
         let guarded =
             steering::seen(guard::APPROVE, accepted, &inventory, reading).and_then(|()| {
                 let unattended = (args.writing.yes, accepted);
-                preview::guard(&rollout, &selection, unattended, reading)
+                preview::guard(&rollout, (&selection, &held), unattended, reading)
             });
         let at_once = aborts.as_deref().filter(|_| !rollout.phase.is_halted());
         question = match at_once {

@@ -17,11 +17,11 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
-use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::report::Verdict;
-use crate::rollout::Rollout;
+use crate::rollout::content::replaced;
+use crate::rollout::{Rollout, rollout_started};
 use crate::words::{Hint, enumerate};
 
 /// Try a failed or stuck update run again
@@ -112,17 +112,13 @@ fn again(
 /// That a later run, such as a rollback, replaced what the run had brought; `None` where none did.
 fn replaced_since(rollout: &Rollout<'_>) -> Option<String> {
     let (name, index) = (&rollout.run.meta.name, &rollout.run.status.snapshot_index);
-    let done = rollout.updated_clusters().filter(|it| it.ended.is_some());
-    let mut replaced = BTreeMap::new();
-    for cluster in done {
-        let has = cluster.binding.and_then(Binding::snapshot_index);
-        let by = cluster.written_by().and_then(|written| written.run);
-        if let (Some(has), Some(by)) = (has.filter(|it| it != index), by.filter(|it| it != name)) {
-            let clusters: &mut Vec<&str> = replaced.entry((by, has)).or_default();
-            clusters.push(cluster.name);
+    let mut by_run: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for it in replaced(rollout) {
+        if let Some(by) = rollout_started(it.binding).run.filter(|by| by != name) {
+            by_run.entry((by, it.index)).or_default().push(it.cluster);
         }
     }
-    let ((by, has), clusters) = replaced.into_iter().next()?;
+    let ((by, has), clusters) = by_run.into_iter().next()?;
     let clusters = enumerate(clusters);
     Some(format!(
         "{by} replaced snapshot {index} of {name} with snapshot {has} on {clusters}; a retry brings \

@@ -241,13 +241,12 @@ pub(in crate::commands) fn guard_script(
         ));
     }
     let is_named = !rollout.run.spec.snapshot_index.trim().is_empty();
-    let empty = guard_empty(rollout, clusters, reading)
-        .err()
-        .filter(|_| !is_named);
-    match empty {
-        Some(empty) if is_script => Err(empty),
-        empty => Ok(empty.is_some() || overtaken.is_some()),
+    let mut emptied = emptied(rollout);
+    emptied.retain(|it| !is_named && clusters.is_none_or(|clusters| clusters.contains(it)));
+    if is_script {
+        guard_empty(rollout, &emptied, reading)?;
     }
+    Ok(overtaken.is_some() || !emptied.is_empty())
 }
 
 /// Warns of clusters that leave the fleet, or whose agents are silent, of those that the run is to reach
@@ -349,12 +348,12 @@ pub(in crate::commands) fn guard_content(
 /// Refuses to open a stage of clusters for which an override of the run does not fit its content.
 pub(in crate::commands) fn guard_overrides(
     rollout: &Rollout<'_>,
+    held: &[Finding],
     opened: &[&str],
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let is_opened = |held: &Finding| held.clusters.iter().any(|it| opened.contains(&it.as_str()));
-    let mut held = diagnose::held_ahead(rollout.inventory).into_iter();
-    let Some(held) = held.find(is_opened) else {
+    let is_opened = |it: &&Finding| it.clusters.iter().any(|it| opened.contains(&it.as_str()));
+    let Some(held) = held.iter().find(is_opened) else {
         return Ok(());
     };
     let (names, nothing) = (enumerate(&held.clusters), reading.record.nothing("sent"));
@@ -367,20 +366,18 @@ pub(in crate::commands) fn guard_overrides(
 }
 
 /// Refuses to let a run begin with clusters from which it deletes everything, because its snapshot has
-/// no objects. `clusters` are those that it would reach; `None` means all.
+/// no objects.
 pub(in crate::commands) fn guard_empty(
     rollout: &Rollout<'_>,
-    clusters: Option<&[&str]>,
+    emptied: &[&str],
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let mut emptied = emptied(rollout);
-    emptied.retain(|it| clusters.is_none_or(|clusters| clusters.contains(it)));
     if emptied.is_empty() {
         return Ok(());
     }
     let run = rollout.run;
     let index = &run.status.snapshot_index;
-    Err(would_empty(&run.meta.name, index, &emptied, reading))
+    Err(would_empty(&run.meta.name, index, emptied, reading))
 }
 
 /// What a script does not do, unless somebody named the snapshot.

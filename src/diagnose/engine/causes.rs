@@ -8,7 +8,7 @@ use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
 use crate::kubefleet::messages::essence;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::rollout::content::{missing_content, overtaken as overtaken_clusters};
-use crate::words::{CommandLine, distinct, enumerate};
+use crate::words::{distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -252,11 +252,7 @@ pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
         .map(Finding::as_cause)
         .collect();
     let Some(first) = causes.first() else { return };
-    let step = Remedy {
-        action: format!("Resolve {} first.", first.code),
-        command: None,
-        effect: Effect::ReadOnly,
-    };
+    let step = resolve_first(&first.code, ".");
     let back = causes.iter().any(|cause| cause.code == "FS703");
     for finding in findings {
         if !LETS_GO_ON.contains(&finding.code.as_str()) && finding.code != "FS407" {
@@ -264,16 +260,27 @@ pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
         }
         // It is not why the run waits: nobody has let it continue. It is what to decide about.
         finding.root_cause = false;
-        for remedy in &mut finding.remedies {
-            let continues = |command: &CommandLine| {
-                command.is_ours() && ["approve", "resume", "run"].contains(&command.verb())
-            };
-            if back && remedy.command.as_ref().is_some_and(continues) {
-                remedy.command = remedy.command.take().map(|it| it.switch("--allow-older"));
-                remedy.effect = Effect::Disruptive;
-            }
+        if back {
+            mean_it(finding);
         }
         finding.remedies.insert(0, step.clone());
+    }
+}
+
+/// That a finding comes first, and in the end of the sentence why.
+fn resolve_first(code: &str, why: &str) -> Remedy {
+    Remedy {
+        action: format!("Resolve {code} first{why}"),
+        command: None,
+        effect: Effect::ReadOnly,
+    }
+}
+
+/// Steps that let a run continue which our own commands refuse unless it is said that it is meant.
+fn mean_it(finding: &mut Finding) {
+    for step in finding.remedies.iter_mut().filter(|it| continues(it)) {
+        step.command = step.command.take().map(allow_older);
+        step.effect = Effect::Disruptive;
     }
 }
 
@@ -331,40 +338,23 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let before = BEFORE_IT_GOES_ON.iter();
     let before = before.filter(|(code, least, _)| told(code, *least));
     let steps: Vec<_> = before
-        .map(|(code, _, why)| Remedy {
-            action: format!("Resolve {code} first: {why}"),
-            command: None,
-            effect: Effect::ReadOnly,
-        })
+        .map(|(code, _, why)| resolve_first(code, &format!(": {why}")))
         .collect();
     // Our own commands refuse to let it continue, or want it said that it is meant.
     let rollout = cx.rollout.as_ref();
     let is_refused = rollout.and_then(missing_content).is_some();
     let is_overtaken = rollout.is_some_and(|rollout| !overtaken_clusters(rollout).is_empty());
-    for gate in findings {
-        if LETS_GO_ON.contains(&gate.code.as_str()) {
-            gate.remedies.retain(|it| !(is_refused && continues(it)));
-            for step in gate
-                .remedies
-                .iter_mut()
-                .filter(|it| is_overtaken && continues(it))
-            {
-                step.command = step.command.take().map(allow_older);
-                step.effect = Effect::Disruptive;
+    let gates = findings.iter_mut();
+    for gate in gates.filter(|it| LETS_GO_ON.contains(&it.code.as_str())) {
+        gate.remedies.retain(|it| !(is_refused && continues(it)));
+        if is_overtaken {
+            mean_it(gate);
+            let first = gate.remedies.first();
+            if !first.is_some_and(|it| it.action.starts_with("Resolve ")) {
+                gate.remedies.insert(0, resolve_first("FS706", "."));
             }
-            let told = |step: &Remedy| step.action.starts_with("Resolve ");
-            if is_overtaken && !gate.remedies.first().is_some_and(told) {
-                gate.remedies.insert(
-                    0,
-                    Remedy {
-                        action: "Resolve FS706 first.".to_owned(),
-                        command: None,
-                        effect: Effect::ReadOnly,
-                    },
-                );
-            }
-            gate.remedies.splice(0..0, steps.iter().cloned());
         }
+        gate.remedies.splice(0..0, steps.iter().cloned());
     }
 }
 

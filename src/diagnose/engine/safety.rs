@@ -60,10 +60,12 @@ fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         let later = cx.inventory.other_runs().filter(is_later).filter(succeeded);
         later.max_by_key(|run| choose::age_key(run))
     };
-    let (later, how) = match (under_way, done()) {
-        (Some(later), _) => (later, "instead: it is later, and has started"),
-        (None, Some(later)) => (later, "first: it is later, and has succeeded"),
-        (None, None) => return,
+    let Some(later) = under_way.or_else(done) else {
+        return;
+    };
+    let how = match under_way {
+        Some(_) => "instead: it is later, and has started",
+        None => "first: it is later, and has succeeded",
     };
     let follow = Remedy {
         action: format!("Check {} {how} on the same placement.", later.meta.name),

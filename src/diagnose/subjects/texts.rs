@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rendered::{BoundVersion, NamedContent};
 use crate::diagnose::{subjects::overrides, subjects::unsent};
+use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
-use crate::inventory::{Inventory, overrides_ahead};
-use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, ObjectRef, reasons};
 use crate::rollout::versions::versions;
 
@@ -24,8 +23,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     };
     let may_fail = fails(&[reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED]);
     let may_lack = || fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
-    let brings_any = |run: &UpdateRun| !overrides_ahead(run).is_empty();
-    let ahead = inventory.run.present().is_some_and(brings_any);
+    let ahead = inventory.has_overrides_ahead();
     if !may_fail && !ahead && !may_lack() {
         return Vec::new();
     }

@@ -6,7 +6,7 @@ use super::{ReadingPlace, SourceReading};
 use crate::diagnose;
 use crate::error::Error;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource as _, Outcome, QueryAnswer};
-use crate::inventory::{Inventory, Walk, overrides_ahead};
+use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 use crate::rollout;
@@ -71,8 +71,7 @@ impl SourceReading {
 
     /// Reads the content of a run that recorded overrides for clusters which it has still to reach.
     pub fn read_overridden(&mut self, inventory: &mut Inventory) {
-        let brings_any = |run: &UpdateRun| !overrides_ahead(run).is_empty();
-        if inventory.run.present().is_some_and(brings_any) {
+        if inventory.has_overrides_ahead() {
             inventory.texts = self.texts(&diagnose::texts(inventory));
         }
     }

@@ -5,11 +5,11 @@ use crate::change::guard::{AcceptedRisks, Guard};
 use crate::change::preview::Preview;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::steering;
-use crate::diagnose;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration};
+use crate::report::Finding;
 use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
@@ -22,7 +22,7 @@ pub(super) fn preview_of(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
     selection: &ApprovalSelection,
-    aborts: Option<&str>,
+    (aborts, held): (Option<&str>, &[Finding]),
 ) -> Preview {
     let mut preview = Preview::default();
     for approval in &selection.write {
@@ -47,7 +47,7 @@ pub(super) fn preview_of(
         rollout,
         inventory,
         selection,
-        aborts.is_some(),
+        (aborts.is_some(), held),
         &mut preview,
     );
     if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
@@ -237,7 +237,7 @@ fn warn(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
     selection: &ApprovalSelection,
-    aborts: bool,
+    (aborts, held): (bool, &[Finding]),
     preview: &mut Preview,
 ) {
     for approval in &selection.write {
@@ -271,7 +271,7 @@ fn warn(
     steering::no_longer_there(rollout, preview);
     if !aborts {
         steering::members_ahead(rollout, Some(&opened(rollout, selection)), preview);
-        for held in diagnose::held_ahead(inventory) {
+        for held in held {
             preview.warning(&held.message);
         }
     }
@@ -320,13 +320,13 @@ fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i s
 /// wanted; and what only a person opens.
 pub(super) fn guard(
     rollout: &Rollout<'_>,
-    selection: &ApprovalSelection,
+    (selection, held): (&ApprovalSelection, &[Finding]),
     (is_script, accepted): (bool, AcceptedRisks),
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let opened = opened(rollout, selection);
     steering::guard_content(rollout, Some(&opened), "approving", reading)?;
-    steering::guard_overrides(rollout, &opened, reading)?;
+    steering::guard_overrides(rollout, held, &opened, reading)?;
     let back: Vec<GoesBack<'_>> = would_go_back(rollout)
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))

@@ -37,10 +37,10 @@ pub(in crate::commands) fn start(
         // It was waited since.
         op.reading.forget();
     }
-    let unattended = op.args.yes.then_some(is_named);
+    let unattended = op.args.yes;
     let look = op.look();
     let agreed = op.agree(&mut |reading| {
-        let mut proposal = preview_start(this, accepted, plan, unattended, reading)?;
+        let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
         if proposal.question.is_ok() && !is_shown(plan, &proposal.what) {
             let seen = (&mut proposal.preview, reading);
             let deleted = objects(&proposal.what, run, &look, seen);
@@ -75,13 +75,12 @@ pub(in crate::commands) fn start(
     steering::finish(&steered, RequestedState::Start, op)
 }
 
-/// What is shown before a run is started, and what is asked. `unattended` is whether the run or its
-/// snapshot was named, where nobody is asked.
+/// What is shown before a run is started, and what is asked.
 fn preview_start(
     this: &ThisRun,
     accepted: AcceptedRisks,
     plan: Option<&AgreedPlan>,
-    unattended: Option<bool>,
+    (unattended, is_named): (bool, bool),
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
     let run = &this.object;
@@ -114,12 +113,15 @@ fn preview_start(
                 old.detected
             ));
         }
+        let shown = is_shown(plan, &inventory);
         question = steering::seen(&guards(&rollout), accepted, &inventory, reading)
             .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
             .and_then(|()| steering::guard_content(&rollout, None, "starting", reading))
-            .and_then(|()| match unattended {
-                Some(false) => steering::guard_empty(&rollout, None, reading),
-                _ => Ok(()),
+            .and_then(|()| {
+                if unattended && !(is_named && (plan.is_none() || shown)) {
+                    steering::guard_empty(&rollout, &emptied(&rollout), reading)?;
+                }
+                Ok(())
             })
             .and_then(|()| {
                 let back = would_go_back(&rollout);
@@ -131,7 +133,7 @@ fn preview_start(
                     run.name
                 ))),
                 None => Ok(ask(&rollout, &inventory)),
-                Some(plan) => unshown(&rollout, &inventory, plan, unattended.is_some(), reading),
+                Some(plan) => unshown(&rollout, &inventory, plan, unattended, reading),
             });
     }
     drop(rollout);

@@ -20,14 +20,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     let placement = inventory.placement.present()?;
     let index = &rollout.run.status.snapshot_index;
+    let needed = rollout
+        .updated_clusters()
+        .any(|cluster| cluster.state != ClusterState::Done);
+    if !needed || !inventory.snapshots.is_complete() {
+        return None;
+    }
     let all = versions(inventory);
     let mut existing = all.iter().filter(|version| version.exists());
     let is_oldest = existing.next().is_some_and(|it| it.index == *index);
     let own = all.iter().find(|version| version.index == *index)?;
-    let needed = rollout
-        .updated_clusters()
-        .any(|cluster| cluster.state != ClusterState::Done);
-    if own.survives != Some(0) || !needed || !inventory.snapshots.is_complete() {
+    if own.survives != Some(0) {
         return None;
     }
     let snapshot = inventory.snapshot(index)?;

@@ -32,25 +32,21 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let same = shown.is_subset(&computed) && (computed.len() == number || total.is_none());
     let number = if same { computed.len() } else { number };
     let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
-    let mut left = shown
-        .iter()
-        .filter(|it| cx.inventory.member_is_absent(it))
-        .peekable();
-    let since = match &recorded {
+    let left = shown.iter().filter(|it| cx.inventory.member_is_absent(it));
+    let left: Vec<_> = left.copied().collect();
+    let is_gone = !left.is_empty() && left.len() == shown.len();
+    let since = match (&recorded, left.as_slice()) {
         // A cluster without labels is in no stage.
-        _ if left.peek().is_some() => match left.collect::<Vec<_>>().as_slice() {
-            [one] => format!("; {one} has left the fleet"),
-            several => format!("; {} have left the fleet", enumerate(several)),
-        },
+        (_, [one]) => format!("; {one} has left the fleet"),
+        (_, [_, ..]) => format!("; {} have left the fleet", enumerate(left)),
         _ if fixed => "; now every cluster is in one stage".to_owned(),
-        Some(map) if same => map.near_misses(),
+        (Some(map), _) if same => map.near_misses(),
         // Without the placement there are no clusters to place.
-        Some(map) if map.complete && !cx.inventory.placement.is_absent() => {
+        (Some(map), _) if map.complete && !cx.inventory.placement.is_absent() => {
             format!("; with the current labels: {}", enumerate(&computed))
         }
         _ => String::new(),
     };
-    let is_gone = shown.iter().all(|it| cx.inventory.member_is_absent(it));
     let clusters: Vec<_> = if same { computed } else { shown }.into_iter().collect();
     let strategy = cx.strategy_object();
     let past = cx.past(&since);

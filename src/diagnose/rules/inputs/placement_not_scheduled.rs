@@ -90,10 +90,7 @@ fn before_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if cx.target().kind.concept() != Concept::Placement || !(is_first || is_lost()) {
         return None;
     }
-    if !placement.is_external()
-        || placement.meta.is_deleting()
-        || scheduled.is_some_and(|it| it.is_true() && it.observes(placement.meta.generation))
-    {
+    if !placement.is_external() || placement.meta.is_deleting() || placement.is_scheduled() {
         return None;
     }
     let object = placement.object();
