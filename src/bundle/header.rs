@@ -1,6 +1,6 @@
 //! The header of a bundle: what its collector could see.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub struct BundleTarget {
 pub(super) struct BundleHeader {
     pub collected_at: Option<Timestamp>,
     pub kinds: BTreeMap<Kind, Outcome>,
+    /// The objects that were asked for, of the kinds that were not listed.
+    pub names: BTreeMap<Kind, BTreeSet<String>>,
     pub target: Option<BundleTarget>,
     pub hub: HubFacts,
     pub served: Vec<String>,
@@ -72,6 +74,9 @@ impl BundleHeader {
                 Outcome::NotCollected
             });
             merge_outcome(&mut header.kinds, kind, outcome);
+            if let Some(names) = strings(&entry["names"]) {
+                header.names.insert(kind, names.into_iter().collect());
+            }
         }
         let target = &fields["target"];
         let name = text(target, "name");
@@ -125,6 +130,14 @@ impl BundleHeader {
                 }
             }
         }
+        all.names.clear();
+        for &kind in all.kinds.keys() {
+            let readers = headers.iter().filter(|it| it.kinds.contains_key(&kind));
+            let names: Option<Vec<_>> = readers.map(|it| it.names.get(&kind)).collect();
+            let names = names.into_iter().flatten().flatten();
+            all.names.entry(kind).or_default().extend(names.cloned());
+        }
+        all.names.retain(|_, names| !names.is_empty());
         let times = || headers.iter().filter_map(|header| header.collected_at);
         all.collected_at = times().max();
         let mut targets: Vec<_> = headers.iter().filter_map(|h| h.target.clone()).collect();

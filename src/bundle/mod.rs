@@ -15,7 +15,7 @@ mod text;
 pub mod write;
 mod yaml;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,6 +44,8 @@ pub struct Bundle {
     /// By kind, namespace and name; one of each.
     objects: Vec<Object>,
     outcomes: BTreeMap<Kind, Outcome>,
+    /// The objects that the header says were asked for, of the kinds that were not listed.
+    names: BTreeMap<Kind, BTreeSet<String>>,
     /// When the header says that it was collected.
     pub collected_at: Option<Timestamp>,
     /// What the header says that it was collected for.
@@ -169,6 +171,7 @@ pub fn read_within(
     Ok(Bundle {
         objects,
         outcomes: header.kinds,
+        names: header.names,
         collected_at: header.collected_at,
         target: header.target,
         hub: header.hub,
@@ -292,6 +295,18 @@ impl Bundle {
     /// What the headers say of a kind.
     pub fn outcome(&self, kind: Kind) -> &Outcome {
         self.outcomes.get(&kind).unwrap_or(&Outcome::NotCollected)
+    }
+
+    /// The same of a question: an object that nobody asked for is unknown, where others were.
+    fn outcome_of(&self, query: &HubQuery) -> Outcome {
+        let asked = self.names.get(&query.kind).is_none_or(|names| {
+            let name = query.name_asked();
+            name.is_some_and(|name| names.contains(&name))
+        });
+        match self.outcome(query.kind) {
+            Outcome::Listed if !asked => Outcome::NotCollected,
+            outcome => outcome.clone(),
+        }
     }
 
     /// The newest point in time that the objects speak of: the clock of a bundle without a header.
@@ -432,7 +447,7 @@ impl ObjectSource for Bundle {
                 let placement = placement.filter(|_| runs);
                 QueryAnswer {
                     objects: self.found(query, placement),
-                    outcome: self.outcome(query.kind).clone(),
+                    outcome: self.outcome_of(query),
                 }
             })
             .collect()

@@ -1,6 +1,6 @@
 //! Writing a bundle: the header, then every object as a YAML document of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::members;
+use crate::inventory::Walk;
 use crate::inventory::source::Outcome;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Kind, ObjectRef};
@@ -22,6 +23,8 @@ pub struct NewHeader {
     collected_at: Timestamp,
     target: ObjectRef,
     outcomes: BTreeMap<Kind, Outcome>,
+    /// The names that were asked for, of the kinds that were not listed.
+    names: BTreeMap<Kind, BTreeSet<String>>,
     /// The values that the hub's schema allows for `spec.state`; `None` when nobody could look.
     pub run_states: Option<Vec<String>>,
     /// The kinds and versions that the hub serves.
@@ -30,18 +33,33 @@ pub struct NewHeader {
 
 impl NewHeader {
     /// A header for what was collected around a target.
-    pub const fn new(
-        collected_at: Timestamp,
-        target: ObjectRef,
-        outcomes: BTreeMap<Kind, Outcome>,
-    ) -> Self {
+    pub fn new(collected_at: Timestamp, target: ObjectRef, walk: &Walk) -> Self {
         Self {
             collected_at,
             target,
-            outcomes,
+            outcomes: walk.outcomes(),
+            names: walk.names_asked(),
             run_states: None,
             served: Vec::new(),
         }
+    }
+
+    fn kinds(&self) -> Vec<KindEntry> {
+        let entry = |(kind, outcome): (&Kind, &Outcome)| {
+            let (word, why) = outcome.word();
+            let names = self.names.get(kind).into_iter().flatten();
+            KindEntry {
+                kind: kind.name(),
+                outcome: match outcome {
+                    // As the first bundles have it.
+                    Outcome::NotServed => "notInstalled",
+                    _ => word,
+                },
+                names: names.cloned().collect(),
+                why: why.to_owned(),
+            }
+        };
+        self.outcomes.iter().map(entry).collect()
     }
 }
 
@@ -115,6 +133,9 @@ struct KindEntry {
     kind: &'static str,
     /// `listed`, `denied`, `notInstalled`, `failed` or `notCollected`.
     outcome: &'static str,
+    /// The objects that were asked for, as NAME or NAMESPACE/NAME; absent if the kind was listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
     /// Why the read failed.
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
@@ -217,7 +238,7 @@ impl BundleContents {
                 run_states: header.run_states.as_deref(),
                 served: &header.served,
             },
-            kinds: header.outcomes.iter().map(entry).collect(),
+            kinds: header.kinds(),
             masked,
         };
         let mut text = yaml(&document)?;
@@ -241,19 +262,5 @@ impl BundleContents {
     /// How many values were masked.
     pub const fn masked(&self) -> usize {
         self.masked
-    }
-}
-
-fn entry((kind, outcome): (&Kind, &Outcome)) -> KindEntry {
-    let (word, why) = outcome.word();
-    let outcome = match outcome {
-        // As the first bundles have it.
-        Outcome::NotServed => "notInstalled",
-        _ => word,
-    };
-    KindEntry {
-        kind: kind.name(),
-        outcome,
-        why: why.to_owned(),
     }
 }

@@ -24,6 +24,7 @@ use crate::kubefleet::{Concept, ConditionStatus, names, reasons};
 use crate::rollout::AgentVersion;
 use crate::rollout::overrides::{applies, matches};
 use crate::rollout::placing::{ClusterStages, StagePlacing, sorting_number};
+use crate::rollout::versions::created_twice;
 
 /// What the latest policy snapshot says.
 pub(super) struct LatestPolicy {
@@ -540,6 +541,22 @@ impl Reconciler {
         let snapshots = &self.state.snapshots;
         let latest = snapshots.items.iter().find(|it| it.is_latest());
         let index = latest.and_then(|it| it.index().map(str::to_owned));
+        if let Some(index) = index
+            .as_deref()
+            .filter(|_| self.state.version >= AgentVersion::V03)
+        {
+            let parts = parts(&snapshots.items, index);
+            let twice = created_twice(&parts).filter(|_| snapshots.is_complete());
+            if let Some(twice) = twice {
+                let (kind, name) = (
+                    self.state.scope.kind(Concept::ResourceSnapshot),
+                    &twice.meta.name,
+                );
+                let text = format!("{} \"{name}\" already exists", kind.plural());
+                self.refuse(InputFault::PartExists, text);
+                return None;
+            }
+        }
         if index.is_some() || is_placement_absent {
             return index;
         }

@@ -50,6 +50,8 @@ pub enum InputFault {
     SnapshotPruned,
     /// No snapshot exists yet, in versions that wait for one.
     SnapshotAwaited,
+    /// A part of the latest snapshot that the controller tries to create, and that exists.
+    PartExists,
     SnapshotIncomplete,
     /// Parts of a namespaced placement's snapshot, which are not looked for in its namespace.
     PartsNotFound,
@@ -88,14 +90,17 @@ impl InputFault {
             Self::SnapshotPruned => "FS116",
             Self::SnapshotIncomplete | Self::PartsNotFound => "FS117",
             Self::Override { .. } => "FS118",
-            Self::OutdatedBindings(_) | Self::SnapshotAwaited => "FS121",
+            Self::OutdatedBindings(_) | Self::SnapshotAwaited | Self::PartExists => "FS121",
             Self::MaxConcurrency { .. } => "FS208",
         }
     }
 
     /// Whether the controller tries again.
     pub const fn is_retried(&self) -> bool {
-        matches!(self, Self::OutdatedBindings(_) | Self::SnapshotAwaited)
+        matches!(
+            self,
+            Self::OutdatedBindings(_) | Self::SnapshotAwaited | Self::PartExists
+        )
     }
 }
 

@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 
 use crate::controller::{self, ClusterTimes, ExpectedWrite, State};
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::diagnose::subjects::gaps;
+use crate::diagnose::subjects::{gaps, gate};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
@@ -176,7 +176,9 @@ impl Status {
             next: sentence::next_command(cx),
             run: cx.run_facts(),
             gates: gates.unwrap_or_default(),
-            clusters: is_placement.then(|| placed(inventory)),
+            clusters: is_placement
+                .then(|| placed(inventory))
+                .filter(|placed| !placed.is_empty() || inventory.bindings.is_complete()),
             expected: cx.outlook.expected(),
             silent_since: cx.outlook.silence.as_ref().map(|silence| silence.since),
             not_checked: gaps::not_checked(cx),
@@ -266,6 +268,7 @@ impl Status {
 fn open_gate(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
     let approves = gate.task.is_approval()
         && cx.outlook.aborts(cx.verdict).is_none()
+        && gate::obstacle(cx).is_none()
         && step_at(rollout, gate) == ApprovalStep::Approve;
     let request = &gate.task.approval_request;
     GateFacts {

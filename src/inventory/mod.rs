@@ -96,6 +96,11 @@ impl Inventory {
         Self::sharing(walk, now, hub, &mut SharedSurroundings::default())
     }
 
+    /// Whether the run is not over and waits for a person: at a gate, or to be started or resumed.
+    pub fn waits_for_person(&self) -> bool {
+        self.run.present().is_some_and(walk::rests)
+    }
+
     /// Whether a run recorded overrides for clusters that it has still to reach.
     pub fn has_overrides_ahead(&self) -> bool {
         let run = self.run.present();

@@ -53,6 +53,15 @@ impl HubQuery {
         Self::with_labels(kind, namespace, Labels::Is(key, value.to_owned()))
     }
 
+    /// The namespace and name of the one object that is asked for.
+    pub fn name_asked(&self) -> Option<String> {
+        match &self.which {
+            QuerySelection::Named { namespace, name } if namespace.is_empty() => Some(name.clone()),
+            QuerySelection::Named { namespace, name } => Some(format!("{namespace}/{name}")),
+            QuerySelection::All { .. } => None,
+        }
+    }
+
     /// The condition on labels as the API takes it; `None` where there is none.
     pub fn selector(&self) -> Option<String> {
         match &self.which {

@@ -10,7 +10,6 @@ use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
-use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
@@ -175,6 +174,25 @@ impl Walk {
         outcomes
     }
 
+    /// The names that were asked for, of the kinds of which no list was.
+    pub fn names_asked(&self) -> BTreeMap<Kind, BTreeSet<String>> {
+        let mut asked: BTreeMap<Kind, Option<BTreeSet<String>>> = BTreeMap::new();
+        for query in self.known.keys() {
+            let names = asked
+                .entry(query.kind)
+                .or_insert_with(|| Some(BTreeSet::new()));
+            match (query.name_asked(), names) {
+                (Some(name), Some(names)) => _ = names.insert(name),
+                (None, names) => *names = None,
+                (Some(_), None) => {}
+            }
+        }
+        let named = asked.into_iter();
+        named
+            .filter_map(|(kind, names)| Some((kind, names?)))
+            .collect()
+    }
+
     /// The objects that were seen.
     pub fn references(&self) -> BTreeSet<ObjectRef> {
         self.known
@@ -200,7 +218,9 @@ impl Walk {
         let Some(placement) = self.placement_name() else {
             return needs;
         };
-        if self.target.kind.concept() == Concept::Placement && self.placement().is_none() {
+        if self.target.kind.concept() == Concept::Placement
+            && self.is_known_absent(&self.target_query())
+        {
             return needs;
         }
         let label = |concept| {
@@ -341,13 +361,6 @@ impl Walk {
         }
     }
 
-    fn placement(&self) -> Option<&Placement> {
-        let name = self.placement_name()?;
-        let scope = self.scope();
-        let query = HubQuery::named(scope.kind(Concept::Placement), scope.namespace(), &name);
-        self.known.get(&query)?.all().next().map(AsRef::as_ref)
-    }
-
     /// The override snapshots that the run recorded for clusters that it has still to reach, and that do
     /// not exist.
     pub(super) fn gone_overrides(&self) -> Vec<ObjectRef> {
@@ -449,7 +462,7 @@ fn waits_for_a_name(binding: &Binding) -> bool {
 }
 
 /// Whether a run that is not over waits for a person: at a gate, or to be started or resumed.
-fn rests(run: &UpdateRun) -> bool {
+pub(super) fn rests(run: &UpdateRun) -> bool {
     run.status.conditions.is_true(reasons::INITIALIZED)
         && !is_finished(run)
         && !run.meta.is_deleting()

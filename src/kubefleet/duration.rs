@@ -37,6 +37,8 @@ pub fn parse(text: &str) -> Option<SignedDuration> {
         total = total.checked_add(SignedDuration::try_from_secs_f64(number * seconds).ok()?)?;
         rest = tail;
     }
+    // Go counts nanoseconds in 64 bits, which is some 292 years.
+    i64::try_from(total.as_nanos()).ok()?;
     Some(if negative { -total } else { total })
 }
 

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::kind::Kind;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
+use super::reasons;
 use super::scope::ObjectRef;
 use super::tolerant::model;
 
@@ -88,6 +89,13 @@ impl MemberCluster {
             .agents
             .iter()
             .find(|agent| agent.kind == "MemberAgent")
+    }
+
+    /// What the agent says, when it says that its cluster is not healthy.
+    pub fn unhealthy(&self) -> Option<&Condition> {
+        let conditions = &self.agent()?.conditions;
+        let healthy = conditions.iter().find(|it| it.kind == reasons::HEALTHY)?;
+        healthy.is_false().then_some(healthy)
     }
 
     /// How long the agent has been silent, when that is longer than three heartbeats and at least

@@ -7,6 +7,7 @@ use super::apply::ApplyStrategy;
 use super::duration;
 use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
+use super::names;
 use super::override_names::{NamespacedName, override_names};
 use super::reasons;
 use super::scope::{ObjectRef, Scope};
@@ -147,6 +148,16 @@ impl RunSpec {
 }
 
 impl UpdateRun {
+    /// Whether the controller has ever touched it. Its first deed is to add its finalizer.
+    /// Source: updaterun/controller.go:ensureFinalizer.
+    pub fn is_seen(&self) -> bool {
+        let mut finalizers = self.meta.finalizers.iter();
+        finalizers.any(|it| it == names::RUN_FINALIZER)
+            || !self.status.conditions.is_empty()
+            || !self.status.policy_index.is_empty()
+            || !self.status.stages.is_empty()
+    }
+
     /// A run as somebody makes it: the controller has not looked yet.
     pub fn made(name: &str, namespace: &str, spec: RunSpec, now: Timestamp) -> Self {
         Self {

@@ -101,8 +101,19 @@ impl Stage {
             let task_at = u32::try_from(at).ok();
             if task.wait.is_empty() {
                 problems.push((false, TaskProblem::WaitMissing { task: task_at }));
-            } else if !duration::parse(&task.wait).is_some_and(|wait| wait.is_positive()) {
-                problems.push((false, TaskProblem::WaitNotPositive { task: task_at }));
+                continue;
+            }
+            match duration::parse(&task.wait) {
+                Some(wait) if wait.is_positive() => {}
+                Some(_) => problems.push((false, TaskProblem::WaitNotPositive { task: task_at })),
+                // The API server lets pass what Go cannot read: with one such strategy the hub agent
+                // sees no strategy of the hub any more.
+                None => {
+                    let wait = &task.wait;
+                    let text =
+                        format!("the hub agent cannot read waitTime {wait}, nor any strategy then");
+                    problems.push((false, TaskProblem::Other { text }));
+                }
             }
         }
         problems
@@ -121,7 +132,8 @@ impl Stage {
                 let percent: usize = percent.parse().ok()?;
                 clusters.checked_mul(percent)? / 100
             }
-            None => value.parse().ok()?,
+            // Go reads it as 32 bits, or else no strategy at all.
+            None => usize::try_from(value.parse::<i32>().ok()?).ok()?,
         };
         Some(count.max(1))
     }

@@ -14,7 +14,8 @@ use crate::problems::{
 };
 use crate::report::ComposeText;
 use crate::rollout::content::DELAY;
-use crate::rollout::versions::{Version, versions};
+use crate::rollout::rollback::taken_back;
+use crate::rollout::versions::{Version, created_twice, versions};
 use crate::rollout::{ClusterState, Rollout};
 
 /// Chooses the version, and says what is wrong with it.
@@ -75,6 +76,7 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
     incomplete(draft, version, asked.is_some());
     if asked.is_none() {
         delayed(draft, version);
+        rolled_back(draft, version);
     }
     let is_oldest = existing.first().is_some_and(|it| it.index == version.index);
     pruned_next(draft, version, is_oldest);
@@ -147,15 +149,18 @@ fn incomplete(draft: &mut PlanDraft<'_>, version: &Version<'_>, asked: bool) {
         let Some(part) = version.parts.first() else {
             return;
         };
-        let warning = Warning::new(
-            WarningKind::SnapshotIncomplete,
-            draft.placement(),
-            format!(
-                "Resource snapshot {} is incomplete ({flaw}): KubeFleet 0.3 completes it when the \
-                 run is created, older versions do not.",
-                version.index
+        let what = format!("Resource snapshot {} is incomplete ({flaw})", version.index);
+        let message = match created_twice(&version.parts) {
+            None => format!(
+                "{what}: KubeFleet 0.3 completes it when the run is created, older versions do not."
             ),
-        );
+            Some(twice) => format!(
+                "{what}, and KubeFleet cannot complete it, because {} exists. Unless the content \
+                 has changed since, the run is never initialized.",
+                twice.meta.name
+            ),
+        };
+        let warning = Warning::new(WarningKind::SnapshotIncomplete, draft.placement(), message);
         let warning = number_of_parts(warning, part);
         draft.warnings.push(warning);
         return;
@@ -171,6 +176,23 @@ fn incomplete(draft: &mut PlanDraft<'_>, version: &Version<'_>, asked: bool) {
     }
     let problem = snapshot_incomplete(draft.placement(), version, &flaw);
     draft.refuse(RefusalKind::SnapshotIncomplete, problem);
+}
+
+/// The current content is what the last run took back.
+fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
+    let Some(back) = taken_back(draft.inventory, &latest.index) else {
+        return;
+    };
+    let (run, index) = (back.object(), &back.status.snapshot_index);
+    let message = format!(
+        "Snapshot {} was rolled back: {run} went to snapshot {index} after it.",
+        latest.index
+    );
+    let warning = Warning::new(WarningKind::SnapshotRolledBack, &run, message);
+    let warning = warning
+        .evidence(&run, "status.resourceSnapshotIndexUsed", index)
+        .look("Change the content first, if it was at fault.");
+    draft.warnings.push(warning);
 }
 
 /// A change was noticed a moment ago: until its own snapshot may be made, a run without an index

@@ -10,7 +10,7 @@ use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members as evidence;
 use crate::report::ComposeText;
 use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
-use crate::words::enumerate;
+use crate::words::{CommandLine, enumerate};
 
 /// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
 /// them.
@@ -24,7 +24,32 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let (leaving, staying): (Vec<&MemberCluster>, Vec<_>) =
         members.into_iter().partition(|member| member.is_leaving());
     leave(draft, &leaving);
-    silent(draft, &staying, run);
+    let sent = staying.into_iter();
+    let sent = sent.filter(|it| !is_sent_nothing(draft.inventory, run, &it.meta.name));
+    let sent: Vec<_> = sent.collect();
+    silent(draft, &sent);
+    unhealthy(draft, sent);
+}
+
+fn unhealthy(draft: &mut PlanDraft<'_>, mut members: Vec<&MemberCluster>) {
+    members.retain(|it| it.silent_for(draft.inventory.now).is_none() && it.unhealthy().is_some());
+    let (Some(message), Some(first)) = (evidence::unhealthy_words(&members), members.first())
+    else {
+        return;
+    };
+    let names = members.iter().map(|member| member.meta.name.as_str());
+    let kind = WarningKind::MemberClusterUnhealthy;
+    let mut warning = Warning::new(kind, first.object(), message).clusters(names);
+    for member in members.iter().take(5) {
+        if let Some(unhealthy) = member.unhealthy() {
+            let at = "status.agentStatus[type=MemberAgent]";
+            warning = warning.condition_at(&member.object(), at, unhealthy);
+        }
+    }
+    draft.warnings.push(warning.look_with(
+        "Check which health check of its API server fails.",
+        CommandLine::member(&first.meta.name, "get").flag("--raw", "/healthz?verbose"),
+    ));
 }
 
 /// Whether a run sends nothing to a cluster, because it has all of it.
@@ -45,8 +70,11 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
     let failing: Vec<_> = clusters
         .filter_map(|status| {
             let binding = inventory.binding(&status.name)?;
-            let condition = binding_trouble(inventory, binding)?.condition;
-            let since = condition.since?;
+            let trouble = binding_trouble(inventory, binding)?;
+            let condition = trouble.condition;
+            // The binding's own condition begins anew when its Works are written again.
+            let objects = trouble.manifests.iter().filter_map(|it| it.condition.since);
+            let since = objects.chain(condition.since).min()?;
             // What is not available yet may become so.
             let lasts = condition.kind != reasons::AVAILABLE
                 || inventory.now.duration_since(since) > STUCK_AFTER;
@@ -98,10 +126,9 @@ fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
         .push(warning.look("Wait until it is gone, then plan again."));
 }
 
-fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster], run: &UpdateRun) {
+fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
     let inventory = draft.inventory;
-    let mut silent = evidence::silent(members, inventory.now);
-    silent.retain(|(member, _)| !is_sent_nothing(inventory, run, &member.meta.name));
+    let silent = evidence::silent(members, inventory.now);
     let (Some(message), Some((first, _))) = (evidence::silence_words(&silent), silent.first())
     else {
         return;

@@ -146,6 +146,8 @@ kinds! {
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
         /// The next new snapshot deletes the one that would be rolled out.
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
+        /// The current content is what the last run rolled back.
+        SnapshotRolledBack = "snapshot-rolled-back";
         /// The snapshot has no objects: it would delete what clusters have of the placement.
         SnapshotEmpty = "snapshot-empty", "FS709";
         /// An override names the placement in a way that no run finds.
@@ -174,6 +176,8 @@ kinds! {
         ClusterFailing = "cluster-failing";
         /// Member agents have stopped reporting.
         MemberAgentSilent = "member-agent-silent", "FS516";
+        /// Member agents report that their cluster is not healthy.
+        MemberClusterUnhealthy = "member-cluster-unhealthy", "FS517";
         /// Member clusters are leaving the fleet.
         MemberClusterLeaving = "member-cluster-leaving", "FS518";
         /// The run may outgrow what etcd stores.

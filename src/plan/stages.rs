@@ -120,11 +120,12 @@ fn stage(
 }
 
 /// The warnings of what keeps a cluster from being done.
-const STALLS: [WarningKind; 5] = [
+const STALLS: [WarningKind; 6] = [
     WarningKind::OverrideNotApplicable,
     WarningKind::ImmutableFieldChanged,
     WarningKind::ClusterFailing,
     WarningKind::MemberAgentSilent,
+    WarningKind::MemberClusterUnhealthy,
     WarningKind::MemberClusterLeaving,
 ];
 

@@ -50,6 +50,17 @@ pub fn silent<'m>(
     silent
 }
 
+/// That the API servers of clusters do not answer their agents; `None` where there are none.
+pub fn unhealthy_words(unhealthy: &[&MemberCluster]) -> Option<String> {
+    (!unhealthy.is_empty()).then(|| {
+        format!(
+            "{} {} reported as unhealthy; the run will stall there.",
+            enumerate(unhealthy.iter().map(|member| &member.meta.name)),
+            if unhealthy.len() == 1 { "is" } else { "are" }
+        )
+    })
+}
+
 /// That their agents do not report; `None` where all do.
 pub fn silence_words(silent: &[(&MemberCluster, SignedDuration)]) -> Option<String> {
     let (first, longest) = silent.first()?;

@@ -23,6 +23,17 @@ pub struct SortingLabel<'i> {
     pub members: Vec<&'i MemberCluster>,
 }
 
+impl SortingLabel<'_> {
+    /// Whether the stage that sorts by the label also selects its clusters by it.
+    pub fn selects(&self) -> bool {
+        let selector = self.stage.and_then(|stage| stage.selector.as_deref());
+        selector.is_some_and(|selector| {
+            let mut expressions = selector.expressions.iter();
+            selector.labels.contains_key(self.key) || expressions.any(|it| it.key == self.key)
+        })
+    }
+}
+
 /// Whether the controller cannot sort a cluster by the label.
 pub fn unsorted(member: &MemberCluster, key: &str) -> bool {
     sorting_number(member, key).is_none()
@@ -109,6 +120,12 @@ pub fn sorting_label(
         Some((_, number)) if names.len() == 1 => number,
         _ => "NUMBER",
     };
+    if unsorted_by.selects() {
+        return problem.fix(format!(
+            "Set `sortingLabelKey` to another label, or remove it to sort by name: the stages \
+             select clusters by {key}."
+        ));
+    }
     problem.fix_with(
         format!(
             "Set the label of {whose} to a whole number. Or remove `sortingLabelKey` from the \

@@ -1,6 +1,8 @@
 //! Approvals: what has become of each request, and who gave them as far as the objects tell.
 
-use super::content::{lost_content, missing_content, overtaken, would_go_back};
+use super::content::{
+    emptied, leaving_ahead, lost_content, missing_content, overtaken, would_go_back,
+};
 use super::{
     Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, TaskState, TaskTime, opening,
 };
@@ -138,7 +140,9 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
             let alone = would_go_back(rollout).is_empty()
                 && overtaken(rollout).is_empty()
                 && missing_content(rollout).is_none()
-                && lost_content(rollout).is_empty();
+                && lost_content(rollout).is_empty()
+                && emptied(rollout).is_empty()
+                && leaving_ahead(rollout).is_empty();
             if alone && !rests && !removes {
                 ApprovalStep::Approve
             } else {

@@ -28,6 +28,8 @@ pub struct ClusterView<'i> {
     /// a binding that asks for the run's content already and is failing.
     /// Source: updaterun/execution.go:executeUpdatingStage.
     pub unnoted: bool,
+    /// Whether its binding asks for what the run writes already.
+    pub is_written: bool,
     /// When the run recorded it as done.
     pub ended: Option<Timestamp>,
     /// Its binding, when it was seen.
@@ -71,9 +73,8 @@ impl<'i> ClusterView<'i> {
         let over = run.status.conditions.is_true(reasons::SUCCEEDED)
             || run.status.conditions.is_false(reasons::SUCCEEDED);
         let noted = started.and_then(|condition| condition.since);
-        let unnoted = started.is_none()
-            && turn.is_some()
-            && binding.is_some_and(|binding| is_written(binding, run, status));
+        let is_written = binding.is_some_and(|binding| is_written(binding, run, status));
+        let unnoted = started.is_none() && turn.is_some() && is_written;
         let since = noted.or_else(|| turn.and_then(|turn| turn.since));
         let limit = stuck_after(run);
         let overdue = is_overdue(since, inventory.now, limit);
@@ -97,6 +98,7 @@ impl<'i> ClusterView<'i> {
             started: noted,
             since,
             unnoted,
+            is_written,
             ended: succeeded
                 .filter(|condition| condition.is_true())
                 .and_then(|c| c.since),

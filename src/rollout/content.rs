@@ -223,6 +223,23 @@ pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
         .collect()
 }
 
+/// The bindings that are being deleted of clusters which a run has still to update: where it writes one
+/// of them, it fails. Source: updaterun/execution.go:executeUpdatingStage.
+pub fn leaving_ahead<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i Binding)> {
+    if !rollout.is_live() {
+        return Vec::new();
+    }
+    let ahead = rollout.updated_clusters();
+    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
+    let bindings = ahead.flat_map(|it| {
+        let bindings = rollout.inventory.bindings_of(it.name);
+        bindings.map(move |binding| (it.name, binding))
+    });
+    bindings
+        .filter(|(_, binding)| binding.meta.is_deleting())
+        .collect()
+}
+
 /// A cluster with which a run is done, and that has another snapshot than the run's.
 #[derive(Debug, Clone, Copy)]
 pub struct OvertakenCluster<'i> {

@@ -44,6 +44,9 @@ pub use trouble::{BindingTrouble, ManifestTrouble, binding_trouble};
 /// Source: updaterun/execution.go:updateRunStuckThreshold.
 pub const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(300);
 
+/// How long a finalizer that is not KubeFleet's may hold a binding of which KubeFleet has let go.
+const FOREIGN_FINALIZER: SignedDuration = SignedDuration::from_secs(60);
+
 /// The same for one run, which may have a limit of its own.
 pub fn stuck_after(run: &UpdateRun) -> SignedDuration {
     run.spec.stuck_threshold().unwrap_or(STUCK_AFTER)
@@ -265,6 +268,29 @@ impl<'i> Rollout<'i> {
         self.open_gates().filter(|gate| gate.task.is_approval())
     }
 
+    /// The clusters that it still has to reach before somebody has to approve.
+    pub fn reached_next(&self) -> Vec<&'i str> {
+        let mut names = Vec::new();
+        for stage in &self.stages {
+            let waits = |time: TaskTime| {
+                let mut gates = stage.gates.iter();
+                gates.any(|it| {
+                    it.time == time && it.task.is_approval() && it.state != TaskState::Done
+                })
+            };
+            if waits(TaskTime::Before) {
+                break;
+            }
+            let left = stage.clusters.iter();
+            let left = left.filter(|it| it.state == ClusterState::NotReached);
+            names.extend(left.map(|it| it.name));
+            if waits(TaskTime::After) {
+                break;
+            }
+        }
+        names
+    }
+
     /// Timed waits that are running.
     pub fn open_timers(&self) -> impl Iterator<Item = &Gate<'i>> {
         self.open_gates().filter(|gate| gate.task.is_timed_wait())
@@ -311,14 +337,27 @@ impl<'i> Rollout<'i> {
     /// a finalizer that is not KubeFleet's is on it.
     pub fn held_removals(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         let removals = self.stages.iter().filter(|stage| stage.deletes);
-        let late = removals
-            .flat_map(|stage| &stage.clusters)
-            .filter(|cluster| cluster.state == ClusterState::Stuck);
-        late.filter(|cluster| {
-            cluster.binding.is_some_and(|binding| {
-                binding.meta.is_deleting() && binding.meta.foreign_finalizers().next().is_some()
+        let clusters = removals.flat_map(|stage| &stage.clusters);
+        clusters.filter(|cluster| {
+            let Some(meta) = cluster.binding.map(|binding| &binding.meta) else {
+                return false;
+            };
+            let foreign = meta.foreign_finalizers().count();
+            let deleted = meta.deleted.filter(|_| foreign > 0);
+            deleted.is_some_and(|deleted| {
+                // Where KubeFleet has let go of it, nothing else can be waited for.
+                let is_last = foreign == meta.finalizers.len()
+                    && self.now.duration_since(deleted) > FOREIGN_FINALIZER;
+                cluster.state == ClusterState::Stuck
+                    || is_last && cluster.state != ClusterState::Done
             })
         })
+    }
+
+    /// Whether the placement is being removed from a cluster.
+    fn is_removing(&self, cluster: &ClusterView<'_>) -> bool {
+        let mut stages = self.stages.iter().filter(|stage| stage.deletes);
+        cluster.state == ClusterState::Updating && stages.any(|it| it.status.name == cluster.stage)
     }
 
     /// Whether the run may be stuck as far as its own status tells: it says so, or waits for a
@@ -330,9 +369,11 @@ impl<'i> Rollout<'i> {
                 .iter()
                 .flat_map(|stage| &stage.clusters)
                 .any(|cluster| {
+                    let since = cluster.in_flight_for(self.now);
                     cluster.state == ClusterState::Stuck
                         || (cluster.state == ClusterState::NotReached
                             && cluster.is_overdue(self.now))
+                        || (self.is_removing(cluster) && since > Some(FOREIGN_FINALIZER))
                 })
     }
 

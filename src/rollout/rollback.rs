@@ -292,6 +292,22 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
     }
 }
 
+/// The run that rolled out last, where it succeeded in taking the placement back from a snapshot that
+/// another run had brought.
+pub fn taken_back<'i>(inventory: &'i Inventory, index: &str) -> Option<&'i UpdateRun> {
+    let last = current(inventory)?;
+    let number = |index: &str| index.parse::<u64>().ok();
+    let brought = |run: &UpdateRun| {
+        run.meta.name != last.meta.name
+            && run.status.snapshot_index == index
+            && life::of_run(inventory, run) != PlacementLife::Earlier
+            && Rollout::of(inventory, run).has_begun()
+    };
+    let goes_back = number(&last.status.snapshot_index)? < number(index)?;
+    let is_over = Rollout::of(inventory, last).phase == Phase::Succeeded;
+    (goes_back && is_over && inventory.runs.iter().any(brought)).then_some(last)
+}
+
 /// The run of a name that an earlier try of a rollback made: it is not over, and goes back to what
 /// another run completed.
 pub fn earlier_try<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i UpdateRun> {

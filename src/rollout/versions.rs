@@ -78,6 +78,18 @@ impl Version<'_> {
     }
 }
 
+/// The part that the controller tries to create where others of the latest version are missing, and that
+/// exists: it counts those that there are, and goes on behind them.
+/// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
+pub fn created_twice<'p>(parts: &[&'p ResourceSnapshot]) -> Option<&'p ResourceSnapshot> {
+    let master = parts.iter().find(|it| it.is_master())?;
+    let expected = u64::try_from(master.parts()?).ok()?;
+    let first = u64::try_from(parts.len()).ok()?.checked_sub(1)?;
+    let created = first..expected.checked_sub(1)?;
+    let others = parts.iter().filter(|it| !it.is_master());
+    others.copied().find(|it| created.contains(&subindex(it).0))
+}
+
 /// A number where it is one, so that 10 comes after 9; what is none comes last.
 fn order(index: &str) -> (bool, u64, &str) {
     let number = index.parse().ok();

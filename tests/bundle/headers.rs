@@ -1,5 +1,5 @@
 use kubectl_fleet_stage::bundle::Bundle;
-use kubectl_fleet_stage::inventory::source::Outcome;
+use kubectl_fleet_stage::inventory::source::{HubQuery, ObjectSource as _, Outcome};
 use kubectl_fleet_stage::kubefleet::Kind;
 
 use super::{RUN, good};
@@ -81,6 +81,39 @@ fn what_a_header_says_wrongly_is_unknown() {
         ["standard input: skipped a document of kind `Diagnosis`"]
     );
     assert!(!bundle.has_header);
+}
+
+#[test]
+fn of_a_kind_that_was_asked_for_by_name_the_others_are_unknown() {
+    let (strategy, run) = (Kind::StagedUpdateStrategy, Kind::StagedUpdateRun);
+    let named = |names: &str| {
+        header(&format!(
+            "kinds: [{{kind: StagedUpdateStrategy, outcome: listed, names: [{names}]}}, {{kind: \
+             StagedUpdateRun, outcome: listed}}]"
+        ))
+    };
+    let ask =
+        |text: &str, query: HubQuery| good(text.to_owned()).answer(&[query])[0].outcome.clone();
+    let one = named("shop/rings");
+    let object = |name: &str| HubQuery::named(strategy, "shop", name);
+    assert_eq!(ask(&one, object("rings")), Outcome::Listed);
+    assert_eq!(ask(&one, object("fast")), Outcome::NotCollected);
+    assert_eq!(
+        ask(&one, HubQuery::all(strategy, "shop")),
+        Outcome::NotCollected
+    );
+    assert_eq!(
+        ask(&one, HubQuery::named(run, "shop", "r")),
+        Outcome::Listed
+    );
+    let both = format!("{one}---\n{}", named("shop/fast"));
+    assert_eq!(ask(&both, object("fast")), Outcome::Listed);
+    assert_eq!(ask(&both, object("slow")), Outcome::NotCollected);
+    let all = header("kinds: [{kind: StagedUpdateStrategy, outcome: listed}]");
+    assert_eq!(
+        ask(&format!("{one}---\n{all}"), object("slow")),
+        Outcome::Listed
+    );
 }
 
 /// What two headers say together of some kinds; the same in either order.

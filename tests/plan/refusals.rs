@@ -184,6 +184,12 @@ const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
         &["stage-tasks-invalid"],
     ),
     (
+        "a wait that Go cannot hold",
+        &[("1h30m", "5000000h")],
+        &[],
+        &["stage-tasks-invalid"],
+    ),
+    (
         "a wait of nothing",
         &[("1h30m", "0s")],
         &[],

@@ -278,6 +278,17 @@ fn members_that_do_not_answer_or_leave_are_told() {
         warnings(&pinned, &has("")),
         ["clusters-go-back", "member-agent-silent"]
     );
+    let healthy = |is: &str| {
+        let condition = format!(
+            "lastReceivedHeartbeat: '2026-03-02T09:09:30Z', conditions: [{{type: Healthy, status: \
+             '{is}', reason: MemberClusterUnhealthy, lastTransitionTime: '2026-03-02T09:00:00Z'}}]"
+        );
+        silent.replace("lastReceivedHeartbeat: '2026-03-02T08:00:00Z'", &condition)
+    };
+    let plan = of(&[], &healthy("False"));
+    assert_eq!(kinds(&plan, "warnings"), ["member-cluster-unhealthy"]);
+    assert!(plan["stages"][0]["ends"].is_null(), "{plan:#}");
+    assert_eq!(warnings(&[], &healthy("True")), [""; 0]);
     let leaving = format!("{member}  deletionTimestamp: '2026-03-02T09:00:00Z'\n");
     assert_eq!(
         warnings(&[], &edited(&[(member, &leaving)])),
@@ -317,6 +328,15 @@ fn clusters_that_fail_with_what_they_would_get_are_told() {
         warnings(&[], &says("Available", 3, "08:50:00")),
         ["cluster-failing"]
     );
+    let since_long = "  failedPlacements:\n  - {kind: ConfigMap, name: a, namespace: web, version: v1, \
+                      condition: {type: Available, status: 'False', reason: ManifestNotAvailableYet, \
+                      lastTransitionTime: '2026-03-02T08:50:00Z'}}\n";
+    let anew = says("Available", 3, "09:09:00");
+    let at = anew.find("  - {type: Available").unwrap();
+    let conditions = anew[..at].rfind("  conditions:\n").unwrap();
+    let (before, after) = anew.split_at(conditions);
+    let object_is_older = format!("{before}{since_long}{after}");
+    assert_eq!(warnings(&[], &object_is_older), ["cluster-failing"]);
     assert_eq!(warnings(&[], &says("Applied", 2, "09:09:00")), [""; 0]);
     // Other content, or another override, is sent.
     assert_eq!(
@@ -327,6 +347,80 @@ fn clusters_that_fail_with_what_they_would_get_are_told() {
     let overridden = format!("{snapshot}  clusterResourceOverrideSnapshots: [o-0]\n");
     let another = applied.replace(snapshot, &overridden);
     assert_eq!(warnings(&[], &another), [""; 0]);
+}
+
+#[test]
+fn content_that_the_last_run_took_back_is_told() {
+    let ended = |name: &str, index: u32, minute: u32| {
+        let over = INITIALIZED
+            .replace(
+                "  stagesStatus",
+                &format!(
+                    "  - {{type: Progressing, status: 'False', reason: UpdateRunSucceeded, \
+                     observedGeneration: 1}}\n  - {{type: Succeeded, status: 'True', reason: \
+                     UpdateRunSucceeded, observedGeneration: 1, lastTransitionTime: \
+                     '2026-03-02T08:{minute}:30Z'}}\n  stagesStatus"
+                ),
+            )
+            .replace(
+                "    - clusterName: beta\n",
+                &format!(
+                    "    - clusterName: beta\n      conditions:\n      - {{type: Started, status: 'True', \
+                     reason: ClusterUpdatingStarted, observedGeneration: 1, lastTransitionTime: \
+                     '2026-03-02T08:{minute}:00Z'}}\n"
+                ),
+            );
+        let other = run("Run", &index.to_string(), &over);
+        let other = other.rsplit_once("\n---\n").unwrap().1;
+        other.replace("name: other", &format!("name: {name}"))
+    };
+    let hub = |first: u32, second: u32| {
+        let (first, second) = (ended("one", first, 51), ended("two", second, 53));
+        format!("{}---\n{first}---\n{second}", edited(&[]))
+    };
+    let plan = of(&[], &hub(2, 1));
+    assert_eq!(kinds(&plan, "warnings"), ["snapshot-rolled-back"]);
+    assert_eq!(
+        plan["warnings"][0]["message"],
+        "Snapshot 2 was rolled back: ClusterStagedUpdateRun two went to snapshot 1 after it."
+    );
+    // Nobody brought it, it is what came last, or somebody asks for it.
+    assert_eq!(warnings(&[], &hub(0, 1)), [""; 0]);
+    assert_eq!(warnings(&[], &hub(1, 2)), [""; 0]);
+    assert_eq!(warnings(&["--snapshot", "2"], &hub(2, 1)), [""; 0]);
+}
+
+#[test]
+fn a_part_in_the_middle_is_never_created() {
+    let part = |sub: u32| {
+        format!(
+            "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceSnapshot\n\
+             metadata:\n  name: web-2-{sub}\n  labels: {{kubernetes-fleet.io/parent-CRP: web, \
+             kubernetes-fleet.io/resource-index: '2'}}\n  annotations: \
+             {{kubernetes-fleet.io/subindex-of-resource-snapshot: '{sub}'}}\nspec: {{selectedResources: []}}\n"
+        )
+    };
+    let hash = "'1'\n    kubernetes-fleet.io/resource-hash: bb\n";
+    let three = edited(&[(hash, &hash.replace("'1'", "'3'"))]);
+    let told = |sub: u32| {
+        let plan = of(&[], &format!("{three}{}", part(sub)));
+        assert_eq!(
+            kinds(&plan, "warnings")[0],
+            "snapshot-incomplete",
+            "{plan:#}"
+        );
+        plan["warnings"][0]["message"].as_str().unwrap().to_owned()
+    };
+    assert!(
+        told(0).contains("KubeFleet 0.3 completes it"),
+        "{}",
+        told(0)
+    );
+    assert!(
+        told(1).contains("cannot complete it, because web-2-1 exists"),
+        "{}",
+        told(1)
+    );
 }
 
 /// The base as a namespaced placement.

@@ -15,6 +15,7 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::pickers;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
+use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{
     Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate,
 };
@@ -185,8 +186,21 @@ fn of_target(
         None => target.clone(),
     };
     let mut who = None;
-    let (inventory, selection) =
-        op.agree(&mut |reading| preview_approval(args, target, &run, &mut who, reading))?;
+    let look = op.look();
+    let (inventory, selection) = op.agree(&mut |reading| {
+        let mut proposal = preview_approval(args, target, &run, &mut who, reading)?;
+        // Who is not asked has no use for what it takes to compare them.
+        if !args.writing.yes && proposal.question.is_ok() {
+            let (inventory, selection) = &proposal.what;
+            let opened = Rollout::new(inventory).map(|it| preview::opened(&it, selection));
+            let opened: Vec<_> = opened.into_iter().flatten().map(str::to_owned).collect();
+            if !opened.is_empty() {
+                let seen = (&mut proposal.preview, reading);
+                changed_objects::show(&run, Some(&opened), &look, seen);
+            }
+        }
+        Ok(proposal)
+    })?;
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(target, &run, &inventory));
     };

@@ -14,6 +14,7 @@ use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::Operation;
 use crate::error::Error;
 use crate::exit::Exit;
+pub(in crate::commands) use existing::has_finished;
 use shown::LaunchOffer;
 pub(in crate::commands) use source::{NewRunWords, RunSource};
 pub(in crate::commands) use start::start;

@@ -1,6 +1,7 @@
 //! Commands that write: shown, confirmed, sent once, followed.
 
 pub mod approve;
+mod changed_objects;
 pub mod delete;
 pub mod init;
 pub(in crate::commands) mod launching;

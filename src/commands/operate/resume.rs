@@ -101,7 +101,8 @@ fn preview_resume(
         steering::unseen(&inventory, &mut preview);
         steering::no_longer_there(&rollout, &mut preview);
         steering::members_ahead(&rollout, None, &mut preview);
-        for held in diagnose::held_ahead(&inventory) {
+        let held = diagnose::held_ahead(&inventory);
+        for held in &held {
             preview.warning(&held.message);
         }
         steering::others(&rollout, &inventory, &mut preview);
@@ -112,6 +113,8 @@ fn preview_resume(
         question = steering::seen(guard::RESUME, accepted, &inventory, reading)
             .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
             .and_then(|()| steering::guard_content(&rollout, None, "resuming", reading))
+            .and_then(|()| steering::guard_overrides(&rollout, &held, (None, "resuming"), reading))
+            .and_then(|()| steering::guard_leaving(&rollout, (None, "resuming"), reading))
             .and_then(|()| {
                 let back = would_go_back(&rollout);
                 steering::guard(&back, &rollout, ("resuming", "delete"), accepted, reading)

@@ -13,14 +13,16 @@ use crate::commands::gather::placement_objects;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::delete::RunDeletion;
-use crate::commands::operate::launching::{LaunchPreparation, RunLaunch, launch, unique_suffix};
+use crate::commands::operate::launching::{
+    LaunchPreparation, RunLaunch, has_finished, launch, unique_suffix,
+};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::{Inventory, Sight};
+use crate::inventory::{Inventory, Sight, choose};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -156,6 +158,9 @@ fn wanted(
     is_for_runs(inventory, placement)?;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
+    if let Some(done) = finished(args, inventory) {
+        return Err(has_finished(&done.object(), done));
+    }
     let made = earlier_try(args, inventory);
     if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {
         is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
@@ -375,6 +380,14 @@ fn go_on(
         ));
     }
     Ok(exists.then(|| index.to_owned()))
+}
+
+/// The run of the wanted name that is over.
+fn finished<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
+    let name = args.name.as_deref()?.rsplit('/').next()?;
+    inventory
+        .run_on(name)
+        .filter(|run| choose::is_finished(run))
 }
 
 /// The run of the wanted name that an earlier try made.

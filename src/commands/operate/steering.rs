@@ -21,7 +21,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::{members, put_there};
 use crate::report::{Finding, Verdict};
 use crate::rollout::content::{
-    GoesBack, MissingContent, emptied, lost_content, missing_content, overtaken,
+    GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, overtaken,
 };
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::{Hint, enumerate};
@@ -181,12 +181,8 @@ pub(in crate::commands) fn unseen(inventory: &Inventory, preview: &mut Preview) 
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.
 pub(in crate::commands) fn no_longer_there(rollout: &Rollout<'_>, preview: &mut Preview) {
-    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
-    if !lost.is_empty() {
-        preview.warning(&format!(
-            "{} lost what the run had brought: their bindings were created again",
-            enumerate(lost)
-        ));
+    if let Some(why) = lost_words(rollout) {
+        preview.warning(&why);
     }
     if let Some(why) = overtaken_words(rollout) {
         preview.warning(&why);
@@ -200,6 +196,15 @@ pub(in crate::commands) fn no_longer_there(rollout: &Rollout<'_>, preview: &mut 
             enumerate(emptied)
         ));
     }
+}
+
+/// That clusters which count as done have nothing of the run any more; `None` where all have.
+fn lost_words(rollout: &Rollout<'_>) -> Option<String> {
+    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
+    (!lost.is_empty()).then(|| {
+        let lost = enumerate(lost);
+        format!("{lost} lost what the run had brought: their bindings were created again")
+    })
 }
 
 /// That clusters which count as done have another run's snapshot; `None` where none has.
@@ -231,7 +236,8 @@ pub(in crate::commands) fn guard_script(
     if clusters.is_some_and(<[_]>::is_empty) {
         return Ok(false);
     }
-    let overtaken = overtaken_words(rollout).filter(|_| !accepted.older);
+    let overtaken = lost_words(rollout).or_else(|| overtaken_words(rollout));
+    let overtaken = overtaken.filter(|_| !accepted.older);
     if let Some(why) = overtaken.as_ref().filter(|_| is_script) {
         let nothing = reading.record.nothing("sent");
         let diagnose = rollout.run.object().fleet("diagnose");
@@ -263,8 +269,16 @@ pub(in crate::commands) fn members_ahead(
     let (leaving, staying): (Vec<_>, Vec<_>) =
         members.into_iter().partition(|member| member.is_leaving());
     let leaving = (!leaving.is_empty()).then(|| members::leaving_words(&leaving));
-    let silent = members::silence_words(&members::silent(&staying, rollout.now));
-    for why in leaving.into_iter().chain(silent) {
+    let (silent, heard): (Vec<_>, Vec<_>) = staying
+        .into_iter()
+        .partition(|it| it.silent_for(rollout.now).is_some());
+    let heard: Vec<_> = heard
+        .into_iter()
+        .filter(|it| it.unhealthy().is_some())
+        .collect();
+    let silent = members::silence_words(&members::silent(&silent, rollout.now));
+    let unhealthy = members::unhealthy_words(&heard);
+    for why in leaving.into_iter().chain(silent).chain(unhealthy) {
         preview.warning(why.trim_end_matches('.'));
     }
 }
@@ -345,24 +359,55 @@ pub(in crate::commands) fn guard_content(
     Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
 }
 
-/// Refuses to open a stage of clusters for which an override of the run does not fit its content.
+/// Refuses to let a run reach clusters for which one of its overrides does not fit its content; `None`
+/// means those that it reaches before somebody has to approve.
 pub(in crate::commands) fn guard_overrides(
     rollout: &Rollout<'_>,
     held: &[Finding],
-    opened: &[&str],
+    (clusters, doing): (Option<&[&str]>, &str),
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let is_opened = |it: &&Finding| it.clusters.iter().any(|it| opened.contains(&it.as_str()));
-    let Some(held) = held.iter().find(is_opened) else {
+    if held.is_empty() {
+        return Ok(());
+    }
+    let next = rollout.reached_next();
+    let clusters = clusters.unwrap_or(&next);
+    let is_reached = |it: &&Finding| it.clusters.iter().any(|it| clusters.contains(&it.as_str()));
+    let Some(held) = held.iter().find(is_reached) else {
         return Ok(());
     };
     let (names, nothing) = (enumerate(&held.clusters), reading.record.nothing("sent"));
     let why = format!(
-        "approving would block {names}: {} does not fit; {nothing}",
+        "{doing} would block {names}: {} does not fit; {nothing}",
         held.subject
     );
     let diagnose = rollout.run.object().fleet("diagnose");
     Err(Error::failed(why).hint(Hint::new("what to do instead:").command(diagnose)))
+}
+
+/// Refuses to let a run reach clusters of which a binding is being deleted; `None` means those that it
+/// reaches before somebody has to approve.
+pub(in crate::commands) fn guard_leaving(
+    rollout: &Rollout<'_>,
+    (clusters, doing): (Option<&[&str]>, &str),
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let next = rollout.reached_next();
+    let clusters = clusters.unwrap_or(&next);
+    let mut leaving = leaving_ahead(rollout);
+    leaving.retain(|(cluster, _)| clusters.contains(cluster));
+    let Some((cluster, binding)) = leaving.first() else {
+        return Ok(());
+    };
+    let binding = binding.object();
+    let nothing = reading.record.nothing("sent");
+    let why = format!(
+        "{doing} may end {}: KubeFleet may write {binding} of {cluster}, which is being deleted; \
+         {nothing}",
+        rollout.run.meta.name
+    );
+    let gone = binding.kubectl("wait").switch("--for=delete");
+    Err(Error::failed(why).hint(Hint::new("wait until it is gone:").command(gone)))
 }
 
 /// Refuses to let a run begin with clusters from which it deletes everything, because its snapshot has

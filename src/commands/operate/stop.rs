@@ -104,17 +104,38 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let (held, clusters): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| is_held(it));
     let names = |clusters: &[&ClusterView<'_>]| enumerate(clusters.iter().map(|it| it.name));
+    // The run keeps the override snapshots of its initialization.
+    let (pinned, held): (Vec<_>, Vec<_>) = held.into_iter().partition(|it| {
+        let trouble = it.trouble();
+        trouble.is_some_and(|it| it.condition.kind == reasons::OVERRIDDEN)
+    });
+    let (silent, clusters): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|it| {
+        let silence = it.member.and_then(|member| member.silent_for(rollout.now));
+        silence.is_some()
+    });
     if !clusters.is_empty() {
         lines.push(format!(
             "in flight, will finish first: {}",
             names(&clusters)
         ));
     }
-    if !held.is_empty() {
+    if !silent.is_empty() {
         lines.push(format!(
-            "in flight, and failing: {}; the run stops only when the cause is fixed",
-            names(&held)
+            "in flight, and its agent does not report: {}; the run stops only when it does again",
+            names(&silent)
         ));
+    }
+    for (clusters, ends) in [
+        (held, "the run stops only when the cause is fixed"),
+        (
+            pinned,
+            "the run keeps its overrides, so it does not stop: delete it",
+        ),
+    ] {
+        if !clusters.is_empty() {
+            let names = names(&clusters);
+            lines.push(format!("in flight, and failing: {names}; {ends}"));
+        }
     }
     for gate in rollout.open_timers() {
         let wait = gate.wait.map(duration::describe).unwrap_or_default();

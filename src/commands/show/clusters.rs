@@ -114,6 +114,15 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
     runs::warn(&around.gaps, ui);
     let strategies = strategies(&mut reading, &target, &around.inventory, args)?;
     let items = items(&around.inventory, &strategies);
+    if let Some(gap) = around
+        .inventory
+        .members
+        .gap
+        .as_ref()
+        .filter(|_| items.is_empty())
+    {
+        ui.status(&format!("the member clusters are unknown: {gap}"));
+    }
     args.output.print(
         ui,
         |output, ui| {

@@ -105,7 +105,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     };
     let run_kind = target.scope().kind(crate::kubefleet::Concept::UpdateRun);
     let outcomes = walk.outcomes();
-    let mut header = NewHeader::new(now, target.clone(), outcomes.clone());
+    let mut header = NewHeader::new(now, target.clone(), &walk);
     header.run_states = hub.run_states(run_kind).ok();
     header.served = hub.served().names();
     let seen = walk.references();

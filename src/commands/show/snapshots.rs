@@ -162,9 +162,10 @@ fn list(
         warn(version, &target, session.ui);
     }
     if versions.is_empty() {
-        session
-            .ui
-            .status(&format!("{target} has no resource snapshots"));
+        session.ui.status(&match &around.inventory.snapshots.gap {
+            None => format!("{target} has no resource snapshots"),
+            Some(gap) => format!("the resource snapshots of {target} are unknown: {gap}"),
+        });
     }
     let first_parts = versions.iter().filter_map(|version| version.parts.first());
     args.output.print(

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::diagnose::engine::direction::allow_older;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::essence;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
-use crate::rollout::content::{missing_content, overtaken as overtaken_clusters};
+use crate::rollout::content::{leaving_ahead, missing_content, overtaken as overtaken_clusters};
 use crate::words::{distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
@@ -209,7 +210,7 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 4] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 6] = [
     (
         "FS803",
         Severity::Error,
@@ -229,6 +230,16 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 4] = [
         "FS709",
         Severity::Warning,
         "the run deletes what further clusters have.",
+    ),
+    (
+        "FS517",
+        Severity::Warning,
+        "the run stalls at the clusters that it names.",
+    ),
+    (
+        "FS518",
+        Severity::Warning,
+        "the run fails when a cluster in its stages is gone.",
     ),
 ];
 
@@ -337,11 +348,14 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     };
     let before = BEFORE_IT_GOES_ON.iter();
     let before = before.filter(|(code, least, _)| told(code, *least));
-    let steps: Vec<_> = before
+    let mut steps: Vec<_> = before
         .map(|(code, _, why)| resolve_first(code, &format!(": {why}")))
         .collect();
-    // Our own commands refuse to let it continue, or want it said that it is meant.
     let rollout = cx.rollout.as_ref();
+    if let Some((_, binding)) = rollout.and_then(|it| leaving_ahead(it).pop()) {
+        steps.push(until_gone(&binding.object()));
+    }
+    // Our own commands refuse to let it continue, or want it said that it is meant.
     let is_refused = rollout.and_then(missing_content).is_some();
     let is_overtaken = rollout.is_some_and(|rollout| !overtaken_clusters(rollout).is_empty());
     let gates = findings.iter_mut();
@@ -355,6 +369,15 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
             }
         }
         gate.remedies.splice(0..0, steps.iter().cloned());
+    }
+}
+
+/// A binding of a cluster that a run has still to update, and that is being deleted.
+fn until_gone(binding: &ObjectRef) -> Remedy {
+    Remedy {
+        action: format!("Wait until {binding} is gone: the run fails if it writes that one."),
+        command: Some(binding.kubectl("wait").switch("--for=delete")),
+        effect: Effect::ReadOnly,
     }
 }
 

@@ -5,27 +5,28 @@ use jiff::Timestamp;
 use crate::controller;
 use crate::diagnose::rules;
 use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::state::initialization_overdue;
 use crate::diagnose::subjects::verdict::needs_a_person;
-use crate::diagnose::subjects::{back, gate, outlook, resting, state};
+use crate::diagnose::subjects::{back, gate, resting, state};
 use crate::inventory::source::Outcome;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
-use crate::rollout::content::{lost_content, missing_content};
-use crate::rollout::life;
 use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
 use crate::words::{CommandLine, enumerate};
 
-/// The finding that a controller does not write what it owes.
+/// The findings that a controller does not write what it owes, and that it does not get on.
 const CONTROLLER_SILENT: &str = "FS122";
+const INITIALIZATION_RETRIED: &str = "FS121";
 
 pub(super) fn summary(cx: &DiagnosisContext<'_>) -> String {
     let because = match &cx.rollout {
         Some(rollout) => fails(cx)
             .or_else(|| back::overtaken(cx))
-            .or_else(|| without_its_content(cx, rollout))
+            .or_else(|| gate::obstacle(cx))
             .or_else(|| of_run(cx, rollout)),
         None => of_placement(cx),
     };
@@ -37,7 +38,9 @@ pub(super) fn with_cause(cx: &DiagnosisContext<'_>) -> String {
     let code = match &cx.outlook.silence {
         _ if let Some(code) = cx.outlook.aborts(cx.verdict) => code,
         Some(_) if cx.verdict == Verdict::Stuck => CONTROLLER_SILENT,
-        _ => return summary(cx),
+        _ if initialization_overdue(cx).is_none() => return summary(cx),
+        _ if cx.run().is_some_and(UpdateRun::is_seen) => INITIALIZATION_RETRIED,
+        _ => CONTROLLER_SILENT,
     };
     let (state, cause) = (summary(cx), rules::named(code));
     format!("{}; cause: {cause}.", state.trim_end_matches('.'))
@@ -53,30 +56,6 @@ fn fails(cx: &DiagnosisContext<'_>) -> Option<String> {
     });
     let when = cx.outlook.aborts_when(cx.verdict);
     Some(format!("{stuck}the controller aborts it {when}."))
-}
-
-/// That the clusters which a resting run has still to reach would get other content, or none.
-fn without_its_content(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    if !outlook::waits_for_person(cx.verdict) {
-        return None;
-    }
-    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
-    if !lost.is_empty() && !life::is_foreign(rollout.inventory, rollout.run) {
-        return Some(format!(
-            "the content is gone again from {}, which the run counts as done.",
-            enumerate(lost)
-        ));
-    }
-    let missing = missing_content(rollout)?;
-    let (clusters, object) = (enumerate(&missing.clusters), missing.object);
-    let snapshot = object.name;
-    Some(if missing.is_another {
-        format!(
-            "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."
-        )
-    } else {
-        format!("{clusters} cannot get its content: {snapshot} no longer exists.")
-    })
 }
 
 fn of_run(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
@@ -287,7 +266,10 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
         _ => object.word(),
     };
     let about = |verb, name: &str| Some(cx.command(verb).arg(name));
-    if cx.outlook.aborts(cx.verdict).is_some() || back::overtaken(cx).is_some() {
+    if cx.outlook.aborts(cx.verdict).is_some()
+        || back::overtaken(cx).is_some()
+        || gate::obstacle(cx).is_some()
+    {
         return about("diagnose", &word);
     }
     let outcome = cx.inventory.outcomes.get(&object.kind);
@@ -308,6 +290,7 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
         Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
             about("diagnose", &word)
         }
+        Verdict::Initializing if initialization_overdue(cx).is_some() => about("diagnose", &word),
         // The controller checks neither before it is to go on, and may abort it then: what has
         // changed meanwhile takes more than the run's own status to see.
         Verdict::Stopped | Verdict::NotStarted => about("diagnose", &word),

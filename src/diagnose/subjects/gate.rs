@@ -3,13 +3,13 @@
 use crate::controller;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
-use crate::diagnose::subjects::{back, verdict};
+use crate::diagnose::subjects::{back, outlook, overrides, verdict};
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::report::{ComposeText, Finding, Verdict};
-use crate::rollout::content::missing_content;
-use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, opening, rollback};
+use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
+use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, life, opening, rollback};
 use crate::words::enumerate;
 
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
@@ -80,9 +80,52 @@ pub(in crate::diagnose) fn summarized_gate<'r, 'i>(
     let speaks = cx.verdict == Verdict::WaitingForApproval
         && cx.outlook.aborts(cx.verdict).is_none()
         && back::overtaken(cx).is_none()
-        && missing_content(rollout).is_none();
+        && obstacle(cx).is_none();
     let mut open = rollout.open_approvals();
     open.find(|gate| speaks && verdict::needs_a_person(gate))
+}
+
+/// Why a run that rests is not simply let continue: what clusters would get then, as a clause.
+pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String> {
+    let rollout = cx.rollout.as_ref()?;
+    if !outlook::waits_for_person(cx.verdict) {
+        return None;
+    }
+    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
+    if !lost.is_empty() && !life::is_foreign(rollout.inventory, rollout.run) {
+        return Some(format!(
+            "the content is gone again from {}, which the run counts as done.",
+            enumerate(lost)
+        ));
+    }
+    let emptied = emptied(rollout);
+    if !emptied.is_empty() {
+        return Some(format!(
+            "its snapshot {} has no objects: it deletes everything from {}.",
+            rollout.run.status.snapshot_index,
+            enumerate(emptied)
+        ));
+    }
+    if let Some((cluster, binding)) = leaving_ahead(rollout).first() {
+        return Some(format!(
+            "binding {} of {cluster} is being deleted, and the run fails if it writes that one.",
+            binding.meta.name
+        ));
+    }
+    let Some(missing) = missing_content(rollout) else {
+        let (failing, clusters) = overrides::holds_ahead(cx)?;
+        let (over, clusters) = (failing.over, enumerate(clusters));
+        return Some(format!("{over} does not fit the content for {clusters}."));
+    };
+    let (clusters, object) = (enumerate(&missing.clusters), missing.object);
+    let snapshot = object.name;
+    Some(if missing.is_another {
+        format!(
+            "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."
+        )
+    } else {
+        format!("{clusters} cannot get its content: {snapshot} no longer exists.")
+    })
 }
 
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`

@@ -2,6 +2,7 @@
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::outlook;
 use crate::diagnose::subjects::rendered::{NamedContent, rendered};
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
@@ -34,6 +35,19 @@ pub(in crate::diagnose) fn faults_ahead(cx: &DiagnosisContext<'_>) -> Vec<Render
     let ahead = ahead(cx).into_iter();
     let contents = ahead.map(|content| (content, WorkGenerator::Newest));
     faults_of(cx, contents.collect())
+}
+
+/// The operation that will hold a run which rests on clusters that it has still to reach, and those
+/// clusters.
+pub(in crate::diagnose) fn holds_ahead(
+    cx: &DiagnosisContext<'_>,
+) -> Option<(FailingOperation, Vec<String>)> {
+    let rests = outlook::waits_for_person(cx.verdict) && cx.inventory.has_overrides_ahead();
+    let faults = if rests { faults_ahead(cx) } else { Vec::new() };
+    faults.into_iter().find_map(|fault| match fault.cause {
+        FaultCause::Operation(failing) => Some((failing, fault.clusters)),
+        _ => None,
+    })
 }
 
 fn faults_of<'i>(

@@ -1,9 +1,11 @@
 //! The state of a rollout in one sentence.
 
+use jiff::SignedDuration;
+
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::kubefleet::Concept;
 use crate::report::Verdict;
-use crate::rollout::{ClusterState, Rollout};
+use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::count;
 
 /// The sentence about a case: its state, how far it has come, and why, when that is known.
@@ -123,4 +125,16 @@ fn others_now(rollout: &Rollout<'_>) -> String {
 fn only_compares(cx: &DiagnosisContext<'_>) -> bool {
     let placement = cx.inventory.placement.present();
     placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
+}
+
+/// An initialization takes seconds.
+const INITIALIZATION: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long a run has been waiting for its initialization, when that is too long.
+pub(in crate::diagnose) fn initialization_overdue(
+    cx: &DiagnosisContext<'_>,
+) -> Option<SignedDuration> {
+    let rollout = cx.rollout.as_ref()?;
+    let age = cx.now().duration_since(rollout.run.meta.created?);
+    (rollout.phase == Phase::Initializing && age > INITIALIZATION).then_some(age)
 }

@@ -7,7 +7,7 @@ use test_hub::{Fault, Rule};
 
 use super::desk::Desk;
 use super::{ALL, BEFORE, condition, flat, gated, play, until_asked};
-use crate::scene::Scene;
+use crate::scene::{Scene, three_stages};
 
 /// A run that waits, and a newer one that has put its snapshot on all clusters since.
 fn older_and_newer(scene: &Scene) -> [String; 2] {
@@ -270,6 +270,87 @@ fn a_run_that_came_meanwhile_is_not_joined() {
             .says(&format!("{new} was not started"))
             .says(&format!("run {new}"));
         assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+    });
+}
+
+#[test]
+fn a_run_with_other_stages_than_shown_is_not_started() {
+    play("guard-stages", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let new = format!("{}-new", scene.name);
+        let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
+        let rule = Rule::new(scene.run_path(""), Fault::Hold)
+            .method(Method::POST)
+            .times(1);
+        let did = desk.does_while(&make, rule, || {
+            scene.hub.delete(&scene.strategy_path());
+            scene.strategy(&three_stages());
+        });
+        did.ends(1)
+            .says("was initialized with another stage")
+            .says(&format!("{new} was not started"));
+        assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+        // Who has seen it as it is starts it.
+        scene.does(&["run", &new, "--yes", "--wait=false"]).ends(0);
+    });
+}
+
+#[test]
+fn a_name_that_is_too_long_is_refused() {
+    play("guard-long", |scene| {
+        scene.set(&three_stages(), &ALL);
+        let make = |name: &str| {
+            let words = [&["run", name], &scene.of()[..], &["--dry-run=client"]].concat();
+            scene.does(&words)
+        };
+        make(&"r".repeat(63)).ends(0);
+        make(&"r".repeat(64)).ends(2).says("at most 63 characters");
+    });
+}
+
+#[test]
+fn an_override_that_does_not_fit_is_not_started() {
+    play("guard-fits", |scene| {
+        let name = &scene.name;
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        scene.run(name, "Initialize");
+        scene.until_run(name, "Initialized", "True", "");
+        let over = format!("{name}-0");
+        scene.hub.create(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterResourceOverrideSnapshot",
+            "metadata": {"name": over, "labels": {"kubernetes-fleet.io/override-index": "0"}},
+            "spec": {"overrideHash": "aGFzaA==", "overrideSpec": {
+                "clusterResourceSelectors": [
+                    {"group": "", "version": "v1", "kind": "Namespace", "name": scene.namespace},
+                ],
+                "policy": {"overrideRules": [{
+                    "clusterSelector": {"clusterSelectorTerms": []},
+                    "overrideType": "JSONPatch",
+                    "jsonPatchOverrides": [
+                        {"op": "replace", "path": "/spec/absent/field", "value": 1},
+                    ],
+                }]},
+            }},
+        }));
+        let run = scene.seen_run(name).unwrap();
+        let mut stages = run["status"]["stagesStatus"].clone();
+        stages[0]["clusters"][0]["clusterResourceOverrideSnapshots"] = json!([over]);
+        let path = format!("{}/status", scene.run_path(name));
+        scene
+            .hub
+            .patch(&path, &json!({"status": {"stagesStatus": stages}}));
+        let did = scene.does(&["run", name, "--yes"]);
+        if scene.namespaced {
+            // Its content has no Namespace, which the override is for.
+            did.ends(4);
+        } else {
+            did.ends(1)
+                .says("starting would block")
+                .says("does not fit");
+            assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Initialize");
+        }
     });
 }
 

@@ -79,7 +79,12 @@ fn a_name_that_exists_is_gone_on_with_or_refused() {
         scene
             .does(&make)
             .ends(1)
-            .says("already exists and has finished");
+            .says("already exists and has succeeded (snapshot 0)");
+        let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+        scene
+            .does(&["rollback", &placement, "--yes", "--name", name])
+            .ends(1)
+            .says("already exists and has succeeded (snapshot 0)");
     });
 }
 

@@ -259,7 +259,7 @@ fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
             "controller",
             CheckResult::Failed,
             format!(
-                "{} is {} old and has no condition: no controller has reconciled it",
+                "{} is {} old and has neither finalizer nor status: no controller has processed it",
                 run.object(),
                 describe(run.meta.created.map_or(SignedDuration::ZERO, |created| {
                     now.duration_since(created)
@@ -338,9 +338,9 @@ fn logs(hub: &mut Hub) -> DoctorCheck {
     }
 }
 
-/// Whether a run has been there for a while without any condition.
+/// Whether a run has been there for a while, and no controller has touched it.
 pub(super) fn is_unnoticed(run: &UpdateRun, now: Timestamp) -> bool {
-    run.status.conditions.is_empty()
+    !run.is_seen()
         && run.meta.deleted.is_none()
         && run
             .meta

@@ -59,9 +59,15 @@ impl SourceReading {
         let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();
         Walk::drive_all(&mut walks, self);
         let walks = walks.into_iter().zip(targets);
-        walks
-            .map(|(walk, target)| self.seen(walk, target))
-            .collect()
+        let is_one = targets.len() == 1;
+        let seen = walks.map(|(walk, target)| {
+            let mut seen = self.seen(walk, target)?;
+            if is_one && seen.waits_for_person() {
+                self.read_overridden(&mut seen);
+            }
+            Ok(seen)
+        });
+        seen.collect()
     }
 
     /// What the controller's next write depends on; what was read before is not read again.

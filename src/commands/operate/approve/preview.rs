@@ -13,7 +13,8 @@ use crate::report::Finding;
 use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, Gate, GateOpening, GateState, Rollout, StageView, TaskTime, opening,
+    ClusterState, ClusterView, Gate, GateOpening, GateState, Rollout, StageView, TaskState,
+    TaskTime, opening,
 };
 use crate::words::{count, enumerate, together};
 
@@ -162,6 +163,7 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
             binding => match binding.and_then(Binding::snapshot_index) {
                 None => ClusterContent::Nothing,
                 Some(has) if has == to && cluster.trouble().is_some() => ClusterContent::Failing,
+                Some(has) if has == to && !cluster.is_written => ClusterContent::Rewritten,
                 Some(has) => ClusterContent::Snapshot(has),
             },
         };
@@ -177,6 +179,9 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
                 }
                 ClusterContent::Nothing => format!("    first snapshot, {to}: {names}"),
                 ClusterContent::Failing => format!("    snapshot {to} again, now failing: {names}"),
+                ClusterContent::Rewritten => {
+                    format!("    snapshot {to}, with other overrides or apply strategy: {names}")
+                }
                 ClusterContent::Snapshot(has) if has == to => {
                     format!("    snapshot {to}, unchanged: {names}")
                 }
@@ -193,6 +198,8 @@ enum ClusterContent<'a> {
     Nothing,
     /// The content that it is to get, and it fails there.
     Failing,
+    /// The snapshot that it is to get, though not what the run writes beside it.
+    Rewritten,
     Snapshot(&'a str),
 }
 
@@ -268,6 +275,9 @@ fn warn(
             rollout.run.object()
         ));
     }
+    if let Some(why) = shared_words(rollout, selection) {
+        preview.warning(&why);
+    }
     steering::no_longer_there(rollout, preview);
     if !aborts {
         steering::members_ahead(rollout, Some(&opened(rollout, selection)), preview);
@@ -285,7 +295,10 @@ fn warn(
     for concept in read {
         let kind = inventory.scope.kind(concept);
         if let Some(gap) = inventory.gaps.get(&kind) {
-            let what = Guard::Aborts.finds_out();
+            let what = match concept {
+                Concept::ResourceSnapshot => "whether its content still exists",
+                _ => Guard::Aborts.finds_out(),
+            };
             preview.warning(&format!("{what} is unknown: {kind} {gap}"));
         }
     }
@@ -305,7 +318,7 @@ fn generation(inventory: &Inventory, request: &str) -> String {
 }
 
 /// The clusters that approvals let the run reach.
-fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i str> {
+pub(super) fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i str> {
     selection
         .write
         .iter()
@@ -314,6 +327,27 @@ fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -> Vec<&'i s
         .flat_map(|stage| &stage.clusters)
         .map(|cluster| cluster.name)
         .collect()
+}
+
+/// That a request is that of several gates, which one approval opens: stages of one name share them.
+/// Source: updaterun/execution.go:handleStageApprovalTask.
+fn shared_words(rollout: &Rollout<'_>, selection: &ApprovalSelection) -> Option<String> {
+    let stages = |request: &str| {
+        let stages = rollout.stages.iter();
+        let stages = stages.filter(|stage| {
+            let mut gates = stage.gates.iter();
+            gates.any(|it| it.task.approval_request == request && it.state != TaskState::Done)
+        });
+        let clusters = stages.map(|it| enumerate(it.clusters.iter().map(|it| it.name)));
+        clusters.collect::<Vec<_>>()
+    };
+    let mut requests = selection.write.iter().map(Approval::request);
+    let (request, stages) =
+        requests.find_map(|it| Some((it, stages(it))).filter(|it| it.1.len() > 1))?;
+    Some(format!(
+        "{request} also opens the gates of later stages of the same name: {}",
+        stages.get(1..)?.join("; ")
+    ))
 }
 
 /// Refuses to open what would block clusters, or take them back to an older snapshot unless that is
@@ -326,7 +360,8 @@ pub(super) fn guard(
 ) -> Result<(), Error> {
     let opened = opened(rollout, selection);
     steering::guard_content(rollout, Some(&opened), "approving", reading)?;
-    steering::guard_overrides(rollout, held, &opened, reading)?;
+    steering::guard_overrides(rollout, held, (Some(&opened), "approving"), reading)?;
+    steering::guard_leaving(rollout, (Some(&opened), "approving"), reading)?;
     let back: Vec<GoesBack<'_>> = would_go_back(rollout)
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
@@ -338,5 +373,11 @@ pub(super) fn guard(
         "stop"
     };
     steering::guard(&back, rollout, ("approving", instead), accepted, reading)?;
+    if let Some(why) = shared_words(rollout, selection).filter(|_| is_script) {
+        let nothing = reading.record.nothing("sent");
+        let hint =
+            "approve it at a terminal, or give the stages of the strategy names of their own";
+        return Err(Error::failed(format!("{why}; {nothing}")).hint(hint));
+    }
     steering::guard_script(rollout, Some(&opened), (is_script, accepted), reading).map(|_| ())
 }

@@ -21,8 +21,12 @@ use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::Walk;
 use crate::inventory::source::{HubQuery, ObjectSource};
-use crate::kubefleet::{Concept, names};
+use crate::kubefleet::messages::{Cause, parse_failure};
+use crate::kubefleet::meta::Conditions;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, names, reasons};
 use crate::rollout::content::old_content;
+use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ClusterState, Phase};
 use crate::words::Hint;
 
@@ -35,6 +39,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How long it is tried where no limit is given.
 const PATIENCE: Duration = Duration::from_mins(5);
 
+/// How often it is tried again where KubeFleet does not see all parts of a new snapshot.
+const RACES: usize = 3;
 /// How often the content may change while a run is made again for it.
 const CHANGES: usize = 5;
 /// The longest pause before another try.
@@ -49,6 +55,8 @@ pub(super) struct ContentTries {
     changes: usize,
     /// How many tries have lacked the last one.
     same: u32,
+    /// How often KubeFleet did not see all parts of the snapshot that it had just made.
+    races: usize,
 }
 
 impl ContentTries {
@@ -58,6 +66,7 @@ impl ContentTries {
             detected: None,
             changes: 0,
             same: 0,
+            races: 0,
         }
     }
 
@@ -149,6 +158,70 @@ pub(super) fn see_to(
         old.detected,
         due.as_secs()
     ));
+    make_again(
+        launch,
+        (this, rollout.run),
+        (due, "the new snapshot is due"),
+        got,
+        op,
+    )
+}
+
+/// Makes a run again that this command created, and whose initialization failed because KubeFleet
+/// looked for the parts of its new snapshot before it could see them all. `None` for any other.
+/// Source: updaterun/initialization.go:recordOverrideSnapshots, which reads them from a cache.
+pub(super) fn see_to_race(
+    launch: &RunLaunch,
+    this: &ThisRun,
+    tries: Option<&mut ContentTries>,
+    got: &mut LaunchProgress,
+    op: &mut Operation<'_>,
+) -> Result<Option<ThisRun>, Error> {
+    let Some(tries) = tries.filter(|it| it.races < RACES) else {
+        return Ok(None);
+    };
+    let inventory = around(launch, this, op.reading)?;
+    let rollout = rollout_of(&inventory, &this.object)?;
+    if rollout.run.meta.uid != this.uid || !sees_all_parts(&inventory, rollout.run) {
+        return Ok(None);
+    }
+    tries.races += 1;
+    op.ui.status(&format!(
+        "{} failed because KubeFleet did not see all parts of its new snapshot yet: they all exist \
+         now, so the run is created again",
+        this.object
+    ));
+    let pause = (PAUSE, "the run is created again");
+    match make_again(launch, (this, rollout.run), pause, got, op)? {
+        ContentSeen::Again(new) => Ok(Some(new)),
+        ContentSeen::Right => Ok(None),
+    }
+}
+
+/// Whether all parts exist of a snapshot for whose missing parts a run failed.
+fn sees_all_parts(inventory: &Inventory, run: &UpdateRun) -> bool {
+    let condition = run.status.conditions.condition(reasons::INITIALIZED);
+    let causes = condition.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
+    causes.iter().any(|cause| {
+        let Cause::SnapshotGroupIncomplete { snapshot, .. } = cause else {
+            return false;
+        };
+        let index = names::snapshot_index(&snapshot);
+        let versions = versions(inventory);
+        let version = versions.iter().find(|it| Some(it.index.as_str()) == index);
+        version.is_some_and(Version::is_complete)
+    })
+}
+
+/// Deletes a run, waits, and creates it again.
+fn make_again(
+    launch: &RunLaunch,
+    (this, old): (&ThisRun, &UpdateRun),
+    (due, what): (Duration, &str),
+    got: &mut LaunchProgress,
+    op: &mut Operation<'_>,
+) -> Result<ContentSeen, Error> {
+    let run = &this.object;
     let wish = RunWish {
         placement: launch.placement.name.clone(),
         strategy: launch.strategy.clone(),
@@ -157,7 +230,7 @@ pub(super) fn see_to(
         unknown: launch.unknown.clone(),
     };
     let create = Change::create(run, wish);
-    let change = Change::delete_untouched(rollout.run);
+    let change = Change::delete_untouched(old);
     // What could not be made again is not deleted.
     op.rehearse(&create, true, launch.accepted)?;
     let quiet = WriteFlags {
@@ -176,10 +249,7 @@ pub(super) fn see_to(
     let progress = op.ui.progress();
     while begun.elapsed() < due {
         let left = due.saturating_sub(begun.elapsed());
-        progress.say(&format!(
-            "the new snapshot is due in {}s",
-            left.as_secs() + 1
-        ));
+        progress.say(&format!("{what} in {}s", left.as_secs() + 1));
         let nap = left.min(Duration::from_millis(250));
         if let Some(hub) = op.reading.hub()
             && hub

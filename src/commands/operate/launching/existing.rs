@@ -13,7 +13,7 @@ use crate::inventory::choose;
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
 use crate::words::Hint;
 
 /// What stands under a name.
@@ -62,8 +62,7 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
         unknown: launch.unknown.clone(),
     };
     let differences = wish.differences(found);
-    let another = "choose another name for a new run, or check the existing run:";
-    let hint = Hint::new(another).command(run.fleet("status"));
+    let hint = another(run);
     if !differences.is_empty() {
         return Err(Error::failed(format!(
             "{run} already exists with a different spec: {}",
@@ -75,12 +74,31 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
         return Err(Error::failed(format!("{run} already exists and is being deleted")).hint(hint));
     }
     if choose::is_finished(found) {
-        return Err(Error::failed(format!("{run} already exists and has finished")).hint(hint));
+        return Err(has_finished(run, found));
     }
     Ok(ExistingRun::Same {
         this: ThisRun::of(found),
         content: content_of(found),
     })
+}
+
+fn another(run: &ObjectRef) -> Hint {
+    Hint::new("choose another name for a new run, or check the existing run:")
+        .command(run.fleet("status"))
+}
+
+/// That a run of the wanted name is over.
+pub(in crate::commands) fn has_finished(run: &ObjectRef, found: &UpdateRun) -> Error {
+    let how = if found.status.conditions.is_true(reasons::SUCCEEDED) {
+        "succeeded"
+    } else {
+        "finished"
+    };
+    let with = match found.status.snapshot_index.as_str() {
+        "" => String::new(),
+        index => format!(" (snapshot {index})"),
+    };
+    Error::failed(format!("{run} already exists and has {how}{with}")).hint(another(run))
 }
 
 /// Which content a run was given, and when: what was applied later is not in it.

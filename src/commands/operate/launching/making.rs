@@ -250,6 +250,11 @@ pub(super) fn finish(
         let status = match waited? {
             Ok(initialized) => initialized,
             Err(failed) => {
+                let made = content::see_to_race(launch, this, tries.as_mut(), got, op)?;
+                if let Some(new) = made {
+                    again = Some(new);
+                    continue;
+                }
                 let exit = Exit::from(failed.verdict);
                 op.conclude(run, &failed, exit)?;
                 return Ok(exit);

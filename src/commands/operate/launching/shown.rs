@@ -16,10 +16,11 @@ use crate::commands::operate::steering;
 use crate::commands::show::plan::diff;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::plan::{Plan, PlanOutcome, RefusalKind, WarningKind};
+use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, WarningKind};
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
+use crate::rollout::{Rollout, StageDefinition, TaskTime};
 use crate::words::{Hint, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
@@ -41,6 +42,53 @@ pub(in crate::commands) struct AgreedPlan {
     pub(super) beside: Vec<NeighborRun>,
     /// The index of the snapshot whose changes were shown.
     pub(super) snapshot: Option<String>,
+    /// The stages; none where they were unknown.
+    stages: Vec<AgreedStage>,
+}
+
+/// A stage as it was shown: its name, its gates, and its clusters in their order.
+type AgreedStage = (String, Vec<(TaskTime, String, String)>, Vec<String>);
+
+impl AgreedPlan {
+    fn new(plan: Plan, beside: Vec<NeighborRun>) -> Self {
+        let stage = |stage: PlannedStage| {
+            let gates = stage.definition.gates.into_iter();
+            let gates =
+                gates.filter_map(|it| Some((it.when?, it.kind, it.wait.unwrap_or_default())));
+            let clusters = stage.clusters.into_iter().map(|it| it.name);
+            (stage.definition.name, gates.collect(), clusters.collect())
+        };
+        Self {
+            beside,
+            snapshot: plan.content.snapshot,
+            stages: plan.stages.into_iter().map(stage).collect(),
+        }
+    }
+
+    /// The first stage of a run that is another one than was shown. What the controller was given may
+    /// have changed since, or it may not have seen the last change.
+    pub(super) fn differs<'r>(&self, rollout: &'r Rollout<'_>) -> Option<&'r str> {
+        let stages = rollout.stages.iter().filter(|stage| !stage.deletes);
+        let stages = stages.filter(|_| !self.stages.is_empty()).enumerate();
+        let mut others = stages.filter(|(at, stage)| {
+            let gates = stage.gates.iter().map(|gate| {
+                let definition = stage.spec.map(StageDefinition::new).unwrap_or_default();
+                let mut definitions = definition.gates.into_iter();
+                let own =
+                    definitions.find(|it| it.when == Some(gate.time) && it.kind == gate.task.kind);
+                let wait = own.and_then(|it| it.wait).unwrap_or_default();
+                (gate.time, gate.task.kind.clone(), wait)
+            });
+            let clusters = stage.clusters.iter().map(|it| it.name.to_owned());
+            let own = (
+                stage.status.name.clone(),
+                gates.collect(),
+                clusters.collect(),
+            );
+            self.stages.get(*at) != Some(&own)
+        });
+        others.next().map(|(_, stage)| stage.status.name.as_str())
+    }
 }
 
 /// Works out what is shown of a run that is to be made.
@@ -93,6 +141,7 @@ pub(super) fn offer(
     preview.neighbours(&beside);
     let wish = guard(&launch, &plan, around, reading)
         .and_then(|()| empties(&launch, &plan, unattended, reading))
+        .and_then(|()| stalls(&launch, &plan, unattended, reading))
         .and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
         Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
@@ -104,10 +153,7 @@ pub(super) fn offer(
         what: LaunchOffer::New {
             launch,
             wish,
-            agreed: AgreedPlan {
-                beside,
-                snapshot: plan.content.snapshot,
-            },
+            agreed: AgreedPlan::new(plan, beside),
         },
     })
 }
@@ -334,6 +380,28 @@ fn empties(
     }
 }
 
+/// Refuses to start a run that would stall at an override. A rollback is started all the same, for
+/// the clusters that it can reach.
+fn stalls(
+    launch: &RunLaunch,
+    plan: &Plan,
+    unattended: bool,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
+    let starts = unattended && launch.start && !launch.takes_back;
+    let Some(stalls) = warnings.next().filter(|_| starts) else {
+        return Ok(());
+    };
+    let nothing = reading.record.nothing("sent");
+    let clusters = enumerate(&stalls.clusters);
+    Err(Error::failed(format!(
+        "{} would be stuck at {clusters}: {} does not fit; {nothing}",
+        launch.run.name, stalls.subject
+    ))
+    .hint("correct the override first, or start the run at a terminal"))
+}
+
 /// What is asked before a run is made: a person could regret one that starts beside another.
 fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     if launch.question.is_some() || !launch.start {
@@ -345,6 +413,10 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         return Some(format!(
             "Start {name}, which deletes everything from {clusters}?"
         ));
+    }
+    if let Some(stalls) = plan.warnings_of(WarningKind::OverrideNotApplicable).next() {
+        let clusters = enumerate(&stalls.clusters);
+        return Some(format!("Start {name}, which would be stuck at {clusters}?"));
     }
     let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
     let beside = plan

@@ -27,7 +27,15 @@ impl NewRunWords<'_> {
     /// The run, with a name that begins like what it is made of where none was given.
     fn object(&self, scope: &Scope) -> Result<ObjectRef, Error> {
         if let Some(name) = self.name {
-            return names::of_one(name, Concept::UpdateRun, scope);
+            let run = names::of_one(name, Concept::UpdateRun, scope)?;
+            let length = run.name.len();
+            if length > generated::LONGEST {
+                return Err(Error::usage(format!(
+                    "the name of an update run has at most {} characters, and this one has {length}",
+                    generated::LONGEST
+                )));
+            }
+            return Ok(run);
         }
         let base = self.placement.or(self.from).unwrap_or("run");
         let base = base.split_once('/').map_or(base, |(_, name)| name);

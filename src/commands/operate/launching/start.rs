@@ -1,24 +1,20 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
-use std::collections::BTreeSet;
-
 use super::shown::AgreedPlan;
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
-use crate::commands::gather::manifests::{self, WorkQuery};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::moves;
+use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::steering::{self, rollout_of};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::plan::{PlanContents, of_run};
-use crate::render::RenderLook;
-use crate::render::plan::objects_of;
 use crate::rollout::Rollout;
 use crate::rollout::content::{emptied, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
@@ -42,8 +38,11 @@ pub(in crate::commands) fn start(
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
         if proposal.question.is_ok() && !is_shown(plan, &proposal.what) {
-            let seen = (&mut proposal.preview, reading);
-            let deleted = objects(&proposal.what, run, &look, seen);
+            let deleted = if is_untouched(&proposal.what, run) {
+                changed_objects::show(run, None, &look, (&mut proposal.preview, reading))
+            } else {
+                0
+            };
             if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
@@ -84,7 +83,15 @@ fn preview_start(
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
     let run = &this.object;
-    let inventory = reading.inventory(run)?;
+    let mut inventory = reading.inventory(run)?;
+    // What an override does to content that was shown is shown, too.
+    let shown = is_shown(plan, &inventory);
+    let held = if shown {
+        Vec::new()
+    } else {
+        reading.read_overridden(&mut inventory);
+        diagnose::held_ahead(&inventory)
+    };
     let rollout = rollout_of(&inventory, run)?;
     steering::is_this(&rollout, this)?;
     let mut preview = Preview::default();
@@ -93,6 +100,8 @@ fn preview_start(
     if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
         if plan.is_none() {
             preview.lines(opens(&rollout));
+        }
+        if !shown {
             steering::members_ahead(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {
@@ -104,6 +113,9 @@ fn preview_start(
             preview.fact(format!("cluster {}", cluster.name), how, "");
         }
         steering::unseen(&inventory, &mut preview);
+        for held in &held {
+            preview.warning(&held.message);
+        }
         let aborts = steering::aborts(&inventory, &mut preview);
         if let Some(old) = old_content(&inventory, rollout.run) {
             preview.warning(&format!(
@@ -113,10 +125,11 @@ fn preview_start(
                 old.detected
             ));
         }
-        let shown = is_shown(plan, &inventory);
         question = steering::seen(&guards(&rollout), accepted, &inventory, reading)
             .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
             .and_then(|()| steering::guard_content(&rollout, None, "starting", reading))
+            .and_then(|()| steering::guard_overrides(&rollout, &held, (None, "starting"), reading))
+            .and_then(|()| steering::guard_leaving(&rollout, (None, "starting"), reading))
             .and_then(|()| {
                 if unattended && !(is_named && (plan.is_none() || shown)) {
                     steering::guard_empty(&rollout, &emptied(&rollout), reading)?;
@@ -144,49 +157,18 @@ fn preview_start(
     })
 }
 
+/// Whether a run is still to be started.
+fn is_untouched(inventory: &Inventory, run: &ObjectRef) -> bool {
+    rollout_of(inventory, run).is_ok_and(|rollout| {
+        matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) && !rollout.has_begun()
+    })
+}
+
 /// Whether the changes that a run makes were shown when it was made.
 fn is_shown(plan: Option<&AgreedPlan>, inventory: &Inventory) -> bool {
     let run = inventory.run.present();
     plan.zip(run)
         .is_some_and(|(plan, run)| plan.snapshot.as_ref() == Some(&run.status.snapshot_index))
-}
-
-/// Shows how many objects change in the clusters of a run that has not started, and returns how many
-/// some cluster loses, each counted once. What cannot be read for it is said, and is no reason to refuse.
-fn objects(
-    inventory: &Inventory,
-    run: &ObjectRef,
-    look: &RenderLook,
-    (preview, reading): (&mut Preview, &mut SourceReading),
-) -> usize {
-    let begun = |rollout: &Rollout<'_>| {
-        !matches!(step(rollout, RequestedState::Start), StateStep::Write(_)) || rollout.has_begun()
-    };
-    let Some(found) = inventory
-        .run
-        .present()
-        .filter(|_| rollout_of(inventory, run).is_ok_and(|rollout| !begun(&rollout)))
-    else {
-        return 0;
-    };
-    let Ok(material) = manifests::read(reading, run, WorkQuery::Unread) else {
-        preview.status("how many objects change is unknown: the snapshots could not be read");
-        return 0;
-    };
-    let contents = PlanContents {
-        texts: &material.around.texts,
-        overrides: &material.overrides,
-    };
-    let (changes, gaps) = of_run(material.inventory(), found, &contents);
-    let drawn = |look: &RenderLook| objects_of(&changes, look);
-    preview.picture(drawn(look), &drawn(&look.plain()));
-    for gap in gaps {
-        let clusters = enumerate(&gap.clusters);
-        preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
-    }
-    let updated = changes.iter().filter(|it| it.to.is_some());
-    let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
-    deleted.len()
 }
 
 /// What must have been seen. The content of a run that names its snapshot is what it asked for.
@@ -277,6 +259,14 @@ fn unshown(
         return Ok(Some(format!(
             "Start {name} with snapshot {index}, which deletes everything from {clusters}?"
         )));
+    }
+    if let Some(stage) = plan.differs(rollout) {
+        let why = format!("{name} was initialized with another stage {stage} than was shown");
+        if unattended {
+            let nothing = reading.record.nothing("sent");
+            return Err(Error::failed(format!("{why}; {nothing}")));
+        }
+        return Ok(Some(format!("Start it all the same? {why}.")));
     }
     let now = neighbours(inventory, name);
     let names: Vec<_> = arrived(&plan.beside, &now)

@@ -21,13 +21,17 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
          overwrite the change.",
         affected.object()
     );
-    let before = finding.evidence.len();
     finding = affected.compared(finding, ComparedBinding::Drift);
     let content = affected.content();
-    let fields = if finding.evidence.len() > before {
-        format!("the fields named in the evidence have the values of {content} again")
-    } else {
-        format!("the object matches {content} again; the changed fields were not reported")
+    let drifts = affected.all.iter().filter_map(|(failing, manifest)| {
+        let (.., fields) = ComparedBinding::Drift.fields(affected.cx, failing, manifest)?;
+        Some(fields)
+    });
+    let paths = distinct(drifts.flatten().map(|field| field.path.as_str()));
+    let fields = match paths.as_slice() {
+        [] => format!("the object matches {content} again; the changed fields were not reported"),
+        [one] => format!("{one} has the value of {content} again"),
+        several => format!("{} have the values of {content} again", enumerate(several)),
     };
     let drifted = |failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>| {
         let fields = ComparedBinding::Drift.fields(affected.cx, failing, manifest);

@@ -11,7 +11,7 @@ use crate::problems::steps;
 /// old. Seen on a real hub.
 pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch::Whole(check))
     .reads(&[Concept::MemberCluster])
-    .caused_by(&["FS518", "FS922"])
+    .caused_by(&["FS517", "FS518", "FS922"])
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {

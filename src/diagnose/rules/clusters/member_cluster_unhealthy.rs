@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::needed;
-use crate::kubefleet::{Conditions, reasons};
 use crate::words::CommandLine;
 
 /// `Healthy=False` of the agent: the member's API server does not answer its health probe.
@@ -21,11 +20,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .iter()
         .filter_map(|needed| {
             let member = needed.member?;
-            let healthy = member
-                .agent()?
-                .conditions
-                .condition(reasons::HEALTHY)
-                .filter(|healthy| healthy.is_false())?;
+            let healthy = member.unhealthy()?;
             let name = needed.name;
             let why = match healthy.message.trim_end_matches('.') {
                 "" => String::new(),

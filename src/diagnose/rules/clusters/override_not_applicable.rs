@@ -9,7 +9,7 @@ use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::{Conditions, describe_object, reasons};
+use crate::kubefleet::{Conditions, describe_object, names, reasons};
 use crate::manifests::{FailingOperation, FaultCause, RenderFault};
 use crate::problems::steps;
 use crate::rollout::content::missing_content;
@@ -318,6 +318,19 @@ fn changed_since(
     finding
 }
 
+/// Whether no snapshot of an override is left.
+fn is_deleted(cx: &DiagnosisContext<'_>, snapshot: &Subject) -> bool {
+    let overrides = &cx.inventory.overrides;
+    let name = names::override_of(&snapshot.name);
+    let is_its = |it: &OverrideSnapshot| {
+        it.meta.namespace == snapshot.namespace && names::override_of(&it.meta.name) == name
+    };
+    names_override(snapshot)
+        && overrides.is_complete()
+        && cx.inventory.has_asked_for(Concept::ClusterOverrideSnapshot)
+        && !overrides.iter().any(is_its)
+}
+
 fn remedies(
     cx: &DiagnosisContext<'_>,
     problem: &BindingProblem,
@@ -366,6 +379,11 @@ fn remedies(
             format!(
                 "Close the variable with `}}` in the override, then start a new run: {PINNING}."
             )
+        }
+        _ if is_deleted(cx, &finding.subject) => {
+            finding.message = format!("{} The override no longer exists.", finding.message);
+            "Start a new run, which goes without the override: this run keeps its snapshot."
+                .to_owned()
         }
         _ => format!(
             "Correct the override's path, then start a new run: {PINNING}. The content must have the \

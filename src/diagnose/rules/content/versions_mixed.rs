@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Inventory;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{rollback, rollout_started};
@@ -118,7 +119,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         format!(
             "Bring all clusters to snapshot {newest} with a new run, if it is the version to keep."
         ),
-        cx.fresh_run_command(Some(&newest.to_string())),
+        bring_to(cx, *newest),
     );
     // A run would refuse to roll clusters back.
     let older = match indexes.as_slice() {
@@ -132,6 +133,21 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         ),
         None => finding,
     }]
+}
+
+/// Brings all clusters to a snapshot: with the strategy of the run that brought it, where that run exists.
+fn bring_to(cx: &DiagnosisContext<'_>, index: u64) -> CommandLine {
+    let index = index.to_string();
+    let is_its = |run: &&UpdateRun| run.status.snapshot_index == index;
+    if cx.run().is_none_or(|run| is_its(&run)) {
+        return cx.fresh_run_command(Some(&index));
+    }
+    let placement = &cx.inventory.placement_name;
+    let its = cx.inventory.other_runs().filter(is_its).last();
+    let strategy = its.map_or("STRATEGY", |run| run.spec.strategy.as_str());
+    let command = cx.command("run").flag("--placement", placement);
+    let command = command.flag("--strategy", strategy);
+    command.flag("--snapshot", index)
 }
 
 /// The snapshot to which `rollback` goes of itself.

@@ -1,10 +1,10 @@
 //! The controller owes the run a write for longer than its pace explains.
 
-use super::initialization_retried::{is_seen, overdue};
 use crate::controller::last_write;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::outlook::ControllerSilence;
 use crate::diagnose::subjects::size;
+use crate::diagnose::subjects::state::initialization_overdue;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::rollout::{Phase, Rollout};
@@ -28,7 +28,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
 
 /// The first thing that the controller does is to add its finalizer.
 fn untouched(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let age = overdue(cx).filter(|_| !is_seen(cx))?;
+    let age = initialization_overdue(cx).filter(|_| !cx.run().is_some_and(UpdateRun::is_seen))?;
     let run = cx.run_object();
     Some(
         rule.finding(

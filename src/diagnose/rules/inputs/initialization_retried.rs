@@ -1,11 +1,11 @@
 //! The controller has seen the run and does not get through its initialization.
 
 use crate::diagnose::rules::prelude::*;
-use jiff::SignedDuration;
-
+use crate::diagnose::subjects::state::initialization_overdue;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
-use crate::problems::{Problem, bindings_outdated};
-use crate::rollout::Phase;
+use crate::problems::{Problem, bindings_outdated, snapshot_incomplete};
+use crate::rollout::versions::{created_twice, versions};
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
@@ -17,40 +17,16 @@ pub const RULE: Rule = Rule::error("FS121", "initialization-retried", RuleSearch
     ])
     .environment();
 
-/// An initialization takes seconds.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
-
-/// How long a run has been waiting for its initialization, when that is too long.
-pub fn overdue(cx: &DiagnosisContext<'_>) -> Option<SignedDuration> {
-    let rollout = cx.rollout.as_ref()?;
-    if rollout.phase != Phase::Initializing {
-        return None;
-    }
-    let age = cx.now().duration_since(rollout.run.meta.created?);
-    (age > PATIENCE).then_some(age)
-}
-
-/// Whether the controller has ever touched the run.
-pub fn is_seen(cx: &DiagnosisContext<'_>) -> bool {
-    cx.run().is_some_and(|run| {
-        run.meta
-            .finalizers
-            .iter()
-            .any(|finalizer| finalizer == names::RUN_FINALIZER)
-            || !run.status.conditions.is_empty()
-            || !run.status.policy_index.is_empty()
-            || !run.status.stages.is_empty()
-    })
-}
-
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let age = overdue(cx).filter(|_| is_seen(cx))?;
+    let age = initialization_overdue(cx).filter(|_| cx.run().is_some_and(UpdateRun::is_seen))?;
     let run = cx.run_object();
     let lead = format!(
         "{run} is still not initialized {} after its creation, although the controller has seen it",
         duration::describe(age)
     );
-    let problem = old_bindings(cx).or_else(|| no_snapshot(cx));
+    let problem = old_bindings(cx)
+        .or_else(|| no_snapshot(cx))
+        .or_else(|| part_exists(cx));
     let why = problem.as_ref().map_or_else(
         || "; the reason is unknown.".to_owned(),
         |problem| format!(": {}", problem.message),
@@ -121,4 +97,39 @@ fn no_snapshot(cx: &DiagnosisContext<'_>) -> Option<Problem> {
         "Check whether the placement selects anything, and its conditions.",
         cx.command("diagnose").arg(object.word()),
     ))
+}
+
+/// Since KubeFleet 0.3 the controller creates the parts that the latest snapshot lacks, behind as many
+/// as exist: where one of those exists as well, it never gets further.
+/// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
+fn part_exists(cx: &DiagnosisContext<'_>) -> Option<Problem> {
+    let inventory = cx.inventory;
+    let run = cx.run()?;
+    if !run.spec.snapshot_index.is_empty() || !inventory.snapshots.is_complete() {
+        return None;
+    }
+    let versions = versions(inventory);
+    let latest = versions.iter().find(|it| it.is_latest())?;
+    let (twice, flaw) = (created_twice(&latest.parts)?, latest.flaw()?);
+    let mut problem = snapshot_incomplete(&cx.placement_object(), latest, &flaw);
+    problem.message = format!(
+        "of the latest resource snapshot only {flaw}, and the controller keeps trying to create {} \
+         again, which is one of them.",
+        twice.meta.name
+    );
+    problem = problem.fix(
+        "Change the content on the hub: the controller then creates a new snapshot and continues \
+         with this run.",
+    );
+    let whole = versions.iter().rev().find(|version| version.is_complete());
+    Some(match whole {
+        Some(whole) => problem.fix_with(
+            format!(
+                "Or start a new run with snapshot {}, if that is wanted.",
+                whole.index
+            ),
+            cx.fresh_run_command(Some(&whole.index)),
+        ),
+        None => problem,
+    })
 }

@@ -64,6 +64,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         let lacks = problem.message.trim_end_matches('.');
         problem.message = format!("{lacks}, {}.", run_failure::will_fail(cx));
         // A change of the strategy does not reach this run.
+        if label.selects() {
+            problem.remedies.clear();
+            let back = "Give the label its value back that it had when the run was initialized.";
+            return Some(rule.told(problem.fix(back)).severity(Severity::Warning));
+        }
         let order = recorded_order(cx, cluster, key);
         for step in &mut problem.remedies {
             let label = step.action.split(" Or remove").next();

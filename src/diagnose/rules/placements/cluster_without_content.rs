@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::content::lost_content;
+use crate::rollout::content::{leaving_ahead, lost_content};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{ClusterState, Rollout};
 
@@ -157,6 +157,14 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     Some(if cx.outlook.fails().is_some() {
         let history = cx.command("history").arg(&inventory.placement_name);
         finding.look_with("Check which run rolled out which version.", history)
+    } else if let Some((_, binding)) = leaving_ahead(rollout).pop() {
+        let gone = binding.object().kubectl("wait").switch("--for=delete");
+        finding.fix_with(
+            format!(
+                "Let {run} continue when the old binding is gone: it brings its content there."
+            ),
+            gone,
+        )
     } else {
         finding.fix(format!("Let {run} continue: it brings its content there."))
     })

@@ -1,0 +1,53 @@
+//! How many objects a run changes, as a preview shows it.
+
+use std::collections::BTreeSet;
+
+use crate::change::preview::Preview;
+use crate::commands::gather::manifests::{self, WorkQuery};
+use crate::commands::gather::reading::SourceReading;
+use crate::kubefleet::ObjectRef;
+use crate::plan::{PlanContents, of_run};
+use crate::render::RenderLook;
+use crate::render::plan::objects_of;
+use crate::words::enumerate;
+
+/// Shows how many objects change in the clusters of an initialized run, `None` meaning all, and returns
+/// how many some cluster loses that keeps the placement, each counted once. What cannot be read for it
+/// is said, and is no reason to refuse.
+pub(in crate::commands) fn show(
+    run: &ObjectRef,
+    clusters: Option<&[String]>,
+    look: &RenderLook,
+    (preview, reading): (&mut Preview, &mut SourceReading),
+) -> usize {
+    let Ok(material) = manifests::read(reading, run, WorkQuery::Unread) else {
+        preview.status("how many objects change is unknown: the snapshots could not be read");
+        return 0;
+    };
+    let Some(found) = &material.run else {
+        return 0;
+    };
+    let contents = PlanContents {
+        texts: &material.around.texts,
+        overrides: &material.overrides,
+    };
+    let (mut changes, mut gaps) = of_run(material.inventory(), found, &contents);
+    let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
+    for change in &mut changes {
+        change.clusters.retain(is_meant);
+    }
+    changes.retain(|it| !it.clusters.is_empty());
+    for gap in &mut gaps {
+        gap.clusters.retain(is_meant);
+    }
+    gaps.retain(|it| !it.clusters.is_empty());
+    let drawn = |look: &RenderLook| objects_of(&changes, look);
+    preview.picture(drawn(look), &drawn(&look.plain()));
+    for gap in gaps {
+        let clusters = enumerate(&gap.clusters);
+        preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
+    }
+    let updated = changes.iter().filter(|it| it.to.is_some());
+    let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
+    deleted.len()
+}
