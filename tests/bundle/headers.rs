@@ -92,8 +92,7 @@ fn of_a_kind_that_was_asked_for_by_name_the_others_are_unknown() {
              StagedUpdateRun, outcome: listed}}]"
         ))
     };
-    let ask =
-        |text: &str, query: HubQuery| good(text.to_owned()).answer(&[query])[0].outcome.clone();
+    let ask = |text: &str, query: HubQuery| good(text).answer(&[query])[0].outcome.clone();
     let one = named("shop/rings");
     let object = |name: &str| HubQuery::named(strategy, "shop", name);
     assert_eq!(ask(&one, object("rings")), Outcome::Listed);

@@ -19,7 +19,7 @@ use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{
     Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate,
 };
-use crate::commands::operate::steering;
+use crate::commands::operate::safeguards;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
@@ -266,7 +266,7 @@ fn preview_approval(
             unseen: args.allow_unseen,
         };
         let guarded =
-            steering::seen(guard::APPROVE, accepted, &inventory, reading).and_then(|()| {
+            safeguards::seen(guard::APPROVE, accepted, &inventory, reading).and_then(|()| {
                 let unattended = (args.writing.yes, accepted);
                 preview::guard(&rollout, (&selection, &held), unattended, reading)
             });

@@ -11,6 +11,7 @@ pub mod resume;
 pub mod retry;
 pub mod rollback;
 pub mod run;
+mod safeguards;
 pub(in crate::commands) mod steering;
 pub mod stop;
 pub(in crate::commands) mod writing;

@@ -11,6 +11,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::approve::moves;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
+use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
@@ -99,8 +100,8 @@ fn preview_resume(
     if matches!(step(&rollout, RequestedState::Resume), StateStep::Write(_)) {
         preview.lines(ahead(&rollout));
         steering::unseen(&inventory, &mut preview);
-        steering::no_longer_there(&rollout, &mut preview);
-        steering::members_ahead(&rollout, None, &mut preview);
+        safeguards::warn_of_lost(&rollout, &mut preview);
+        safeguards::warn_of_members(&rollout, None, &mut preview);
         let held = diagnose::held_ahead(&inventory);
         for held in &held {
             preview.warning(&held.message);
@@ -110,16 +111,14 @@ fn preview_resume(
         for reason in &aborts {
             preview.warning(reason);
         }
-        question = steering::seen(guard::RESUME, accepted, &inventory, reading)
-            .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
-            .and_then(|()| steering::guard_content(&rollout, None, "resuming", reading))
-            .and_then(|()| steering::guard_overrides(&rollout, &held, (None, "resuming"), reading))
-            .and_then(|()| steering::guard_leaving(&rollout, (None, "resuming"), reading))
+        question = safeguards::seen(guard::RESUME, accepted, &inventory, reading)
+            .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| safeguards::reached(&rollout, &held, (None, "resuming"), reading))
             .and_then(|()| {
                 let back = would_go_back(&rollout);
-                steering::guard(&back, &rollout, ("resuming", "delete"), accepted, reading)
+                safeguards::going_back(&back, &rollout, ("resuming", "delete"), accepted, reading)
             })
-            .and_then(|()| steering::guard_script(&rollout, None, (is_script, accepted), reading))
+            .and_then(|()| safeguards::unattended(&rollout, None, (is_script, accepted), reading))
             .map(|asks| match (aborts.is_empty(), asks) {
                 (false, _) => Some(format!(
                     "Resume {}, which KubeFleet will then abort?",

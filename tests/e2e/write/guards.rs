@@ -316,7 +316,7 @@ fn an_override_that_does_not_fit_is_not_started() {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         scene.run(name, "Initialize");
         scene.until_run(name, "Initialized", "True", "");
-        let over = format!("{name}-0");
+        let over = format!("{}-0", scene.namespace);
         scene.hub.create(&json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterResourceOverrideSnapshot",
@@ -341,16 +341,12 @@ fn an_override_that_does_not_fit_is_not_started() {
         scene
             .hub
             .patch(&path, &json!({"status": {"stagesStatus": stages}}));
-        let did = scene.does(&["run", name, "--yes"]);
-        if scene.namespaced {
-            // Its content has no Namespace, which the override is for.
-            did.ends(4);
-        } else {
-            did.ends(1)
-                .says("starting would block")
-                .says("does not fit");
-            assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Initialize");
-        }
+        scene
+            .does(&["run", name, "--yes"])
+            .ends(1)
+            .says("starting would block member-1")
+            .says("does not fit");
+        assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Initialize");
     });
 }
 

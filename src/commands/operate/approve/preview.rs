@@ -4,6 +4,7 @@ use super::select::{ApprovalSelection, gate};
 use crate::change::guard::{AcceptedRisks, Guard};
 use crate::change::preview::Preview;
 use crate::commands::gather::reading::SourceReading;
+use crate::commands::operate::safeguards;
 use crate::commands::operate::steering;
 use crate::error::Error;
 use crate::inventory::Inventory;
@@ -278,9 +279,9 @@ fn warn(
     if let Some(why) = shared_words(rollout, selection) {
         preview.warning(&why);
     }
-    steering::no_longer_there(rollout, preview);
+    safeguards::warn_of_lost(rollout, preview);
     if !aborts {
-        steering::members_ahead(rollout, Some(&opened(rollout, selection)), preview);
+        safeguards::warn_of_members(rollout, Some(&opened(rollout, selection)), preview);
         for held in held {
             preview.warning(&held.message);
         }
@@ -359,9 +360,7 @@ pub(super) fn guard(
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let opened = opened(rollout, selection);
-    steering::guard_content(rollout, Some(&opened), "approving", reading)?;
-    steering::guard_overrides(rollout, held, (Some(&opened), "approving"), reading)?;
-    steering::guard_leaving(rollout, (Some(&opened), "approving"), reading)?;
+    safeguards::reached(rollout, held, (Some(&opened), "approving"), reading)?;
     let back: Vec<GoesBack<'_>> = would_go_back(rollout)
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
@@ -372,12 +371,12 @@ pub(super) fn guard(
     } else {
         "stop"
     };
-    steering::guard(&back, rollout, ("approving", instead), accepted, reading)?;
+    safeguards::going_back(&back, rollout, ("approving", instead), accepted, reading)?;
     if let Some(why) = shared_words(rollout, selection).filter(|_| is_script) {
         let nothing = reading.record.nothing("sent");
         let hint =
             "approve it at a terminal, or give the stages of the strategy names of their own";
         return Err(Error::failed(format!("{why}; {nothing}")).hint(hint));
     }
-    steering::guard_script(rollout, Some(&opened), (is_script, accepted), reading).map(|_| ())
+    safeguards::unattended(rollout, Some(&opened), (is_script, accepted), reading).map(|_| ())
 }

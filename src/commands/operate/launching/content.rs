@@ -15,7 +15,8 @@ use crate::change::{Change, RunWish};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{ChangeOutcome, Operation, ThisRun, interrupted};
-use crate::commands::operate::steering::{self, rollout_of};
+use crate::commands::operate::safeguards;
+use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::inventory::Inventory;
@@ -108,7 +109,7 @@ pub(super) fn see_to(
     let created = tries.is_some();
     let inventory = around(launch, this, op.reading)?;
     let rollout = rollout_of(&inventory, run)?;
-    steering::seen(&[Guard::Content], launch.accepted, &inventory, op.reading)?;
+    safeguards::seen(&[Guard::Content], launch.accepted, &inventory, op.reading)?;
     let Some(old) = old_content(&inventory, rollout.run) else {
         return Ok(ContentSeen::Right);
     };
@@ -206,7 +207,7 @@ fn sees_all_parts(inventory: &Inventory, run: &UpdateRun) -> bool {
         let Cause::SnapshotGroupIncomplete { snapshot, .. } = cause else {
             return false;
         };
-        let index = names::snapshot_index(&snapshot);
+        let index = names::snapshot_index(snapshot);
         let versions = versions(inventory);
         let version = versions.iter().find(|it| Some(it.index.as_str()) == index);
         version.is_some_and(Version::is_complete)

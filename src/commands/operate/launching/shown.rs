@@ -1,6 +1,8 @@
 //! What is shown before a run is made: what the controller would compute, what speaks against it, and
 //! what is asked.
 
+use jiff::SignedDuration;
+
 use super::existing::{self, ExistingRun};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::RunWish;
@@ -12,15 +14,16 @@ use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
-use crate::commands::operate::steering;
+use crate::commands::operate::safeguards;
 use crate::commands::show::plan::diff;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::duration;
 use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, WarningKind};
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
-use crate::rollout::{Rollout, StageDefinition, TaskTime};
+use crate::rollout::{GateFacts, Rollout, TaskTime};
 use crate::words::{Hint, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
@@ -47,14 +50,16 @@ pub(in crate::commands) struct AgreedPlan {
 }
 
 /// A stage as it was shown: its name, its gates, and its clusters in their order.
-type AgreedStage = (String, Vec<(TaskTime, String, String)>, Vec<String>);
+type AgreedStage = (String, Vec<AgreedGate>, Vec<String>);
+/// When it is asked or waited, of which type the task is, and how long a wait is.
+type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 
 impl AgreedPlan {
     fn new(plan: Plan, beside: Vec<NeighborRun>) -> Self {
         let stage = |stage: PlannedStage| {
             let gates = stage.definition.gates.into_iter();
-            let gates =
-                gates.filter_map(|it| Some((it.when?, it.kind, it.wait.unwrap_or_default())));
+            let wait = |it: &GateFacts| duration::parse(it.wait.as_deref()?);
+            let gates = gates.filter_map(|it| Some((it.when?, it.kind.clone(), wait(&it))));
             let clusters = stage.clusters.into_iter().map(|it| it.name);
             (stage.definition.name, gates.collect(), clusters.collect())
         };
@@ -71,14 +76,8 @@ impl AgreedPlan {
         let stages = rollout.stages.iter().filter(|stage| !stage.deletes);
         let stages = stages.filter(|_| !self.stages.is_empty()).enumerate();
         let mut others = stages.filter(|(at, stage)| {
-            let gates = stage.gates.iter().map(|gate| {
-                let definition = stage.spec.map(StageDefinition::new).unwrap_or_default();
-                let mut definitions = definition.gates.into_iter();
-                let own =
-                    definitions.find(|it| it.when == Some(gate.time) && it.kind == gate.task.kind);
-                let wait = own.and_then(|it| it.wait).unwrap_or_default();
-                (gate.time, gate.task.kind.clone(), wait)
-            });
+            let gates = stage.gates.iter();
+            let gates = gates.map(|it| (it.time, it.task.kind.clone(), it.wait));
             let clusters = stage.clusters.iter().map(|it| it.name.to_owned());
             let own = (
                 stage.status.name.clone(),
@@ -267,7 +266,7 @@ pub(super) fn guard(
     } else {
         guard::INIT
     };
-    steering::seen(guards, launch.accepted, &around.inventory, reading)?;
+    safeguards::seen(guards, launch.accepted, &around.inventory, reading)?;
     if plan.outcome == PlanOutcome::Unknown && !launch.accepted.unseen {
         let missing: Vec<_> = plan
             .not_checked
@@ -370,7 +369,7 @@ fn empties(
     let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
     let starts = unattended && launch.start && launch.snapshot.is_none();
     match warnings.next().filter(|_| starts) {
-        Some(empty) => Err(steering::would_empty(
+        Some(empty) => Err(safeguards::would_empty(
             &launch.run.name,
             plan.content.snapshot.as_deref().unwrap_or_default(),
             &empty.clusters,

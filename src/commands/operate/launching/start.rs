@@ -9,6 +9,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::moves;
 use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
+use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::diagnose;
 use crate::error::Error;
@@ -102,7 +103,7 @@ fn preview_start(
             preview.lines(opens(&rollout));
         }
         if !shown {
-            steering::members_ahead(&rollout, None, &mut preview);
+            safeguards::warn_of_members(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {
             let has = cluster.binding.and_then(|binding| binding.snapshot_index());
@@ -125,20 +126,18 @@ fn preview_start(
                 old.detected
             ));
         }
-        question = steering::seen(&guards(&rollout), accepted, &inventory, reading)
-            .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
-            .and_then(|()| steering::guard_content(&rollout, None, "starting", reading))
-            .and_then(|()| steering::guard_overrides(&rollout, &held, (None, "starting"), reading))
-            .and_then(|()| steering::guard_leaving(&rollout, (None, "starting"), reading))
+        question = safeguards::seen(&guards(&rollout), accepted, &inventory, reading)
+            .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| safeguards::reached(&rollout, &held, (None, "starting"), reading))
             .and_then(|()| {
                 if unattended && !(is_named && (plan.is_none() || shown)) {
-                    steering::guard_empty(&rollout, &emptied(&rollout), reading)?;
+                    safeguards::empty(&rollout, &emptied(&rollout), reading)?;
                 }
                 Ok(())
             })
             .and_then(|()| {
                 let back = would_go_back(&rollout);
-                steering::guard(&back, &rollout, ("starting", "delete"), accepted, reading)
+                safeguards::going_back(&back, &rollout, ("starting", "delete"), accepted, reading)
             })
             .and_then(|()| match plan {
                 None if aborts => Ok(Some(format!(

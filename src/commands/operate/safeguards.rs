@@ -1,0 +1,301 @@
+//! What a run is not let do to the clusters that it would reach, and what is warned of.
+
+use crate::change::guard::{self, AcceptedRisks, Guard};
+use crate::change::preview::Preview;
+use crate::commands::gather::reading::SourceReading;
+use crate::commands::operate::refusal;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::problems::{members, put_there};
+use crate::report::Finding;
+use crate::rollout::content::{
+    GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, overtaken,
+};
+use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::words::{Hint, enumerate};
+
+/// Refuses where these guards could not see what they need, unless that is accepted.
+pub(in crate::commands) fn seen(
+    guards: &[Guard],
+    accepted: AcceptedRisks,
+    inventory: &Inventory,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let unseen = guard::unseen(guards, accepted, &inventory.scope, &inventory.outcomes);
+    if unseen.is_empty() {
+        return Ok(());
+    }
+    Err(refusal::unseen(&unseen, &inventory.scope, reading))
+}
+
+/// Refuses to let a run go on of which nobody knows yet what it will do, unless that is accepted.
+pub(in crate::commands) fn is_initialized(
+    rollout: &Rollout<'_>,
+    accepted: AcceptedRisks,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    if rollout.phase != Phase::Initializing || accepted.older {
+        return Ok(());
+    }
+    let run = rollout.run.object();
+    Err(Error::new(
+        Exit::Incomplete,
+        format!(
+            "{run} is not initialized yet: which snapshot its clusters would get is unknown; {}",
+            reading.record.nothing("sent")
+        ),
+    )
+    .hint(
+        Hint::new("wait for it:")
+            .command(run.fleet("wait").joined("--for", "initialized"))
+            .text("or accept the risk with --allow-older"),
+    ))
+}
+
+/// Refuses to let a run reach clusters that it would block, or at which it may fail, whoever asks:
+/// `None` means those that it reaches before somebody has to approve. `held` are its overrides that do
+/// not fit.
+pub(in crate::commands) fn reached(
+    rollout: &Rollout<'_>,
+    held: &[Finding],
+    (clusters, doing): (Option<&[&str]>, &str),
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let next = rollout.reached_next();
+    let clusters = clusters.unwrap_or(&next);
+    content(rollout, clusters, doing, reading)?;
+    overrides(rollout, held, (clusters, doing), reading)?;
+    bindings(rollout, (clusters, doing), reading)
+}
+
+/// Content that is gone, or another one by now.
+fn content(
+    rollout: &Rollout<'_>,
+    clusters: &[&str],
+    doing: &str,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let missing = missing_content(rollout);
+    let reached = |it: &MissingContent<'_>| it.clusters.iter().any(|it| clusters.contains(it));
+    let Some(missing) = missing.filter(reached) else {
+        return Ok(());
+    };
+    let (run, object) = (rollout.run.object(), &missing.object);
+    let (names, nothing) = (enumerate(&missing.clusters), reading.record.nothing("sent"));
+    let why = if missing.is_another {
+        format!(
+            "{doing} would bring content to {names} that {} was not made for: {} is another snapshot than the one \
+             that it recorded; {nothing}",
+            run.name, object.name
+        )
+    } else {
+        format!("{doing} would block {names}: {object} no longer exists; {nothing}")
+    };
+    Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
+}
+
+/// An override that does not fit the content.
+fn overrides(
+    rollout: &Rollout<'_>,
+    held: &[Finding],
+    (clusters, doing): (&[&str], &str),
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let is_reached = |it: &&Finding| it.clusters.iter().any(|it| clusters.contains(&it.as_str()));
+    let Some(held) = held.iter().find(is_reached) else {
+        return Ok(());
+    };
+    let (names, nothing) = (enumerate(&held.clusters), reading.record.nothing("sent"));
+    let why = format!(
+        "{doing} would block {names}: {} does not fit; {nothing}",
+        held.subject
+    );
+    let diagnose = rollout.run.object().fleet("diagnose");
+    Err(Error::failed(why).hint(Hint::new("what to do instead:").command(diagnose)))
+}
+
+/// A binding that is being deleted, and that KubeFleet may write in place of the new one.
+fn bindings(
+    rollout: &Rollout<'_>,
+    (clusters, doing): (&[&str], &str),
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let mut leaving = leaving_ahead(rollout);
+    leaving.retain(|(cluster, _)| clusters.contains(cluster));
+    let Some((cluster, binding)) = leaving.first() else {
+        return Ok(());
+    };
+    let binding = binding.object();
+    let nothing = reading.record.nothing("sent");
+    let why = format!(
+        "{doing} may end {}: KubeFleet may write {binding} of {cluster}, which is being deleted; \
+         {nothing}",
+        rollout.run.meta.name
+    );
+    let gone = binding.kubectl("wait").switch("--for=delete");
+    Err(Error::failed(why).hint(Hint::new("wait until it is gone:").command(gone)))
+}
+
+/// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
+/// the sentence, `instead` is the command that a person may want instead.
+pub(in crate::commands) fn going_back(
+    back: &[GoesBack<'_>],
+    rollout: &Rollout<'_>,
+    (doing, instead): (&str, &'static str),
+    accepted: AcceptedRisks,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let Some(first) = back.first().filter(|_| !accepted.older) else {
+        return Ok(());
+    };
+    let run = rollout.run.object();
+    Err(Error::failed(format!(
+        "{doing} would roll {} back from snapshot {} to {}, because another run rolled out the \
+         newer one; {}",
+        enumerate(back.iter().map(|back| back.cluster)),
+        first.holds,
+        rollout.run.status.snapshot_index,
+        reading.record.nothing("sent")
+    ))
+    .hint(
+        Hint::new(format!(
+            "{instead} the run, or use --allow-older if that is what you want:"
+        ))
+        .command(run.fleet(instead)),
+    ))
+}
+
+/// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
+/// go on after another run took over those that are done, and delete everything for a snapshot without
+/// objects that nobody named. Returns whether a person is asked.
+pub(in crate::commands) fn unattended(
+    rollout: &Rollout<'_>,
+    clusters: Option<&[&str]>,
+    (is_script, accepted): (bool, AcceptedRisks),
+    reading: &SourceReading,
+) -> Result<bool, Error> {
+    if clusters.is_some_and(<[_]>::is_empty) {
+        return Ok(false);
+    }
+    let overtaken = lost_words(rollout).or_else(|| overtaken_words(rollout));
+    let overtaken = overtaken.filter(|_| !accepted.older);
+    if let Some(why) = overtaken.as_ref().filter(|_| is_script) {
+        let nothing = reading.record.nothing("sent");
+        let diagnose = rollout.run.object().fleet("diagnose");
+        return Err(Error::failed(format!("{why}; {nothing}")).hint(
+            Hint::new("to send it all the same, use --allow-older; to see which run to continue:")
+                .command(diagnose),
+        ));
+    }
+    let is_named = !rollout.run.spec.snapshot_index.trim().is_empty();
+    let mut emptied = emptied(rollout);
+    emptied.retain(|it| !is_named && clusters.is_none_or(|clusters| clusters.contains(it)));
+    if is_script {
+        empty(rollout, &emptied, reading)?;
+    }
+    Ok(overtaken.is_some() || !emptied.is_empty())
+}
+
+/// Refuses to let a run begin with clusters from which it deletes everything, because its snapshot has
+/// no objects.
+pub(in crate::commands) fn empty(
+    rollout: &Rollout<'_>,
+    emptied: &[&str],
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    if emptied.is_empty() {
+        return Ok(());
+    }
+    let run = rollout.run;
+    let index = &run.status.snapshot_index;
+    Err(would_empty(&run.meta.name, index, emptied, reading))
+}
+
+/// What a script does not do, unless somebody named the snapshot.
+pub(in crate::commands) fn would_empty<C: AsRef<str>>(
+    run: &str,
+    index: &str,
+    clusters: &[C],
+    reading: &SourceReading,
+) -> Error {
+    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    let nothing = reading.record.nothing("sent");
+    Error::failed(format!(
+        "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
+    ))
+    .hint("check what the placement selects; a script has to name such a snapshot with --snapshot")
+}
+
+/// Warns of clusters that count as done and do not have what the run brought there any more.
+pub(in crate::commands) fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Preview) {
+    if let Some(why) = lost_words(rollout) {
+        preview.warning(&why);
+    }
+    if let Some(why) = overtaken_words(rollout) {
+        preview.warning(&why);
+    }
+    let emptied = emptied(rollout);
+    if !emptied.is_empty() {
+        preview.warning(&format!(
+            "snapshot {} has no objects: {} deletes everything from {}",
+            rollout.run.status.snapshot_index,
+            rollout.run.meta.name,
+            enumerate(emptied)
+        ));
+    }
+}
+
+/// That clusters which count as done have nothing of the run any more; `None` where all have.
+fn lost_words(rollout: &Rollout<'_>) -> Option<String> {
+    let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
+    (!lost.is_empty()).then(|| {
+        let lost = enumerate(lost);
+        format!("{lost} lost what the run had brought: their bindings were created again")
+    })
+}
+
+/// That clusters which count as done have another run's snapshot; `None` where none has.
+fn overtaken_words(rollout: &Rollout<'_>) -> Option<String> {
+    let overtaken = overtaken(rollout);
+    let (verb, has) = match overtaken.len() {
+        0 => return None,
+        1 => ("counts", "has"),
+        _ => ("count", "have"),
+    };
+    Some(format!(
+        "{} {verb} as done, but {has} {} of another run: the next clusters get snapshot {} all the \
+         same",
+        enumerate(overtaken.iter().map(|it| it.cluster)),
+        put_there(overtaken.iter().map(|it| it.index), [""; 0]),
+        rollout.run.status.snapshot_index
+    ))
+}
+
+/// Warns of clusters that leave the fleet, or whose agents are silent, of those that the run is to reach
+/// next; `None` means all.
+pub(in crate::commands) fn warn_of_members(
+    rollout: &Rollout<'_>,
+    clusters: Option<&[&str]>,
+    preview: &mut Preview,
+) {
+    let is_next = |name: &str| clusters.is_none_or(|all| all.contains(&name));
+    let ahead = rollout.updated_clusters();
+    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_next(it.name));
+    let members: Vec<_> = ahead.filter_map(|it| it.member).collect();
+    let (leaving, staying): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|member| member.is_leaving());
+    let leaving = (!leaving.is_empty()).then(|| members::leaving_words(&leaving));
+    let (silent, heard): (Vec<_>, Vec<_>) = staying
+        .into_iter()
+        .partition(|it| it.silent_for(rollout.now).is_some());
+    let heard: Vec<_> = heard
+        .into_iter()
+        .filter(|it| it.unhealthy().is_some())
+        .collect();
+    let silent = members::silence_words(&members::silent(&silent, rollout.now));
+    let unhealthy = members::unhealthy_words(&heard);
+    for why in leaving.into_iter().chain(silent).chain(unhealthy) {
+        preview.warning(why.trim_end_matches('.'));
+    }
+}
