@@ -187,7 +187,10 @@ fn spared(parts: &[usize], limit: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::rollout::life::tests::{OWN, SINCE, inventory, placement, snapshot};
 
     #[test]
     fn a_version_is_safe_until_there_are_as_many_as_are_kept() {
@@ -207,5 +210,34 @@ mod tests {
         assert_eq!(spared(&[4, 1], 4), 1);
         assert_eq!(spared(&[4, 1], 3), 0);
         assert_eq!(spared(&[1], usize::MAX), u64::MAX - 1);
+    }
+
+    #[test]
+    fn missing_parts_are_created_behind_as_many_as_exist() {
+        let twice = |expected: &str, others: &[u64]| {
+            let mut first = snapshot("0", OWN, Some(SINCE));
+            let number = "kubernetes-fleet.io/number-of-resource-snapshots";
+            first["metadata"]["annotations"][number] = json!(expected);
+            let other = |sub: &u64| {
+                let mut part = snapshot("0", OWN, Some(SINCE));
+                part["metadata"]["name"] = json!(format!("shop-0-{sub}"));
+                let subindex = "kubernetes-fleet.io/subindex-of-resource-snapshot";
+                part["metadata"]["annotations"] = json!({subindex: sub.to_string()});
+                part
+            };
+            let parts = others.iter().map(other);
+            let objects: Vec<_> = [placement(), first].into_iter().chain(parts).collect();
+            let inventory = inventory(&objects);
+            let all = versions(&inventory);
+            created_twice(&all[0].parts).map(|it| it.meta.name.clone())
+        };
+        let name = |sub: u64| Some(format!("shop-0-{sub}"));
+        assert_eq!(twice("3", &[1]), name(1));
+        assert_eq!(twice("4", &[0, 2]), name(2));
+        assert_eq!(twice("4", &[2]), name(2));
+        assert_eq!(twice("3", &[0]), None);
+        assert_eq!(twice("3", &[]), None);
+        assert_eq!(twice("3", &[0, 1]), None);
+        assert_eq!(twice("none", &[1]), None);
     }
 }

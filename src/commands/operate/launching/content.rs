@@ -317,7 +317,42 @@ fn around(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::rollout::life::tests::{OWN, SINCE, inventory, placement, run, snapshot};
+
+    #[test]
+    fn a_run_that_failed_for_parts_which_exist_now_met_a_race() {
+        let is_race = |text: &str, parts: usize| {
+            let mut failed = run("one", "", [Some(SINCE), None, None, None]);
+            failed["status"]["conditions"] = json!([
+                {"type": "Initialized", "status": "False", "message": text},
+            ]);
+            let mut first = snapshot("0", OWN, Some(SINCE));
+            let number = "kubernetes-fleet.io/number-of-resource-snapshots";
+            first["metadata"]["annotations"][number] = json!("2");
+            let mut second = snapshot("0", OWN, Some(SINCE));
+            second["metadata"]["name"] = json!("shop-0-0");
+            second["metadata"]["annotations"] =
+                json!({"kubernetes-fleet.io/subindex-of-resource-snapshot": "0"});
+            let mut objects = vec![placement(), failed, first, second];
+            objects.truncate(2 + parts);
+            let inventory = inventory(&objects);
+            sees_all_parts(&inventory, inventory.run_on("one").unwrap())
+        };
+        let text = |number: u32, seen: u32| {
+            format!(
+                "cannot continue the updateRun: failed to validate the updateRun: not all resource \
+                 snapshot in the same index group are created: resource snapshots are still being \
+                 created for the masterResourceSnapshot shop-0-snapshot, total snapshot in the index \
+                 group = {number}, num Of existing snapshot in the group= {seen}, placement = shop"
+            )
+        };
+        assert!(is_race(&text(2, 1), 2));
+        assert!(!is_race(&text(2, 1), 1));
+        assert!(!is_race("cannot continue the updateRun: no cluster", 2));
+    }
 
     #[test]
     fn pauses_grow_for_one_change_and_changes_are_counted() {
