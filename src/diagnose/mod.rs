@@ -95,6 +95,13 @@ pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
         .collect()
 }
 
+/// That the strategy has been changed since a run copied its stages.
+pub fn strategy_differs(inventory: &Inventory) -> Option<String> {
+    let cx = DiagnosisContext::new(inventory);
+    let rule = rules::find("FS609")?;
+    Some(rule.check(&cx).into_iter().next()?.message)
+}
+
 /// Which clusters refuse objects for a reason that is not the content's, a sentence for each finding:
 /// other content may be refused as well.
 pub fn held_regardless(report: &Report) -> Vec<String> {

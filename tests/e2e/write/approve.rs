@@ -415,3 +415,24 @@ fn several_are_approved_one_after_the_other() {
         counts(&scene.asked(&request));
     });
 }
+
+/// Stages of one name share their requests.
+#[test]
+fn one_approval_for_two_stages_is_no_scripts_to_give() {
+    play("approve-twice", |scene| {
+        let mut stages = gated(&[(0, AFTER), (1, AFTER)]);
+        stages[1]["name"] = stages[0]["name"].clone();
+        scene.set(&stages, &ALL);
+        let name = &scene.name;
+        scene.run(name, "Run");
+        scene.until_waiting(name);
+        let shared = "also opens the gates of later stages of the same name: member-2";
+        scene
+            .does(&["approve", name, "--yes"])
+            .ends(1)
+            .says(shared)
+            .says("nothing was sent");
+        let request = format!("{name}-after-staging");
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+    });
+}

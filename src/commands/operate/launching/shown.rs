@@ -380,7 +380,7 @@ fn empties(
 }
 
 /// Refuses to start a run that would stall at an override. A rollback is started all the same, for
-/// the clusters that it can reach.
+/// the clusters that it can reach; content that may have changed is looked at once the run has it.
 fn stalls(
     launch: &RunLaunch,
     plan: &Plan,
@@ -388,7 +388,7 @@ fn stalls(
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
-    let starts = unattended && launch.start && !launch.takes_back;
+    let starts = unattended && launch.start && !launch.takes_back && launch.snapshot.is_some();
     let Some(stalls) = warnings.next().filter(|_| starts) else {
         return Ok(());
     };
@@ -413,7 +413,8 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
             "Start {name}, which deletes everything from {clusters}?"
         ));
     }
-    if let Some(stalls) = plan.warnings_of(WarningKind::OverrideNotApplicable).next() {
+    let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);
+    if let Some(stalls) = stalls.next().filter(|_| launch.snapshot.is_some()) {
         let clusters = enumerate(&stalls.clusters);
         return Some(format!("Start {name}, which would be stuck at {clusters}?"));
     }

@@ -85,9 +85,9 @@ fn preview_start(
 ) -> Result<WriteProposal<Inventory>, Error> {
     let run = &this.object;
     let mut inventory = reading.inventory(run)?;
-    // What an override does to content that was shown is shown, too.
     let shown = is_shown(plan, &inventory);
-    let held = if shown {
+    // What overrides do to a snapshot that was named was asked before.
+    let held = if shown && is_named {
         Vec::new()
     } else {
         reading.read_overridden(&mut inventory);
@@ -114,6 +114,9 @@ fn preview_start(
             preview.fact(format!("cluster {}", cluster.name), how, "");
         }
         steering::unseen(&inventory, &mut preview);
+        if let Some(why) = diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()) {
+            preview.warning(&why);
+        }
         for held in &held {
             preview.warning(&held.message);
         }
