@@ -24,8 +24,17 @@ pub struct SortingLabel<'i> {
 }
 
 impl SortingLabel<'_> {
-    /// Whether the stage that sorts by the label also selects its clusters by it.
+    /// Whether clusters are selected by the label: the stage that sorts by it does so, or it has words on
+    /// several clusters, which some other stage may do.
     pub fn selects(&self) -> bool {
+        if self.members.len() > 1
+            && self
+                .members
+                .iter()
+                .all(|it| it.meta.label(self.key).is_some())
+        {
+            return true;
+        }
         let selector = self.stage.and_then(|stage| stage.selector.as_deref());
         selector.is_some_and(|selector| {
             let mut expressions = selector.expressions.iter();
@@ -122,8 +131,8 @@ pub fn sorting_label(
     };
     if unsorted_by.selects() {
         return problem.fix(format!(
-            "Set `sortingLabelKey` to another label, or remove it to sort by name: the stages \
-             select clusters by {key}."
+            "Set `sortingLabelKey` to another label, or remove it to sort by name: clusters may be \
+             selected by {key}."
         ));
     }
     problem.fix_with(

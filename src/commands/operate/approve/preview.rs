@@ -335,6 +335,7 @@ pub(super) fn opened<'i>(rollout: &Rollout<'i>, selection: &ApprovalSelection) -
 fn shared_words(rollout: &Rollout<'_>, selection: &ApprovalSelection) -> Option<String> {
     let stages = |request: &str| {
         let stages = rollout.stages.iter();
+        let stages = stages.filter(|stage| !stage.clusters.is_empty());
         let stages = stages.filter(|stage| {
             let mut gates = stage.gates.iter();
             gates.any(|it| it.task.approval_request == request && it.state != TaskState::Done)
