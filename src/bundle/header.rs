@@ -130,14 +130,13 @@ impl BundleHeader {
                 }
             }
         }
-        all.names.clear();
-        for &kind in all.kinds.keys() {
-            let readers = headers.iter().filter(|it| it.kinds.contains_key(&kind));
-            let names: Option<Vec<_>> = readers.map(|it| it.names.get(&kind)).collect();
-            let names = names.into_iter().flatten().flatten();
-            all.names.entry(kind).or_default().extend(names.cloned());
-        }
-        all.names.retain(|_, names| !names.is_empty());
+        // One that listed a kind knows all of it.
+        let names = all.kinds.keys().filter_map(|kind| {
+            let readers = headers.iter().filter(|it| it.kinds.contains_key(kind));
+            let names: Option<Vec<_>> = readers.map(|it| it.names.get(kind)).collect();
+            Some((*kind, names?.into_iter().flatten().cloned().collect()))
+        });
+        all.names = names.collect();
         let times = || headers.iter().filter_map(|header| header.collected_at);
         all.collected_at = times().max();
         let mut targets: Vec<_> = headers.iter().filter_map(|h| h.target.clone()).collect();

@@ -28,11 +28,11 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let sent = sent.filter(|it| !is_sent_nothing(draft.inventory, run, &it.meta.name));
     let sent: Vec<_> = sent.collect();
     silent(draft, &sent);
-    unhealthy(draft, sent);
+    unhealthy(draft, &sent);
 }
 
-fn unhealthy(draft: &mut PlanDraft<'_>, mut members: Vec<&MemberCluster>) {
-    members.retain(|it| it.silent_for(draft.inventory.now).is_none() && it.unhealthy().is_some());
+fn unhealthy(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
+    let members = evidence::unhealthy(members, draft.inventory.now);
     let (Some(message), Some(first)) = (evidence::unhealthy_words(&members), members.first())
     else {
         return;

@@ -50,6 +50,13 @@ pub fn silent<'m>(
     silent
 }
 
+/// Those whose agent reports, and says that its cluster is not healthy.
+pub fn unhealthy<'m>(members: &[&'m MemberCluster], now: Timestamp) -> Vec<&'m MemberCluster> {
+    let heard = members.iter().filter(|it| it.silent_for(now).is_none());
+    let unhealthy = heard.filter(|it| it.unhealthy().is_some());
+    unhealthy.copied().collect()
+}
+
 /// That the API servers of clusters do not answer their agents; `None` where there are none.
 pub fn unhealthy_words(unhealthy: &[&MemberCluster]) -> Option<String> {
     (!unhealthy.is_empty()).then(|| {

@@ -354,27 +354,20 @@ impl<'i> Rollout<'i> {
         })
     }
 
-    /// Whether the placement is being removed from a cluster.
-    fn is_removing(&self, cluster: &ClusterView<'_>) -> bool {
-        let mut stages = self.stages.iter().filter(|stage| stage.deletes);
-        cluster.state == ClusterState::Updating && stages.any(|it| it.status.name == cluster.stage)
-    }
-
     /// Whether the run may be stuck as far as its own status tells: it says so, or waits for a
     /// cluster for too long. The bindings tell whether it is.
     pub fn may_be_stuck(&self) -> bool {
         self.reason() == reasons::RUN_STUCK
-            || self
-                .stages
-                .iter()
-                .flat_map(|stage| &stage.clusters)
-                .any(|cluster| {
-                    let since = cluster.in_flight_for(self.now);
-                    cluster.state == ClusterState::Stuck
-                        || (cluster.state == ClusterState::NotReached
-                            && cluster.is_overdue(self.now))
-                        || (self.is_removing(cluster) && since > Some(FOREIGN_FINALIZER))
+            || self.stages.iter().any(|stage| {
+                stage.clusters.iter().any(|cluster| match cluster.state {
+                    ClusterState::Stuck => true,
+                    ClusterState::NotReached => cluster.is_overdue(self.now),
+                    ClusterState::Updating => {
+                        stage.deletes && cluster.in_flight_for(self.now) > Some(FOREIGN_FINALIZER)
+                    }
+                    _ => false,
                 })
+            })
     }
 
     /// The clusters of which the bindings may change what the run's status tells: those that are not

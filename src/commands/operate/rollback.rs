@@ -158,10 +158,12 @@ fn wanted(
     is_for_runs(inventory, placement)?;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
-    if let Some(done) = finished(args, inventory) {
+    let name = chosen_name(args);
+    let done = name.and_then(|name| inventory.run_on(name));
+    if let Some(done) = done.filter(|run| choose::is_finished(run)) {
         return Err(has_finished(&done.object(), done));
     }
-    let made = earlier_try(args, inventory);
+    let made = name.and_then(|name| rollback::earlier_try(inventory, name));
     if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {
         is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
     }
@@ -382,18 +384,9 @@ fn go_on(
     Ok(exists.then(|| index.to_owned()))
 }
 
-/// The run of the wanted name that is over.
-fn finished<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
-    let name = args.name.as_deref()?.rsplit('/').next()?;
-    inventory
-        .run_on(name)
-        .filter(|run| choose::is_finished(run))
-}
-
-/// The run of the wanted name that an earlier try made.
-fn earlier_try<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
-    let word = args.name.as_deref()?;
-    rollback::earlier_try(inventory, word.rsplit('/').next()?)
+/// The name that was chosen for the run.
+fn chosen_name(args: &RollbackArgs) -> Option<&str> {
+    args.name.as_deref()?.rsplit('/').next()
 }
 
 /// The snapshot to go back to, from the one of the current run or from `held`, which clusters have of a run

@@ -286,15 +286,8 @@ pub(in crate::commands) fn warn_of_members(
     let (leaving, staying): (Vec<_>, Vec<_>) =
         members.into_iter().partition(|member| member.is_leaving());
     let leaving = (!leaving.is_empty()).then(|| members::leaving_words(&leaving));
-    let (silent, heard): (Vec<_>, Vec<_>) = staying
-        .into_iter()
-        .partition(|it| it.silent_for(rollout.now).is_some());
-    let heard: Vec<_> = heard
-        .into_iter()
-        .filter(|it| it.unhealthy().is_some())
-        .collect();
-    let silent = members::silence_words(&members::silent(&silent, rollout.now));
-    let unhealthy = members::unhealthy_words(&heard);
+    let silent = members::silence_words(&members::silent(&staying, rollout.now));
+    let unhealthy = members::unhealthy_words(&members::unhealthy(&staying, rollout.now));
     for why in leaving.into_iter().chain(silent).chain(unhealthy) {
         preview.warning(why.trim_end_matches('.'));
     }

@@ -109,20 +109,10 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         let trouble = it.trouble();
         trouble.is_some_and(|it| it.condition.kind == reasons::OVERRIDDEN)
     });
-    let (silent, clusters): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|it| {
-        let silence = it.member.and_then(|member| member.silent_for(rollout.now));
-        silence.is_some()
-    });
     if !clusters.is_empty() {
         lines.push(format!(
             "in flight, will finish first: {}",
             names(&clusters)
-        ));
-    }
-    if !silent.is_empty() {
-        lines.push(format!(
-            "in flight, and its agent does not report: {}; the run stops only when it does again",
-            names(&silent)
         ));
     }
     for (clusters, ends) in [

@@ -1,5 +1,7 @@
 //! Everything that a rule may read, understood once.
 
+use std::sync::OnceLock;
+
 use jiff::Timestamp;
 
 use crate::diagnose::subjects::failing_cluster::{self, FailingCluster};
@@ -9,6 +11,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
+use crate::manifests::RenderFault;
 use crate::problems::RefusalTense;
 use crate::problems::steps;
 use crate::report::{ComposeText, Finding, RunFacts, Verdict};
@@ -32,6 +35,8 @@ pub struct DiagnosisContext<'i> {
     pub foreseen: Vec<Cause>,
     /// Clusters whose binding has a failing condition.
     pub troubles: Vec<FailingCluster<'i>>,
+    /// What will hold the run on clusters that it has still to reach, once somebody has asked.
+    pub(super) faults_ahead: OnceLock<Vec<RenderFault>>,
     /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
     pub when: String,
 }
@@ -79,6 +84,7 @@ impl<'i> DiagnosisContext<'i> {
             failure,
             foreseen,
             troubles,
+            faults_ahead: OnceLock::new(),
             when,
         }
     }

@@ -114,7 +114,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     }
     let Some(missing) = missing_content(rollout) else {
         let (failing, clusters) = overrides::holds_ahead(cx)?;
-        let (over, clusters) = (failing.over, enumerate(clusters));
+        let (over, clusters) = (&failing.over, enumerate(clusters));
         return Some(format!("{over} does not fit the content for {clusters}."));
     };
     let (clusters, object) = (enumerate(&missing.clusters), missing.object);

@@ -31,23 +31,28 @@ pub(in crate::diagnose) fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault>
 }
 
 /// The same of clusters that a live run has still to reach.
-pub(in crate::diagnose) fn faults_ahead(cx: &DiagnosisContext<'_>) -> Vec<RenderFault> {
-    let ahead = ahead(cx).into_iter();
-    let contents = ahead.map(|content| (content, WorkGenerator::Newest));
-    faults_of(cx, contents.collect())
+pub(in crate::diagnose) fn faults_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c [RenderFault] {
+    cx.faults_ahead.get_or_init(|| {
+        let ahead = ahead(cx).into_iter();
+        let contents = ahead.map(|content| (content, WorkGenerator::Newest));
+        faults_of(cx, contents.collect())
+    })
 }
 
 /// The operation that will hold a run which rests on clusters that it has still to reach, and those
 /// clusters.
-pub(in crate::diagnose) fn holds_ahead(
-    cx: &DiagnosisContext<'_>,
-) -> Option<(FailingOperation, Vec<String>)> {
-    let rests = outlook::waits_for_person(cx.verdict) && cx.inventory.has_overrides_ahead();
-    let faults = if rests { faults_ahead(cx) } else { Vec::new() };
-    faults.into_iter().find_map(|fault| match fault.cause {
-        FaultCause::Operation(failing) => Some((failing, fault.clusters)),
-        _ => None,
-    })
+pub(in crate::diagnose) fn holds_ahead<'c>(
+    cx: &'c DiagnosisContext<'_>,
+) -> Option<(&'c FailingOperation, &'c [String])> {
+    if !outlook::waits_for_person(cx.verdict) {
+        return None;
+    }
+    faults_ahead(cx)
+        .iter()
+        .find_map(|fault| match &fault.cause {
+            FaultCause::Operation(failing) => Some((failing, fault.clusters.as_slice())),
+            _ => None,
+        })
 }
 
 fn faults_of<'i>(
