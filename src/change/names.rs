@@ -39,6 +39,28 @@ fn valid(part: &str) -> String {
     labels.join("-")
 }
 
+/// Why a run cannot have a name, as a sentence without its full stop.
+pub fn fault(name: &str) -> Option<String> {
+    let length = name.chars().count();
+    if length > LONGEST {
+        return Some(format!(
+            "the name of an update run has at most {LONGEST} characters, and this one has {length}"
+        ));
+    }
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &str| {
+        label.starts_with(is_letter)
+            && label.ends_with(is_letter)
+            && label.chars().all(|c| is_letter(c) || c == '-')
+    };
+    (!name.split('.').all(is_label)).then(|| {
+        format!(
+            "{name:?} is no name of an update run: it may have lower-case letters, digits, `-` and \
+             `.`, and begins and ends with a letter or a digit"
+        )
+    })
+}
+
 /// A suffix from a number that no two commands share: six characters.
 pub fn suffix(number: u128) -> String {
     const DIGITS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -55,17 +77,8 @@ pub fn suffix(number: u128) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, generate, suffix};
+    use super::{LONGEST, fault, generate, suffix};
     use proptest::prelude::*;
-
-    fn is_valid(name: &str) -> bool {
-        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        name.len() <= LONGEST
-            && name.chars().all(inner)
-            && name.starts_with(end)
-            && name.ends_with(end)
-    }
 
     #[test]
     fn names_are_readable() {
@@ -91,6 +104,23 @@ mod tests {
     }
 
     #[test]
+    fn a_name_may_be_impossible() {
+        for name in ["a", "0", "shop-2", "v1.2", &"r".repeat(LONGEST)] {
+            assert_eq!(fault(name), None, "{name}");
+        }
+        for name in [
+            "X Y", "Ünï", "a_b", "-x", "x-", ".x", "a..b", "a-.b", "", "A",
+        ] {
+            assert!(
+                fault(name).is_some_and(|why| why.contains("is no name")),
+                "{name}"
+            );
+        }
+        let long = fault(&"r".repeat(LONGEST + 1)).unwrap_or_default();
+        assert!(long.contains("and this one has 64"), "{long}");
+    }
+
+    #[test]
     fn suffixes_differ() {
         assert_ne!(suffix(1), suffix(2));
         assert_eq!(suffix(u128::MAX).len(), 6);
@@ -101,7 +131,7 @@ mod tests {
         fn any_input_gives_a_valid_name(base in ".{0,80}", rest in prop::collection::vec(".{0,70}", 0..3)) {
             let rest: Vec<_> = rest.iter().map(String::as_str).collect();
             let name = generate(&base, &rest);
-            prop_assert!(is_valid(&name), "{name:?}");
+            prop_assert_eq!(fault(&name), None);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the controller is expected to do, as documents have it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -73,17 +73,17 @@ type ConditionKey = (String, Option<String>, String);
 /// The conditions that a write adds or changes, in the order in which they stand. What changes no
 /// more than a text or a time is no change.
 pub fn changes(before: &RunStatus, after: &RunStatus) -> Vec<ExpectedCondition> {
-    let known: BTreeMap<ConditionKey, &Condition> = conditions_of(before)
-        .into_iter()
-        .map(|((on, task), condition)| ((on, task, condition.kind.clone()), condition))
-        .collect();
+    // Stages may have the same name: they follow each other.
+    let mut known: BTreeMap<ConditionKey, VecDeque<&Condition>> = BTreeMap::new();
+    for ((on, task), condition) in conditions_of(before) {
+        let key = (on, task, condition.kind.clone());
+        known.entry(key).or_default().push_back(condition);
+    }
     let mut changed = Vec::new();
     for (place, condition) in conditions_of(after) {
         let key = (place.0.clone(), place.1.clone(), condition.kind.clone());
-        if known
-            .get(&key)
-            .is_none_or(|known| differs(known, condition))
-        {
+        let before = known.get_mut(&key).and_then(VecDeque::pop_front);
+        if before.is_none_or(|before| differs(before, condition)) {
             changed.push(ExpectedCondition::of(place, condition));
         }
     }

@@ -16,12 +16,12 @@ use crate::member::MemberErrand;
 use crate::report::{FaultOrigin, Finding, Report, Severity, Subject, Verdict};
 use crate::rollout::Rollout;
 use crate::words::enumerate;
-use engine::{causes, direction, refusal, safety, summary};
+use engine::{causes, direction, refusal, safety, summary, way_back};
 pub use similar;
 use subjects::context::DiagnosisContext;
 use subjects::rule::RuleSearch;
 pub use subjects::texts::texts;
-use subjects::{gaps, member_findings, verdict};
+use subjects::{gaps, gate, member_findings, verdict};
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -81,6 +81,12 @@ pub fn aborts(inventory: &Inventory) -> Option<String> {
     ))
 }
 
+/// Why a run that rests is not simply let continue, as a clause with its full stop; `None` also where
+/// that is unknown.
+pub fn obstacle(inventory: &Inventory) -> Option<String> {
+    gate::obstacle(&understand(inventory))
+}
+
 /// The overrides that will hold a live run on clusters which it has still to reach, a finding for each.
 pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
     if !inventory.has_overrides_ahead() {
@@ -132,6 +138,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::ensure_root(&mut findings, cx.verdict);
     let mut findings = causes::group(findings);
     causes::order_steps(&cx, &mut findings);
+    way_back::offer(&cx, &mut findings);
     refusal::steps(&cx, &mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);

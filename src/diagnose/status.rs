@@ -13,10 +13,13 @@ use crate::diagnose::subjects::{gaps, gate};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
+use crate::problems::members;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
 use crate::rollout::content::missing_content;
-use crate::rollout::{ClusterState, Gate, GateFacts, Phase, Rollout, rollout_started};
+use crate::rollout::{
+    ClusterState, Gate, GateFacts, Phase, Rollout, StageProgress, rollout_started,
+};
 use crate::words::{self, CommandLine};
 
 /// The state of a rollout.
@@ -120,7 +123,20 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     };
     let state = State::new(cx.inventory, rollout.run);
     let ends = controller::forecast(&state, times);
-    for (stage, end) in run.stages.iter_mut().zip(ends) {
+    // Nobody knows when a cluster is done that fails, or whose agent reports nothing good.
+    let held = rollout.in_flight().filter(|it| it.is_held());
+    let held: Vec<_> = held.map(|it| it.name).collect();
+    let is_held = |stage: &StageProgress| {
+        let mut clusters = stage.clusters.iter();
+        clusters.any(|cluster| {
+            let member = cx.inventory.member(&cluster.name);
+            let is_silent = || member.is_some_and(|it| members::stalls(it, cx.now()));
+            let fails = || held.contains(&cluster.name.as_str());
+            cluster.state != ClusterState::Done && (fails() || is_silent())
+        })
+    };
+    let stages = run.stages.iter_mut().zip(ends);
+    for (stage, end) in stages.take_while(|(stage, _)| !is_held(stage)) {
         stage.ends = end;
     }
 }

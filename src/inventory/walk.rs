@@ -30,6 +30,8 @@ pub struct Walk {
     depth: WalkDepth,
     /// A walk to the decision also asks for the content of a run that was initialized before this.
     content_before: Option<Timestamp>,
+    /// A walk to the decision asks the same of a run that does not rest.
+    is_checked_at_once: bool,
 }
 
 /// How far a walk goes.
@@ -54,6 +56,7 @@ impl Walk {
             known: BTreeMap::new(),
             depth: WalkDepth::Reasons,
             content_before: None,
+            is_checked_at_once: false,
         }
     }
 
@@ -72,6 +75,14 @@ impl Walk {
         Self {
             depth: WalkDepth::Decision,
             ..Self::new(target)
+        }
+    }
+
+    /// The same of a run in any state: what is to be written makes the controller check it at once.
+    pub fn to_check(target: ObjectRef) -> Self {
+        Self {
+            is_checked_at_once: true,
+            ..Self::to_decision(target)
         }
     }
 
@@ -235,8 +246,16 @@ impl Walk {
         let placement_query =
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
         if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
-            needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
-            let resting = run.filter(|run| self.depth == WalkDepth::Decision && rests(run));
+            let is_checked = |run: &&UpdateRun| self.is_checked_at_once || rests(run);
+            let is_deep = self.depth == WalkDepth::Decision;
+            let resting = run.filter(|_| is_deep).filter(is_checked);
+            if let Some(run) = run {
+                needs.extend(match resting {
+                    // What an approval opens depends on those that are given ahead of their gates.
+                    Some(_) => self.listed_approvals(run, is_open),
+                    None => self.open_approvals(run),
+                });
+            }
             if let Some(run) = resting {
                 needs.extend([
                     placement_query,
@@ -246,28 +265,22 @@ impl Walk {
                 let index = &run.status.snapshot_index;
                 let initialized = run.status.conditions.condition(reasons::INITIALIZED);
                 let since = initialized.and_then(|it| it.since);
-                let asks = |before| since.is_none_or(|since| since < before);
+                let ahead = overrides_ahead(run);
+                // An override may not fit from the beginning.
+                let asks = |before| !ahead.is_empty() || since.is_none_or(|it| it < before);
                 if self.content_before.is_some_and(asks) && !index.is_empty() {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
                     needs.push(HubQuery::named(kind, namespace, &name));
-                    needs.extend(overrides_ahead(run).iter().map(HubQuery::object));
+                    needs.extend(ahead.iter().map(HubQuery::object));
                 }
             }
             return needs;
         }
-        if let Some(run) = run {
-            let approvals = HubQuery::labelled(
-                scope.kind(Concept::ApprovalRequest),
-                namespace,
-                names::TARGET_RUN,
-                &run.meta.name,
-            );
-            if self.known.contains_key(&approvals) {
-                needs.extend(self.missing_approvals(run, &approvals));
-            }
-            needs.push(approvals);
-        }
+        needs.extend(
+            run.into_iter()
+                .flat_map(|run| self.listed_approvals(run, |_| true)),
+        );
         needs.extend([
             placement_query.clone(),
             HubQuery::all(scope.kind(Concept::UpdateRun), namespace),
@@ -376,17 +389,26 @@ impl Walk {
             .is_some_and(|answer| answer.objects.is_empty() && answer.outcome.gap().is_none())
     }
 
-    /// Requests that the run's status names and the label did not find: up to KubeFleet 0.1.2 the
-    /// label had another case, and a request of another run may stand in the way under that name.
-    fn missing_approvals(&self, run: &UpdateRun, listed: &HubQuery) -> Vec<HubQuery> {
-        let seen = self.known.get(listed);
-        let is_seen = |task: &TaskStatus| {
-            seen.is_some_and(|answer| {
+    /// The requests of a run, and those of the tasks meant that the label did not find: up to
+    /// KubeFleet 0.1.2 the label had another case, and a request of another run may stand in the way
+    /// under that name.
+    fn listed_approvals(
+        &self,
+        run: &UpdateRun,
+        is_meant: impl Fn(&TaskStatus) -> bool,
+    ) -> Vec<HubQuery> {
+        let scope = self.scope();
+        let kind = scope.kind(Concept::ApprovalRequest);
+        let (namespace, name) = (scope.namespace(), &run.meta.name);
+        let listed = HubQuery::labelled(kind, namespace, names::TARGET_RUN, name);
+        let missing = self.known.get(&listed).map(|answer| {
+            let is_seen = |task: &TaskStatus| {
                 let mut objects = answer.objects.iter();
                 objects.any(|object| object.body.meta().name == task.approval_request)
-            })
-        };
-        self.approvals(run, |task| !is_seen(task))
+            };
+            self.approvals(run, |task| is_meant(task) && !is_seen(task))
+        });
+        missing.into_iter().flatten().chain([listed]).collect()
     }
 
     /// The requests that a run waits for now. Their names stand in its status long before they

@@ -24,6 +24,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let (leaving, staying): (Vec<&MemberCluster>, Vec<_>) =
         members.into_iter().partition(|member| member.is_leaving());
     leave(draft, &leaving);
+    deleted_bindings(draft, computed);
     let sent = staying.into_iter();
     let sent = sent.filter(|it| !is_sent_nothing(draft.inventory, run, &it.meta.name));
     let sent: Vec<_> = sent.collect();
@@ -78,11 +79,11 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
             // What is not available yet may become so.
             let lasts = condition.kind != reasons::AVAILABLE
                 || inventory.now.duration_since(since) > STUCK_AFTER;
-            (lasts && is_written(binding, run, status)).then_some((
-                &status.name,
-                binding,
-                condition,
-            ))
+            // A silent agent has not tried yet, of which another warning tells.
+            let member = inventory.member(&status.name);
+            let is_tried = member.is_none_or(|it| it.silent_for(inventory.now).is_none());
+            (lasts && is_tried && trouble.is_told() && is_written(binding, run, status))
+                .then_some((&status.name, binding, condition))
         })
         .collect();
     let Some((_, first, _)) = failing.first() else {
@@ -124,6 +125,30 @@ fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
     draft
         .warnings
         .push(warning.look("Wait until it is gone, then plan again."));
+}
+
+/// Warns of the bindings that go, as those of an evicted cluster do.
+fn deleted_bindings(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
+    let inventory = draft.inventory;
+    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    for cluster in clusters {
+        let mut bindings = inventory.bindings_of(&cluster.name);
+        let Some(binding) = bindings.find(|it| it.meta.is_deleting()) else {
+            continue;
+        };
+        let object = binding.object();
+        let message = format!(
+            "{object} of {} is being deleted, and a run that writes it fails.",
+            cluster.name
+        );
+        let gone = object.kubectl("wait").switch("--for=delete");
+        draft.warnings.push(
+            Warning::new(WarningKind::BindingDeleted, &object, message)
+                .clusters([&cluster.name])
+                .known(&object, "metadata.deletionTimestamp", binding.meta.deleted)
+                .look_with("Wait until it is gone, then plan again.", gone),
+        );
+    }
 }
 
 fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {

@@ -195,6 +195,9 @@ pub struct PlannedCluster {
     pub new_snapshot: Option<String>,
     /// What that means for it.
     pub change: ClusterChange,
+    /// Whether it has the snapshot, and would get other overrides or another apply strategy.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rewritten: bool,
 }
 
 /// What a run means for a cluster.

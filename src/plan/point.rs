@@ -174,6 +174,8 @@ kinds! {
         NamespaceNotDelivered = "namespace-not-delivered", "FS503";
         /// Clusters have what the run would bring, and it fails there.
         ClusterFailing = "cluster-failing";
+        /// Bindings of clusters are being deleted: a run that writes one of them fails.
+        BindingDeleted = "binding-deleted";
         /// Member agents have stopped reporting.
         MemberAgentSilent = "member-agent-silent", "FS516";
         /// Member agents report that their cluster is not healthy.

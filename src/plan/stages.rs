@@ -7,11 +7,11 @@ use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, Warning, WarningK
 use crate::controller::{self, ClusterTimes, State};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::run::StageStatus;
+use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::placing::sorting_number;
-use crate::rollout::{StageDefinition, StageEnd, rollout_started};
+use crate::rollout::{StageDefinition, StageEnd, is_written, rollout_started};
 
 /// What the strategy makes of the clusters.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) fn compute(
     let specs = draft.strategy.map_or(&[][..], |it| &it.spec.stages);
     let stages = specs.iter().zip(&status.stages);
     let stages: Vec<_> = stages
-        .map(|(spec, it)| stage(draft, spec, it, then))
+        .map(|(spec, it)| stage(draft, spec, (&planned.run, it), then))
         .collect();
     let Some(map) = map else {
         return ComputedStages {
@@ -91,7 +91,7 @@ fn empty(draft: &mut PlanDraft<'_>, map: &StageMap<'_>, stages: &[PlannedStage])
 fn stage(
     draft: &PlanDraft<'_>,
     spec: &Stage,
-    status: &StageStatus,
+    (run, status): (&UpdateRun, &StageStatus),
     then: Option<&str>,
 ) -> PlannedStage {
     let concurrency = spec.concurrency(status.clusters.len());
@@ -100,10 +100,16 @@ fn stage(
     };
     let key = Some(&spec.sorting_label).filter(|key| !key.is_empty());
     let clusters = status.clusters.iter().enumerate();
-    let clusters = clusters.map(|(at, it)| PlannedCluster {
-        turn: turn(at),
-        order: key.and_then(|key| sorting_number(draft.inventory.member(&it.name)?, key)),
-        ..cluster(draft, &it.name, then)
+    let clusters = clusters.map(|(at, it)| {
+        let planned = cluster(draft, &it.name, then);
+        let binding = draft.inventory.binding(&it.name);
+        let is_written = binding.is_none_or(|binding| is_written(binding, run, it));
+        PlannedCluster {
+            turn: turn(at),
+            order: key.and_then(|key| sorting_number(draft.inventory.member(&it.name)?, key)),
+            rewritten: planned.change == ClusterChange::Unchanged && !is_written,
+            ..planned
+        }
     });
     let mut definition = StageDefinition::new(spec);
     let tasks = status.before.iter().chain(&status.after);
@@ -120,10 +126,11 @@ fn stage(
 }
 
 /// The warnings of what keeps a cluster from being done.
-const STALLS: [WarningKind; 6] = [
+const STALLS: [WarningKind; 7] = [
     WarningKind::OverrideNotApplicable,
     WarningKind::ImmutableFieldChanged,
     WarningKind::ClusterFailing,
+    WarningKind::BindingDeleted,
     WarningKind::MemberAgentSilent,
     WarningKind::MemberClusterUnhealthy,
     WarningKind::MemberClusterLeaving,
@@ -161,6 +168,7 @@ fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedClus
         written_by: binding.and_then(|binding| rollout_started(binding).run),
         new_snapshot: then.map(str::to_owned),
         change: change(now, then),
+        rewritten: false,
     }
 }
 
@@ -173,6 +181,7 @@ fn leaving(binding: &Binding) -> PlannedCluster {
         written_by: rollout_started(binding).run,
         new_snapshot: None,
         change: ClusterChange::Delete,
+        rewritten: false,
     }
 }
 

@@ -37,6 +37,11 @@ pub fn leaving_words(leaving: &[&MemberCluster]) -> String {
     )
 }
 
+/// Whether a run stalls at a cluster: its agent is silent, or says that it is not healthy.
+pub fn stalls(member: &MemberCluster, now: Timestamp) -> bool {
+    member.silent_for(now).is_some() || member.unhealthy().is_some()
+}
+
 /// Those whose agent is silent, and for how long, the longest first.
 pub fn silent<'m>(
     members: &[&'m MemberCluster],

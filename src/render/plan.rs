@@ -354,6 +354,9 @@ fn change(cluster: &PlannedCluster) -> String {
     let now = cluster.snapshot.as_deref();
     let then = cluster.new_snapshot.as_deref();
     match (cluster.change, now, then) {
+        (ClusterChange::Unchanged, Some(now), _) if cluster.rewritten => {
+            format!("snapshot {now}, with other overrides or apply strategy")
+        }
         (ClusterChange::Unchanged, Some(now), _) => format!("unchanged at snapshot {now}"),
         (ClusterChange::New, _, Some(then)) => format!("new, snapshot {then}"),
         (ClusterChange::Back, Some(now), Some(then)) => {

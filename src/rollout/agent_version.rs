@@ -74,13 +74,14 @@ fn has_idle_tasks(stage: &StageStatus) -> bool {
     stage.clusters.is_empty() && stage.tasks().any(|task| !task.conditions.is_empty())
 }
 
-/// Since 0.3 every member cluster has a label with its own name.
+/// Since 0.3 every member cluster has a label with its own name. Where none was read, nothing tells.
 /// Source: membercluster/v1beta1/membercluster_controller.go:ensureMemberNameLabel.
 fn older(inventory: &Inventory) -> AgentVersion {
-    let mut members = inventory.members.iter();
-    if members.any(|member| member.meta.label(names::MEMBER_NAME).is_some()) {
-        AgentVersion::V03
-    } else {
+    let mut members = inventory.members.iter().peekable();
+    let is_told = members.peek().is_some();
+    if is_told && members.all(|member| member.meta.label(names::MEMBER_NAME).is_none()) {
         AgentVersion::V02
+    } else {
+        AgentVersion::V03
     }
 }

@@ -130,6 +130,14 @@ impl<'i> ClusterView<'i> {
         }
     }
 
+    /// Whether it does not finish by itself, as far as its binding tells.
+    pub fn is_held(&self) -> bool {
+        let refuses = |trouble: &BindingTrouble<'_>| {
+            trouble.is_told() && trouble.condition.kind != reasons::AVAILABLE
+        };
+        self.state == ClusterState::Stuck || self.trouble().is_some_and(refuses)
+    }
+
     /// How long the run has been working on it.
     pub fn in_flight_for(&self, now: Timestamp) -> Option<SignedDuration> {
         self.since.map(|since| now.duration_since(since))

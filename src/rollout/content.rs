@@ -93,6 +93,16 @@ pub struct GoesBack<'i> {
 /// A run that was given an older index goes back on purpose, unless the later version came after
 /// it. Measured on a hub; see the decisions.
 pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
+    let chosen = !rollout.run.spec.snapshot_index.trim().is_empty();
+    going_back(rollout, chosen)
+}
+
+/// The same, whether it is on purpose or not: who starts a run may not be who made it.
+pub fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
+    going_back(rollout, false)
+}
+
+fn going_back<'i>(rollout: &Rollout<'i>, chosen: bool) -> Vec<GoesBack<'i>> {
     let run = rollout.run;
     let Ok(own) = run.status.snapshot_index.parse::<u64>() else {
         return Vec::new();
@@ -105,7 +115,6 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
         .conditions
         .condition(reasons::INITIALIZED)
         .and_then(|condition| condition.since);
-    let chosen = !run.spec.snapshot_index.trim().is_empty();
     rollout
         .updated_clusters()
         .filter(|cluster| cluster.state == ClusterState::NotReached)

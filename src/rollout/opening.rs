@@ -43,26 +43,28 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
         stages: Vec::new(),
         next: None,
     };
-    let of = |stage: &StageView<'_>| stage.status.name == gate.stage;
+    // Not by name: nothing keeps two stages from having one.
+    let is_own = |it: &Gate<'_>| std::ptr::eq(it.task, gate.task);
+    let of = |stage: &StageView<'_>| stage.gates.iter().any(is_own);
     let Some(at) = rollout.stages.iter().position(of) else {
         return opening;
     };
     for (place, stage) in rollout.stages.iter().enumerate().skip(at) {
-        let is_own = place == at;
-        if is_own {
+        let is_first = place == at;
+        if is_first {
             let others = closed(rollout, stage, gate.time);
-            let others = others.filter(|it| !std::ptr::eq(it.task, gate.task));
+            let others = others.filter(|it| !is_own(it));
             opening.held_by.extend(others);
         } else if stage.clusters.is_empty() && (stage.deletes || skips_empty(rollout)) {
             continue;
         }
-        if !is_own {
+        if !is_first {
             opening.next = closed(rollout, stage, TaskTime::Before).next();
         }
         if opening.next.is_some() {
             break;
         }
-        if is_own && gate.time == TaskTime::After {
+        if is_first && gate.time == TaskTime::After {
             continue;
         }
         if !stage.clusters.is_empty() {

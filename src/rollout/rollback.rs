@@ -183,7 +183,10 @@ pub fn last_good_below<'i>(
         return Err(vec![of_an_earlier_life(&[&current.meta.name])]);
     }
     let versions = versions(inventory);
-    let began = Rollout::of(inventory, current).started();
+    // Until it wrote its first cluster, another one could complete.
+    let own = Rollout::of(inventory, current);
+    let first = own.updated_clusters().filter_map(|it| it.started).min();
+    let began = first.or(own.started());
     let mut completed: Vec<_> = inventory
         .runs
         .iter()

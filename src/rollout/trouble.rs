@@ -11,6 +11,13 @@ use crate::kubefleet::messages::{
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, ObjectRef, describe_object, reasons};
 
+impl BindingTrouble<'_> {
+    /// Whether something is named that fails: what has just been sent is not applied either.
+    pub fn is_told(&self) -> bool {
+        self.problem.is_some() || !self.manifests.is_empty()
+    }
+}
+
 /// The first condition of a binding that is `False`, understood.
 #[derive(Debug)]
 pub struct BindingTrouble<'i> {

@@ -40,12 +40,12 @@ fn stages_end_as_late_as_clusters_took_before() {
     });
     assert_eq!(canary["ends"], wanted);
     assert_eq!(prod["ends"]["afterApproval"], "RUN-before-prod");
-    assert_eq!(prod["ends"]["atLeast"], "3m30s");
-    assert_eq!(prod["ends"]["atMost"], "10m45s");
+    assert_eq!(prod["ends"]["atLeast"], "2m");
+    assert_eq!(prod["ends"]["atMost"], "5m45s");
     let (_, text, _) = call(ARGS, &objects);
     for line in [
         "|    approval due 1 to 6 min after the start",
-        "|    ends 3 to 11 min after the approval",
+        "|    ends 2 to 6 min after the approval",
     ] {
         assert!(text.lines().any(|it| it == line), "{text}");
     }

@@ -259,10 +259,6 @@ fn members_that_do_not_answer_or_leave_are_told() {
     // Nothing is sent to a cluster that has it all.
     let silent = heartbeat("2026-03-02T08:00:00Z");
     let snapshot = "  resourceSnapshotName: web-1-snapshot\nstatus:\n";
-    let strategy = format!(
-        "  applyStrategy: {{type: ClientSideApply, comparisonOption: PartialComparison, whenToApply: \
-         Always, whenToTakeOver: Always}}\n{snapshot}"
-    );
     let released = "  - type: RolloutStarted\n";
     let available = "  - {type: Available, status: 'True', reason: AllWorkAreAvailable, message: all, \
                      observedGeneration: 3, lastTransitionTime: '2026-03-02T08:31:00Z'}\n";
@@ -270,7 +266,7 @@ fn members_that_do_not_answer_or_leave_are_told() {
         let at = silent.find(snapshot).unwrap() + snapshot.len();
         let (before, after) = silent.split_at(at);
         let after = after.replacen(released, &format!("{with}{released}"), 1);
-        format!("{}{after}", before.replace(snapshot, &strategy))
+        format!("{before}{after}")
     };
     let pinned = ["--snapshot", "1"];
     assert_eq!(warnings(&pinned, &has(available)), ["clusters-go-back"]);
@@ -297,20 +293,49 @@ fn members_that_do_not_answer_or_leave_are_told() {
 }
 
 #[test]
+fn a_binding_that_goes_is_told() {
+    let name = "  name: web-beta-2\n";
+    let going = format!("{name}  deletionTimestamp: '2026-03-02T09:00:00Z'\n");
+    let plan = of(&[], &edited(&[(name, &going)]));
+    assert_eq!(kinds(&plan, "warnings"), ["binding-deleted"]);
+    let warning = &plan["warnings"][0];
+    assert_eq!(
+        warning["message"],
+        "ClusterResourceBinding web-beta-2 of beta is being deleted, and a run that writes it fails."
+    );
+    assert_eq!(warning["clusters"], serde_json::json!(["beta"]));
+    assert!(plan["stages"][1]["ends"].is_null(), "{plan:#}");
+    // That of a cluster from which the placement is removed is to go.
+    let name = "  name: web-omega-4\n";
+    let going = format!("{name}  deletionTimestamp: '2026-03-02T09:00:00Z'\n");
+    assert_eq!(warnings(&[], &edited(&[(name, &going)])), [""; 0]);
+}
+
+#[test]
 fn clusters_that_fail_with_what_they_would_get_are_told() {
     let beta = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:40:00Z'\n";
-    let says = |kind: &str, generation: u32, since: &str| {
-        let condition = format!(
-            "{beta}  - {{type: {kind}, status: 'False', reason: Failed, message: failed, \
-             observedGeneration: {generation}, lastTransitionTime: '2026-03-02T{since}Z'}}\n"
+    let says = |kind: &str, generation: u32, since: &str, fails: bool| {
+        let condition = |generation: u32| {
+            format!(
+                "{{type: {kind}, status: 'False', reason: Failed, message: failed, \
+                 observedGeneration: {generation}, lastTransitionTime: '2026-03-02T{since}Z'}}"
+            )
+        };
+        let failed = format!(
+            "  failedPlacements:\n  - {{version: v1, kind: ConfigMap, namespace: web, name: settings, \
+             condition: {}}}\n",
+            condition(1)
         );
-        let snapshot = "  resourceSnapshotName: web-2-snapshot\n";
-        let strategy = format!(
-            "{snapshot}  applyStrategy: {{type: ClientSideApply, comparisonOption: \
-             PartialComparison, whenToApply: Always, whenToTakeOver: Always}}\n"
-        );
-        edited(&[(beta, &condition), (snapshot, &strategy)])
+        let failed = if fails { &failed } else { "" };
+        let binding = format!("{beta}  - {}\n{failed}", condition(generation));
+        edited(&[(beta, &binding)])
     };
+    // What has just been sent is not applied either, and nothing fails.
+    assert_eq!(
+        warnings(&[], &says("Applied", 3, "09:09:00", false)),
+        [""; 0]
+    );
+    let says = |kind: &str, generation: u32, since: &str| says(kind, generation, since, true);
     let applied = says("Applied", 3, "09:09:00");
     assert_eq!(warnings(&[], &applied), ["cluster-failing"]);
     let plan = of(&[], &applied);
@@ -328,14 +353,9 @@ fn clusters_that_fail_with_what_they_would_get_are_told() {
         warnings(&[], &says("Available", 3, "08:50:00")),
         ["cluster-failing"]
     );
-    let since_long = "  failedPlacements:\n  - {kind: ConfigMap, name: a, namespace: web, version: v1, \
-                      condition: {type: Available, status: 'False', reason: ManifestNotAvailableYet, \
-                      lastTransitionTime: '2026-03-02T08:50:00Z'}}\n";
     let anew = says("Available", 3, "09:09:00");
-    let at = anew.find("  - {type: Available").unwrap();
-    let conditions = anew[..at].rfind("  conditions:\n").unwrap();
-    let (before, after) = anew.split_at(conditions);
-    let object_is_older = format!("{before}{since_long}{after}");
+    let of_object = "observedGeneration: 1, lastTransitionTime: '2026-03-02T09:09:00Z'";
+    let object_is_older = anew.replace(of_object, &of_object.replace("09:09:00", "08:50:00"));
     assert_eq!(warnings(&[], &object_is_older), ["cluster-failing"]);
     assert_eq!(warnings(&[], &says("Applied", 2, "09:09:00")), [""; 0]);
     // Other content, or another override, is sent.

@@ -26,6 +26,7 @@ use crate::hub::{
     ConnectionFlags, Hub, HubError, RequestTraffic, SharedSignals, TimeLimit, contexts,
 };
 use crate::kubefleet::Kind;
+use crate::kubefleet::object::KeptObjects;
 use crate::render::wrap;
 use crate::report::{NotChecked, TypeMeta};
 use crate::ui::{ProgressBars, Ui};
@@ -430,7 +431,7 @@ impl Session<'_> {
                 return Err(error.hint("for one hub, set --request-timeout"));
             }
             let mut reading = match input {
-                Some(input) => self.open(input, command)?,
+                Some(input) => self.open_keeping(KeptObjects::CONTENT, input, command)?,
                 None => self.open_within(None, command)?,
             };
             let found = ask(&mut reading, self.ui)?;

@@ -27,6 +27,7 @@ use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
@@ -139,10 +140,12 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
         chosen.extend(targets.into_iter().map(|target| (target, None)));
     }
     // The runs of the scope are read in any case, and tell which of the words are runs.
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let mut runs = Vec::new();
     if args.targets.iter().any(|word| !word.contains('/')) {
-        let scope = Scope::of_namespace(namespace.unwrap_or_default());
-        let runs = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
-        op.reading.ask(&runs);
+        let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
+        let answer = op.reading.ask(&query);
+        runs.extend(answer.all::<UpdateRun>().map(|run| run.object()));
     }
     // All names are known before the first gate is shown.
     for word in &args.targets {
@@ -158,6 +161,17 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
                 (request, Some(run))
             }
         };
+        let run = runs.iter().find(|run| run.name == *word);
+        if let Some(run) = run.filter(|run| **run != found.0) {
+            return Err(Error::usage(format!(
+                "{word} is an approval request, and an update run has the same name"
+            ))
+            .hint(
+                Hint::new("name its kind:")
+                    .command(scope.fleet("approve").arg(found.0.word()))
+                    .command(scope.fleet("approve").arg(run.word())),
+            ));
+        }
         if !chosen.contains(&found) {
             chosen.push(found);
         }

@@ -13,7 +13,6 @@ use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WriteEffect, WriteProposal, interrupted, operate,
 };
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::stop::is_held;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -203,7 +202,7 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
                 preview.progress([format!("  updated by this run, {how}: {names}")]);
             }
         }
-        let (held, flying): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| is_held(it));
+        let (held, flying): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| it.is_held());
         for (clusters, how) in [
             (flying, format!("will still get snapshot {index}")),
             (held, format!("and failing with snapshot {index}")),

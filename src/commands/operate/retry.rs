@@ -142,15 +142,17 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             })
             .command(steps::new_run(rollout.run)),
         )),
-        Verdict::Stopped | Verdict::Stopping => {
+        Verdict::Stopped => {
             Err(refuse("is stopped")
                 .hint(Hint::new("to continue it:").command(run.fleet("resume"))))
         }
+        Verdict::Stopping => Err(refuse("is still stopping")
+            .hint(Hint::new("to see what it waits for:").command(run.fleet("status")))),
         Verdict::NotStarted => {
             Err(refuse("was not started").hint(Hint::new("to start it:").command(run.fleet("run"))))
         }
         Verdict::WaitingForApproval => Err(refuse("waits for an approval")
-            .hint(Hint::new("to approve it:").command(run.fleet("approve")))),
+            .hint(Hint::new("to see what comes next:").command(run.fleet("status")))),
         Verdict::Deleting => Err(refuse("is being deleted")),
         Verdict::Progressing | Verdict::WaitingForTimer | Verdict::Initializing => {
             Err(refuse("is progressing").hint(

@@ -17,7 +17,7 @@ use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, duration, reasons};
-use crate::rollout::{ClusterState, ClusterView, Health, Rollout};
+use crate::rollout::{ClusterView, Rollout};
 use crate::words::enumerate;
 
 /// Stop an update run; clusters in flight finish first
@@ -102,7 +102,7 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = Vec::new();
-    let (held, clusters): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| is_held(it));
+    let (held, clusters): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| it.is_held());
     let names = |clusters: &[&ClusterView<'_>]| enumerate(clusters.iter().map(|it| it.name));
     // The run keeps the override snapshots of its initialization.
     let (pinned, held): (Vec<_>, Vec<_>) = held.into_iter().partition(|it| {
@@ -111,7 +111,7 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     });
     if !clusters.is_empty() {
         lines.push(format!(
-            "in flight, will finish first: {}",
+            "in flight, and the run stops only when they are done: {}",
             names(&clusters)
         ));
     }
@@ -145,18 +145,6 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         ));
     }
     lines
-}
-
-/// Whether a cluster does not finish by itself, as far as its binding tells.
-pub(super) fn is_held(cluster: &ClusterView<'_>) -> bool {
-    let refuses = match &cluster.health {
-        Health::Failing(trouble) => {
-            let is_told = trouble.problem.is_some() || !trouble.manifests.is_empty();
-            is_told && trouble.condition.kind != reasons::AVAILABLE
-        }
-        _ => false,
-    };
-    refuses || cluster.state == ClusterState::Stuck
 }
 
 /// The active runs on a placement.

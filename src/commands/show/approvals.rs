@@ -26,7 +26,6 @@ use crate::render::style::attention;
 use crate::render::table::{Cell, Column, TableOf};
 use crate::report::Subject;
 use crate::rollout::approvals::{Approval, ApprovalStep, answered, of_request, of_run};
-use crate::rollout::content::missing_content;
 use crate::rollout::{GateFacts, GateState, Phase, Rollout, TaskTime};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, capital, enumerate};
@@ -95,8 +94,8 @@ pub(super) struct AskedGate {
     /// The scope of its run.
     scope: Scope,
     approval: Approval,
-    /// That no approval lets its run continue, where that is known.
-    aborts: Option<String>,
+    /// Why no approval lets its run simply continue, where that is known.
+    obstacle: Option<String>,
 }
 
 impl ListCommand for ApprovalsArgs {
@@ -182,7 +181,7 @@ impl ListCommand for ApprovalsArgs {
                 command: command(row),
                 ..approval.gate.clone()
             },
-            note: gate.aborts.clone().or_else(|| note(approval)),
+            note: obstacle(gate).or_else(|| note(approval)),
         }
     }
 
@@ -239,16 +238,13 @@ fn see_ahead(gates: &mut [AskedGate], reading: &mut SourceReading) {
     let ahead: BTreeMap<_, _> = inventories
         .filter_map(|(run, inventory)| {
             let inventory = inventory.ok()?;
-            let is_missing = missing_content(&Rollout::new(&inventory)?).is_some();
-            Some((run, (diagnose::aborts(&inventory), is_missing)))
+            let aborts = diagnose::aborts(&inventory).map(|why| format!("{why}."));
+            Some((run, aborts.or_else(|| diagnose::obstacle(&inventory))))
         })
         .collect();
     for gate in gates.iter_mut().filter(|gate| open(gate)) {
-        let Some((aborts, is_missing)) = ahead.get(&run(gate)) else {
-            continue;
-        };
-        gate.aborts = aborts.as_ref().map(|why| format!("{}.", capital(why)));
-        if *is_missing || gate.aborts.is_some() {
+        gate.obstacle = ahead.get(&run(gate)).cloned().flatten();
+        if gate.obstacle.is_some() {
             gate.approval.step = ApprovalStep::Look;
         }
     }
@@ -316,7 +312,7 @@ fn gather(runs: RunRows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> V
         approvals.map(move |approval| AskedGate {
             scope: scope.clone(),
             approval,
-            aborts: None,
+            obstacle: None,
         })
     });
     approvals.collect()
@@ -341,6 +337,10 @@ fn command((hub, gate): &HubRow<AskedGate>) -> Option<CommandLine> {
         Some(hub) => command.on_hub(hub),
         None => command,
     })
+}
+
+fn obstacle(gate: &AskedGate) -> Option<String> {
+    gate.obstacle.as_deref().map(capital)
 }
 
 /// What is to be known about an approval.

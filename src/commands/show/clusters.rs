@@ -320,6 +320,7 @@ fn agent(inventory: &Inventory, name: &str, member: Option<&MemberCluster>) -> S
     }
     match (member.silent_for(inventory.now), member.agent()) {
         (Some(silent), _) => format!("silent for {}", duration::describe(silent)),
+        (None, _) if member.unhealthy().is_some() => "reports it unhealthy".to_owned(),
         (None, Some(agent)) if agent.heartbeat.is_some() => "reports".to_owned(),
         _ => "never reported".to_owned(),
     }

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::hub::MemberTexts;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::{Kind, ObjectRef, names};
+use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::member::MemberObservation;
 use crate::ui::Ui;
 
@@ -94,16 +94,20 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
         session.ui,
     )?;
     let mut walk = reading.walk_whole(&target)?;
+    // The runs are all of the scope, and each may wait at a gate.
+    let scope = target.scope();
+    let requests = scope.kind(Concept::ApprovalRequest);
+    let mut more = vec![HubQuery::all(requests, scope.namespace())];
     if args.works {
-        let queries = for_manifests(&walk, &target);
-        let answers = reading.answer(&queries);
-        walk.absorb(queries, answers);
+        more.extend(for_manifests(&walk, &target));
     }
+    let answers = reading.answer(&more);
+    walk.absorb(more, answers);
     let now = reading.now;
     let Some(hub) = reading.hub() else {
         return Err(Error::failed("collect reads from a hub, not from files"));
     };
-    let run_kind = target.scope().kind(crate::kubefleet::Concept::UpdateRun);
+    let run_kind = scope.kind(Concept::UpdateRun);
     let outcomes = walk.outcomes();
     let mut header = NewHeader::new(now, target.clone(), &walk);
     header.run_states = hub.run_states(run_kind).ok();

@@ -1,5 +1,6 @@
 //! Telling cause from consequence, after all rules have spoken.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use crate::diagnose::engine::direction::allow_older;
@@ -412,24 +413,21 @@ fn step_before_check(cx: &DiagnosisContext<'_>, first: &[String], is_explained: 
 
 /// Root causes first, then by severity, code and subject.
 pub(in crate::diagnose) fn sort(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| {
+    findings.sort_by(precedence);
+}
+
+pub(in crate::diagnose) fn precedence(one: &Finding, other: &Finding) -> Ordering {
+    fn key(it: &Finding) -> impl Ord {
         (
-            !a.root_cause,
-            std::cmp::Reverse(a.severity),
-            &a.code,
-            &a.subject,
-            &a.stage,
-            &a.clusters,
+            !it.root_cause,
+            Reverse(it.severity),
+            &it.code,
+            &it.subject,
+            &it.stage,
+            &it.clusters,
         )
-            .cmp(&(
-                !b.root_cause,
-                std::cmp::Reverse(b.severity),
-                &b.code,
-                &b.subject,
-                &b.stage,
-                &b.clusters,
-            ))
-    });
+    }
+    key(one).cmp(&key(other))
 }
 
 /// A verdict that asks for an explanation has one: where linking left none, the gravest finding
@@ -446,7 +444,7 @@ pub(in crate::diagnose) fn ensure_root(findings: &mut [Finding], verdict: Verdic
             (
                 finding.caused_by.is_empty(),
                 finding.severity,
-                std::cmp::Reverse(finding.code.clone()),
+                Reverse(finding.code.clone()),
             )
         });
     if let Some(finding) = gravest {

@@ -7,7 +7,7 @@ use crate::diagnose::subjects::tried::makes_a_run;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Condition, reasons};
+use crate::kubefleet::{Conditions as _, reasons};
 use crate::report::{Effect, Finding};
 use crate::rollout::content::old_content;
 use crate::rollout::rollback;
@@ -23,6 +23,12 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
             continue;
         };
         remedy.action = with_content(&remedy.action, &content);
+        if remedy.command.as_ref().is_some_and(makes_a_run)
+            && let Some(clusters) = removed(cx.inventory)
+        {
+            let action = remedy.action.trim_end_matches('.');
+            remedy.action = format!("{action}. It removes the placement from {clusters}.");
+        }
         if is_older {
             remedy.effect = Effect::Disruptive;
             remedy.command = remedy.command.take().map(allow_older);
@@ -100,7 +106,7 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
         }
         _ => return None,
     };
-    let is_new = command.verb() != "rollback" && makes_a_run(command);
+    let is_new = command.verb() != "rollback";
     let is_older = is_new
         && index
             .as_deref()
@@ -117,6 +123,19 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
 fn staying(inventory: &Inventory) -> impl Iterator<Item = &Binding> {
     let bindings = inventory.bindings.iter();
     bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled())
+}
+
+/// The clusters from which any new run removes the placement.
+fn removed(inventory: &Inventory) -> Option<String> {
+    let bindings = inventory.bindings.iter();
+    let leaving = bindings.filter(|it| it.is_unscheduled() && !it.meta.is_deleting());
+    let leaving = leaving.filter(|it| !inventory.member_is_absent(&it.spec.cluster));
+    let names: Vec<_> = leaving.map(|it| it.spec.cluster.as_str()).collect();
+    match names.len() {
+        0 => None,
+        1..=3 => Some(enumerate(names)),
+        several => Some(count(several, "cluster")),
+    }
 }
 
 /// Whether some cluster has a newer snapshot.
@@ -169,8 +188,13 @@ fn held(inventory: &Inventory, index: &str) -> Option<String> {
     let mut all: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
     for binding in staying(inventory) {
         let has = binding.snapshot_index();
-        let sent = binding.current(reasons::WORK_SYNCHRONIZED);
-        let is_sent = has.is_none() || sent.is_some_and(Condition::is_true);
+        // Not every change of a binding is one of its content.
+        let conditions = &binding.status.conditions;
+        let written = conditions.condition(reasons::ROLLOUT_STARTED);
+        let written = written.and_then(|it| it.observed_generation);
+        let sent = conditions.condition(reasons::WORK_SYNCHRONIZED);
+        let is_sent = has.is_none()
+            || sent.is_some_and(|it| it.is_true() && it.observed_generation >= written);
         *all.entry((has, is_sent)).or_default() += 1;
     }
     let same = all.remove(&(Some(index), true)).unwrap_or_default();

@@ -5,3 +5,4 @@ pub(in crate::diagnose) mod direction;
 pub(in crate::diagnose) mod refusal;
 pub(in crate::diagnose) mod safety;
 pub(in crate::diagnose) mod summary;
+pub(in crate::diagnose) mod way_back;

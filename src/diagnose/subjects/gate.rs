@@ -4,9 +4,11 @@ use crate::controller;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::{back, outlook, overrides, verdict};
+use crate::inventory::Inventory;
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
+use crate::problems::members;
 use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
 use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, life, opening, rollback};
@@ -19,12 +21,20 @@ pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> 
     };
     let opening = opening(rollout, gate);
     let mut what = match (opening.stages.first(), opening.next) {
-        (Some(stage), _) => lets(stage, gate),
+        (Some(stage), _) => lets(stage, gate, cx.inventory),
         (None, Some(next)) => asks(rollout, next),
         (None, None) => "the run finish".to_owned(),
     };
+    let later = opening.stages.iter().skip(1).filter(|it| !it.deletes);
+    let later: Vec<_> = later.map(|it| format!("stage {}", it.name())).collect();
+    if !later.is_empty() {
+        what = format!("{what}, and then {}", enumerate(later));
+    }
     if let Some(removal) = opening.later_removal() {
-        what = format!("{what}, and then the run {}", removes(removal));
+        what = format!(
+            "{what}, and then the run {}",
+            removes(removal, cx.inventory)
+        );
     }
     // The tasks after a stage run side by side, and all of them have to end.
     if opening.held_by.iter().any(|it| it.task.is_timed_wait()) {
@@ -37,9 +47,9 @@ pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> 
 }
 
 /// What happens in the stage that is opened.
-fn lets(stage: &StageView<'_>, gate: &Gate<'_>) -> String {
+fn lets(stage: &StageView<'_>, gate: &Gate<'_>, inventory: &Inventory) -> String {
     if stage.deletes {
-        return format!("the run {}", removes(stage));
+        return format!("the run {}", removes(stage, inventory));
     }
     let verb = match gate.time {
         TaskTime::Before => "update",
@@ -53,9 +63,17 @@ fn lets(stage: &StageView<'_>, gate: &Gate<'_>) -> String {
     format!("stage {} {verb} {clusters}{pace}", stage.name())
 }
 
-fn removes(stage: &StageView<'_>) -> String {
+fn removes(stage: &StageView<'_>, inventory: &Inventory) -> String {
     let clusters = stage.clusters.iter().map(|cluster| cluster.name);
-    format!("remove the placement from {}", enumerate(clusters))
+    let (left, there): (Vec<_>, Vec<_>) =
+        clusters.partition(|name| inventory.member_is_absent(name));
+    let there =
+        (!there.is_empty()).then(|| format!("remove the placement from {}", enumerate(there)));
+    let left = (!left.is_empty()).then(|| {
+        let left = enumerate(left);
+        format!("delete the binding of {left}, which left the fleet and keeps its content")
+    });
+    enumerate(there.into_iter().chain(left))
 }
 
 /// What the run waits for instead of a stage.
@@ -113,7 +131,9 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
         ));
     }
     let Some(missing) = missing_content(rollout) else {
-        let (failing, clusters) = overrides::holds_ahead(cx)?;
+        let Some((failing, clusters)) = overrides::holds_ahead(cx) else {
+            return members_ahead(rollout);
+        };
         let (over, clusters) = (&failing.over, enumerate(clusters));
         return Some(format!("{over} does not fit the content for {clusters}."));
     };
@@ -126,6 +146,18 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     } else {
         format!("{clusters} cannot get its content: {snapshot} no longer exists.")
     })
+}
+
+/// That clusters which a run has still to reach leave the fleet, or are not healthy.
+fn members_ahead(rollout: &Rollout<'_>) -> Option<String> {
+    let ahead = rollout.updated_clusters();
+    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
+    let ahead = ahead.filter_map(|it| it.member);
+    let (leaving, staying): (Vec<_>, Vec<_>) = ahead.partition(|it| it.is_leaving());
+    if !leaving.is_empty() {
+        return Some(members::leaving_words(&leaving));
+    }
+    members::unhealthy_words(&members::unhealthy(&staying, rollout.now))
 }
 
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`

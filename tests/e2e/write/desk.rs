@@ -79,9 +79,7 @@ impl<'s> Desk<'s> {
 
     /// Waits until a request is held.
     pub fn until_held(&self) {
-        self.until("a request is held", |seen| {
-            matches!(seen.fault, Some(Fault::Hold | Fault::HoldAnswer))
-        });
+        self.until("a request is held", |seen| seen.held);
     }
 
     /// Waits until such a request came by.

@@ -1,7 +1,7 @@
 //! What was not seen or not shown is not done, and a failure in the middle says what is true.
 
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use test_hub::terminal::has_terminals;
 use test_hub::{Fault, Rule};
 
@@ -288,11 +288,76 @@ fn a_run_with_other_stages_than_shown_is_not_started() {
             scene.strategy(&three_stages());
         });
         did.ends(1)
-            .says("was initialized with another stage")
+            .says("which is not what was shown")
             .says(&format!("{new} was not started"));
         assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
         // Who has seen it as it is starts it.
         scene.does(&["run", &new, "--yes", "--wait=false"]).ends(0);
+    });
+}
+
+#[test]
+fn a_run_with_more_at_once_than_shown_is_not_started() {
+    play("guard-pace", |scene| {
+        let desk = Desk::at(scene);
+        let all = |at_once: Value| json!([{"name": "all", "maxConcurrency": at_once}]);
+        scene.set(all(json!(1)).as_array().unwrap(), &ALL);
+        let new = format!("{}-new", scene.name);
+        let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
+        let rule = Rule::new(scene.run_path(""), Fault::Hold)
+            .method(Method::POST)
+            .times(1);
+        let did = desk.does_while(&make, rule, || {
+            scene.hub.delete(&scene.strategy_path());
+            scene.strategy(all(json!("100%")).as_array().unwrap());
+        });
+        did.ends(1)
+            .says("3 at a time in stage all")
+            .says("which is not what was shown");
+        assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+    });
+}
+
+#[test]
+fn an_older_snapshot_is_not_started_by_the_way() {
+    play("guard-older", |scene| {
+        let name = &scene.name;
+        scene.set(&three_stages(), &ALL);
+        scene.run(name, "Run");
+        scene.until_run(name, "Succeeded", "True", "");
+        scene.content("2");
+        let second = format!("{name}-2");
+        let again = [&["run", &second], &scene.of()[..], &["--yes", "--wait"]].concat();
+        scene.does(&again).ends(0);
+        let older = format!("{name}-3");
+        let more = ["--snapshot=0", "--yes"];
+        let init = [&["init", &older], &scene.of()[..], &more[..]].concat();
+        scene.does(&init).ends(0);
+        scene
+            .does(&["run", &older, "--yes"])
+            .ends(1)
+            .says("from snapshot 1 to 0")
+            .says("--allow-older");
+        assert_eq!(
+            scene.seen_run(&older).unwrap()["spec"]["state"],
+            "Initialize"
+        );
+    });
+}
+
+#[test]
+fn a_name_of_two_things_is_asked_about() {
+    play("guard-twice", |scene| {
+        let request = scene.at_gate();
+        scene.run(&request, "Initialize");
+        scene
+            .does(&["approve", &request, "--yes"])
+            .ends(2)
+            .says("an update run has the same name");
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        let kind = if scene.namespaced { "areq" } else { "careq" };
+        let word = format!("{kind}/{request}");
+        scene.does(&["approve", &word, "--yes"]).ends(0);
     });
 }
 
@@ -306,6 +371,7 @@ fn a_name_that_is_too_long_is_refused() {
         };
         make(&"r".repeat(63)).ends(0);
         make(&"r".repeat(64)).ends(2).says("at most 63 characters");
+        make("X Y").ends(2).says("is no name of an update run");
     });
 }
 
@@ -347,6 +413,44 @@ fn an_override_that_does_not_fit_is_not_started() {
             .says("starting would block member-1")
             .says("does not fit");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Initialize");
+    });
+}
+
+#[test]
+fn a_binding_that_goes_is_not_written() {
+    play("guard-leaving", |scene| {
+        let request = scene.at_gate();
+        let (path, binding) = scene.a_binding("member-3");
+        let mut held = binding["metadata"]["finalizers"].clone();
+        match held.as_array_mut() {
+            Some(held) => held.push(json!("test.example/stay")),
+            None => held = json!(["test.example/stay"]),
+        }
+        scene
+            .hub
+            .patch(&path, &json!({"metadata": {"finalizers": held}}));
+        scene.hub.delete(&path);
+        scene.until(&path, "going", |it| {
+            !it["metadata"]["deletionTimestamp"].is_null()
+        });
+        let gone = "wait until it is gone";
+        scene
+            .does(&["approve", &request, "--yes"])
+            .ends(1)
+            .says("which is being deleted")
+            .says(gone);
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        let next = format!("{}-next", scene.name);
+        let make = [&["run", &next], &scene.of()[..], &["--snapshot=0", "--yes"]].concat();
+        scene
+            .does(&make)
+            .ends(1)
+            .says("of member-3 is being deleted")
+            .says(gone);
+        assert!(scene.seen_run(&next).is_none());
+        scene
+            .hub
+            .patch(&path, &json!({"metadata": {"finalizers": []}}));
     });
 }
 

@@ -16,7 +16,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
-use crate::problems::steps;
+use crate::problems::{members, steps};
 use crate::render::wrap;
 use crate::settings::InForce;
 use crate::words::count;
@@ -397,15 +397,15 @@ fn members(reading: &mut SourceReading) -> DoctorCheck {
 }
 
 /// Whether the agents of the member clusters report.
-pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> DoctorCheck {
-    if members.is_empty() {
+pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorCheck {
+    if clusters.is_empty() {
         return DoctorCheck::new(
             "members",
             CheckResult::Warning,
             "no cluster has joined the fleet",
         );
     }
-    let silent: Vec<_> = members
+    let silent: Vec<_> = clusters
         .iter()
         .filter(|member| {
             let heard = member.agent().and_then(|agent| agent.heartbeat);
@@ -413,24 +413,26 @@ pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> DoctorCh
         })
         .map(|member| member.meta.name.as_str())
         .collect();
-    let all = count(members.len(), "member cluster");
-    if silent.is_empty() {
+    let unhealthy = members::unhealthy(clusters, now);
+    let unhealthy: Vec<_> = unhealthy.iter().map(|it| it.meta.name.as_str()).collect();
+    let all = count(clusters.len(), "member cluster");
+    let troubled = [
+        (silent, "not reporting"),
+        (unhealthy, "reported as unhealthy"),
+    ];
+    let troubled = troubled.iter().filter(|(names, _)| !names.is_empty());
+    let troubled: Vec<_> = troubled
+        .map(|(names, how)| format!("{} of {all} {how}: {}", names.len(), wrap::list(names, 5)))
+        .collect();
+    if troubled.is_empty() {
         return DoctorCheck::new(
             "members",
             CheckResult::Ok,
             format!("the agents of {all} are reporting"),
         );
     }
-    DoctorCheck::new(
-        "members",
-        CheckResult::Warning,
-        format!(
-            "{} of {all} not reporting: {}",
-            silent.len(),
-            wrap::list(&silent, 5)
-        ),
-    )
-    .hint("an update run stalls on a member cluster that does not report")
+    DoctorCheck::new("members", CheckResult::Warning, troubled.join("; "))
+        .hint("an update run stalls on a member cluster that does not report, or is unhealthy")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is around a target: all of it, or what its state needs.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{ReadingPlace, SourceReading};
 use crate::diagnose;
@@ -42,9 +42,9 @@ impl SourceReading {
         self.driven(Walk::shallow(target.clone()), target)
     }
 
-    /// The same, and of a run that waits for a person whether it passes the controller's next check.
+    /// The same, and whether a run passes the check that a write makes the controller do at once.
     pub fn decision(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
-        self.driven(Walk::to_decision(target.clone()), target)
+        self.driven(Walk::to_check(target.clone()), target)
     }
 
     /// The states of several targets, which are read together, and whether what a person may do next
@@ -52,17 +52,17 @@ impl SourceReading {
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
         // A snapshot is seldom gone before others had the time to come.
         let settled = self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now);
-        let walk = |target: ObjectRef| match targets {
-            [_] => Walk::to_content(target, settled),
-            _ => Walk::to_decision(target),
+        let settled = match targets {
+            [_] => settled,
+            _ => Timestamp::MIN,
         };
+        let walk = |target: ObjectRef| Walk::to_content(target, settled);
         let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();
         Walk::drive_all(&mut walks, self);
         let walks = walks.into_iter().zip(targets);
-        let is_one = targets.len() == 1;
         let seen = walks.map(|(walk, target)| {
             let mut seen = self.seen(walk, target)?;
-            if is_one && seen.waits_for_person() {
+            if seen.waits_for_person() {
                 self.read_overridden(&mut seen);
             }
             Ok(seen)

@@ -73,7 +73,8 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval, aborts: bool) -> V
         let ago = duration::describe(rollout.now.duration_since(asked));
         lines.push(format!("  requested {ago} ago"));
     }
-    if let (Some(TaskTime::After), Some(stage)) = (approval.gate.when, own_stage(rollout, approval))
+    if let (Some(TaskTime::After), Some((stage, _))) =
+        (approval.gate.when, gate_of(rollout, approval))
     {
         lines.push(format!(
             "  signs off stage {}: {} of {} done",
@@ -139,19 +140,36 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
         .collect();
     let clusters = count(waiting.len(), "cluster");
     if stage.deletes {
-        return vec![
-            format!(
-                "  removes the placement from {clusters}: {}",
-                enumerate(waiting.iter().map(|cluster| cluster.name))
-            ),
-            "  its workloads there are deleted, and nothing brings them back".to_owned(),
-        ];
+        return removal_lines(rollout, &waiting);
     }
     let mut lines = vec![format!(
         "  opens stage {}: {clusters}, {} at a time",
         stage.status.name, stage.concurrency
     )];
     lines.extend(moves(rollout, &waiting));
+    lines
+}
+
+/// What a deletion stage does.
+fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
+    let names = clusters.iter().map(|cluster| cluster.name);
+    let (left, there): (Vec<_>, Vec<_>) =
+        names.partition(|name| rollout.inventory.member_is_absent(name));
+    let mut lines = Vec::new();
+    if !there.is_empty() {
+        let clusters = count(there.len(), "cluster");
+        lines.push(format!(
+            "  removes the placement from {clusters}: {}",
+            enumerate(there)
+        ));
+        lines.push("  its workloads there are deleted, and nothing brings them back".to_owned());
+    }
+    if !left.is_empty() {
+        lines.push(format!(
+            "  deletes the bindings of clusters that left the fleet, which keep their workloads: {}",
+            enumerate(left)
+        ));
+    }
     lines
 }
 
@@ -220,16 +238,18 @@ fn failing(rollout: &Rollout<'_>) -> Vec<String> {
         .collect()
 }
 
-fn own_stage<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Option<&'r StageView<'i>> {
-    let mut stages = rollout.stages.iter();
-    stages.find(|stage| stage.status.name == approval.gate.stage)
-}
-
-/// The gate of an approval, in the run as it stands.
-fn gate_of<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Option<&'r Gate<'i>> {
-    let stage = own_stage(rollout, approval)?;
-    let mut gates = stage.gates.iter();
-    gates.find(|gate| gate.task.is_approval() && gate.task.approval_request == approval.request())
+/// The gate of an approval, in the run as it stands, and its stage. Of stages that share a request,
+/// that which waits for it.
+fn gate_of<'r, 'i>(
+    rollout: &'r Rollout<'i>,
+    approval: &Approval,
+) -> Option<(&'r StageView<'i>, &'r Gate<'i>)> {
+    let stages = rollout.stages.iter();
+    let gates = stages.flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+    let own = gates.filter(|(_, gate)| {
+        gate.task.is_approval() && gate.task.approval_request == approval.request()
+    });
+    own.min_by_key(|(_, gate)| gate.state != TaskState::Open)
 }
 
 /// What an approval lets happen.
@@ -237,7 +257,7 @@ fn opening_of<'r, 'i>(
     rollout: &'r Rollout<'i>,
     approval: &Approval,
 ) -> Option<GateOpening<'r, 'i>> {
-    gate_of(rollout, approval).map(|gate| opening(rollout, gate))
+    gate_of(rollout, approval).map(|(_, gate)| opening(rollout, gate))
 }
 
 /// Says what a person should know before approving, and what no one could see.

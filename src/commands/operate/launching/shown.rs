@@ -49,8 +49,8 @@ pub(in crate::commands) struct AgreedPlan {
     stages: Vec<AgreedStage>,
 }
 
-/// A stage as it was shown: its name, its gates, and its clusters in their order.
-type AgreedStage = (String, Vec<AgreedGate>, Vec<String>);
+/// A stage as it was shown: its name, its gates, its clusters in their order, and how many at once.
+type AgreedStage = (String, Vec<AgreedGate>, Vec<String>, Option<usize>);
 /// When it is asked or waited, of which type the task is, and how long a wait is.
 type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 
@@ -61,7 +61,9 @@ impl AgreedPlan {
             let wait = |it: &GateFacts| duration::parse(it.wait.as_deref()?);
             let gates = gates.filter_map(|it| Some((it.when?, it.kind.clone(), wait(&it))));
             let clusters = stage.clusters.into_iter().map(|it| it.name);
-            (stage.definition.name, gates.collect(), clusters.collect())
+            let at_once = stage.concurrency;
+            let name = stage.definition.name;
+            (name, gates.collect(), clusters.collect(), at_once)
         };
         Self {
             beside,
@@ -70,23 +72,36 @@ impl AgreedPlan {
         }
     }
 
-    /// The first stage of a run that is another one than was shown. What the controller was given may
-    /// have changed since, or it may not have seen the last change.
-    pub(super) fn differs<'r>(&self, rollout: &'r Rollout<'_>) -> Option<&'r str> {
+    /// What the first stage of a run is that is another one than was shown. What the controller was
+    /// given may have changed since, or it may not have seen the last change.
+    pub(super) fn differs(&self, rollout: &Rollout<'_>) -> Option<String> {
         let stages = rollout.stages.iter().filter(|stage| !stage.deletes);
         let stages = stages.filter(|_| !self.stages.is_empty()).enumerate();
-        let mut others = stages.filter(|(at, stage)| {
+        stages.into_iter().find_map(|(at, stage)| {
+            let name = &stage.status.name;
             let gates = stage.gates.iter();
-            let gates = gates.map(|it| (it.time, it.task.kind.clone(), it.wait));
-            let clusters = stage.clusters.iter().map(|it| it.name.to_owned());
-            let own = (
-                stage.status.name.clone(),
-                gates.collect(),
-                clusters.collect(),
-            );
-            self.stages.get(*at) != Some(&own)
-        });
-        others.next().map(|(_, stage)| stage.status.name.as_str())
+            let gates: Vec<_> = gates
+                .map(|it| (it.time, it.task.kind.clone(), it.wait))
+                .collect();
+            let clusters: Vec<_> = stage.clusters.iter().map(|it| it.name).collect();
+            match self.stages.get(at) {
+                Some((shown, ..)) if shown != name => {
+                    Some(format!("stage {name} instead of {shown}"))
+                }
+                Some((_, shown, ..)) if *shown != gates => {
+                    Some(format!("other gates in stage {name}"))
+                }
+                Some((_, _, shown, _)) if *shown != clusters => Some(match clusters.as_slice() {
+                    [] => format!("no clusters in stage {name}"),
+                    clusters => format!("{} in stage {name}", enumerate(clusters)),
+                }),
+                Some((.., shown)) if shown.is_some_and(|it| it != stage.concurrency) => {
+                    Some(format!("{} at a time in stage {name}", stage.concurrency))
+                }
+                Some(_) => None,
+                None => Some(format!("one more stage {name}")),
+            }
+        })
     }
 }
 
@@ -190,7 +205,8 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
             launch.placement
         ));
     }
-    let tasks = plan.stages.iter().flat_map(|it| &it.definition.gates);
+    let stages = plan.stages.iter().filter(|it| !it.clusters.is_empty());
+    let tasks = stages.flat_map(|it| &it.definition.gates);
     let gates = tasks.filter(|gate| gate.request.is_some()).count();
     if launch.takes_back && gates > 0 {
         preview.warning(&format!(
@@ -379,20 +395,29 @@ fn empties(
     }
 }
 
-/// Refuses to start a run that would stall at an override. A rollback is started all the same, for
-/// the clusters that it can reach; content that may have changed is looked at once the run has it.
+/// Refuses to start a run that would stall at an override, or fail at a binding. A rollback is started
+/// all the same, for the clusters that it can reach; content that may have changed is looked at once
+/// the run has it.
 fn stalls(
     launch: &RunLaunch,
     plan: &Plan,
     unattended: bool,
     reading: &SourceReading,
 ) -> Result<(), Error> {
+    if !unattended || !launch.start || launch.takes_back {
+        return Ok(());
+    }
+    let nothing = reading.record.nothing("sent");
+    if let Some(fails) = plan.warnings_of(WarningKind::BindingDeleted).next() {
+        let why = fails.message.trim_end_matches('.');
+        let gone = fails.remedies.iter().filter_map(|it| it.command.clone());
+        return Err(Error::failed(format!("{why}; {nothing}"))
+            .hint(Hint::new("wait until it is gone:").commands(gone)));
+    }
     let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
-    let starts = unattended && launch.start && !launch.takes_back && launch.snapshot.is_some();
-    let Some(stalls) = warnings.next().filter(|_| starts) else {
+    let Some(stalls) = warnings.next().filter(|_| launch.snapshot.is_some()) else {
         return Ok(());
     };
-    let nothing = reading.record.nothing("sent");
     let clusters = enumerate(&stalls.clusters);
     Err(Error::failed(format!(
         "{} would be stuck at {clusters}: {} does not fit; {nothing}",
@@ -417,6 +442,12 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     if let Some(stalls) = stalls.next().filter(|_| launch.snapshot.is_some()) {
         let clusters = enumerate(&stalls.clusters);
         return Some(format!("Start {name}, which would be stuck at {clusters}?"));
+    }
+    if let Some(fails) = plan.warnings_of(WarningKind::BindingDeleted).next() {
+        let clusters = enumerate(&fails.clusters);
+        return Some(format!(
+            "Start {name}, which may fail at {clusters}, whose binding is being deleted?"
+        ));
     }
     let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
     let beside = plan

@@ -28,14 +28,10 @@ impl NewRunWords<'_> {
     fn object(&self, scope: &Scope) -> Result<ObjectRef, Error> {
         if let Some(name) = self.name {
             let run = names::of_one(name, Concept::UpdateRun, scope)?;
-            let length = run.name.len();
-            if length > generated::LONGEST {
-                return Err(Error::usage(format!(
-                    "the name of an update run has at most {} characters, and this one has {length}",
-                    generated::LONGEST
-                )));
-            }
-            return Ok(run);
+            return match generated::fault(&run.name) {
+                Some(why) => Err(Error::usage(why).hint("choose another name")),
+                None => Ok(run),
+            };
         }
         let base = self.placement.or(self.from).unwrap_or("run");
         let base = base.split_once('/').map_or(base, |(_, name)| name);

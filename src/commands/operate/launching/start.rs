@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::Rollout;
-use crate::rollout::content::{emptied, old_content, would_go_back};
+use crate::rollout::content::{emptied, goes_back, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
 
 /// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
@@ -114,6 +114,9 @@ fn preview_start(
             preview.fact(format!("cluster {}", cluster.name), how, "");
         }
         steering::unseen(&inventory, &mut preview);
+        if plan.is_none() {
+            steering::others(&rollout, &inventory, &mut preview);
+        }
         if let Some(why) = diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()) {
             preview.warning(&why);
         }
@@ -139,7 +142,10 @@ fn preview_start(
                 Ok(())
             })
             .and_then(|()| {
-                let back = would_go_back(&rollout);
+                let back = match plan {
+                    Some(_) => would_go_back(&rollout),
+                    None => goes_back(&rollout),
+                };
                 safeguards::going_back(&back, &rollout, ("starting", "delete"), accepted, reading)
             })
             .and_then(|()| match plan {
@@ -262,8 +268,8 @@ fn unshown(
             "Start {name} with snapshot {index}, which deletes everything from {clusters}?"
         )));
     }
-    if let Some(stage) = plan.differs(rollout) {
-        let why = format!("{name} was initialized with another stage {stage} than was shown");
+    if let Some(other) = plan.differs(rollout) {
+        let why = format!("{name} was initialized with {other}, which is not what was shown");
         if unattended {
             let nothing = reading.record.nothing("sent");
             return Err(Error::failed(format!("{why}; {nothing}")));

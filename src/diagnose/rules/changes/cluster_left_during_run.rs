@@ -129,6 +129,7 @@ fn finding(
     run_failure::new_run(
         cx,
         finding,
-        "Start a new run: its deletion stage removes the placement from the clusters that left.",
+        "Start a new run: its deletion stage removes the placement from the clusters that left. One \
+         that left the fleet keeps its content.",
     )
 }

@@ -52,8 +52,8 @@ fn between_clusters(
         .finding(
             &run,
             format!(
-                "After the errors on {}, the controller checks {} again at about {next}; nothing \
-                 continues before.",
+                "After the errors on {}, the controller may not check {} again before {next}; \
+                 nothing continues before that check.",
                 enumerate(&slowed.clusters),
                 run.name
             ),

@@ -3,8 +3,8 @@
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::{since_path, unlisted, wait_of, wait_path};
-use crate::kubefleet::{Conditions, duration, reasons};
-use crate::rollout::{Gate, Rollout};
+use crate::kubefleet::duration;
+use crate::rollout::{Gate, Rollout, opening};
 
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
@@ -68,7 +68,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "Delete the run, if the next stage should not start: clusters keep their content.",
                 cx.command("delete").arg(&run.name),
             ),
-            _ if cx.verdict == Verdict::WaitingForTimer => match next_approval(rollout) {
+            _ if cx.verdict == Verdict::WaitingForTimer => match next_approval(rollout, gate) {
                 Some(next) => finding.look_with(
                     format!("Wait: stage {} then asks for an approval.", next.stage),
                     cx.command("wait").arg(&run.name).joined(
@@ -94,14 +94,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     findings
 }
 
-/// The approval that a run asks for next.
-fn next_approval<'r, 'i>(rollout: &'r Rollout<'i>) -> Option<&'r Gate<'i>> {
-    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
-    gates.find(|gate| {
-        let is_given = gate
-            .task
-            .conditions
-            .is_true(reasons::APPROVAL_REQUEST_APPROVED);
-        gate.task.is_approval() && !is_given && !gate.of_removal && !gate.is_approved_ahead()
-    })
+/// The approval that holds a run next, once a timed wait is over.
+fn next_approval<'r, 'i>(rollout: &'r Rollout<'i>, wait: &Gate<'_>) -> Option<&'r Gate<'i>> {
+    let next = opening(rollout, wait).next;
+    next.filter(|gate| gate.task.is_approval() && !gate.of_removal)
 }

@@ -193,6 +193,7 @@ impl Front {
             body: body.clone(),
             status: None,
             bytes: 0,
+            held: false,
             fault: fault.clone(),
             started: Instant::now(),
             ended: None,
@@ -226,6 +227,7 @@ impl Front {
         }
         let sent = Request::from_parts(head, Full::new(body));
         let answered = if fault == Some(Fault::Hold) {
+            mark.held();
             let front = self.clone();
             // A task of its own outlives the client's connection.
             let held = tokio::spawn(async move {
@@ -237,6 +239,7 @@ impl Front {
             self.upstream.send(&asked, sent).await
         };
         if fault == Some(Fault::HoldAnswer) {
+            mark.held();
             self.released().await;
         }
         let response = match answered {

@@ -24,6 +24,8 @@ pub struct Seen {
     pub status: Option<u16>,
     /// How many bytes of the answer's body were passed on.
     pub bytes: usize,
+    /// Whether it was held: before the server heard of it, or once the server had acted.
+    pub held: bool,
     /// What went wrong, by a rule.
     pub fault: Option<Fault>,
     /// When the request arrived.
@@ -88,6 +90,10 @@ impl Mark {
 
     pub(super) fn answered(&self, status: u16) {
         self.update(|seen| seen.status = Some(status));
+    }
+
+    pub(super) fn held(&self) {
+        self.update(|seen| seen.held = true);
     }
 
     pub(super) fn passed(&self, bytes: usize) {
