@@ -249,13 +249,7 @@ impl Walk {
             let is_checked = |run: &&UpdateRun| self.is_checked_at_once || rests(run);
             let is_deep = self.depth == WalkDepth::Decision;
             let resting = run.filter(|_| is_deep).filter(is_checked);
-            if let Some(run) = run {
-                needs.extend(match resting {
-                    // What an approval opens depends on those that are given ahead of their gates.
-                    Some(_) => self.listed_approvals(run, is_open),
-                    None => self.open_approvals(run),
-                });
-            }
+            needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
             if let Some(run) = resting {
                 needs.extend([
                     placement_query,
@@ -277,10 +271,7 @@ impl Walk {
             }
             return needs;
         }
-        needs.extend(
-            run.into_iter()
-                .flat_map(|run| self.listed_approvals(run, |_| true)),
-        );
+        needs.extend(run.into_iter().flat_map(|run| self.all_approvals(run)));
         needs.extend([
             placement_query.clone(),
             HubQuery::all(scope.kind(Concept::UpdateRun), namespace),
@@ -389,14 +380,10 @@ impl Walk {
             .is_some_and(|answer| answer.objects.is_empty() && answer.outcome.gap().is_none())
     }
 
-    /// The requests of a run, and those of the tasks meant that the label did not find: up to
+    /// The requests of a run, and those that its status names and the label did not find: up to
     /// KubeFleet 0.1.2 the label had another case, and a request of another run may stand in the way
     /// under that name.
-    fn listed_approvals(
-        &self,
-        run: &UpdateRun,
-        is_meant: impl Fn(&TaskStatus) -> bool,
-    ) -> Vec<HubQuery> {
+    fn all_approvals(&self, run: &UpdateRun) -> Vec<HubQuery> {
         let scope = self.scope();
         let kind = scope.kind(Concept::ApprovalRequest);
         let (namespace, name) = (scope.namespace(), &run.meta.name);
@@ -406,7 +393,7 @@ impl Walk {
                 let mut objects = answer.objects.iter();
                 objects.any(|object| object.body.meta().name == task.approval_request)
             };
-            self.approvals(run, |task| is_meant(task) && !is_seen(task))
+            self.approvals(run, |task| !is_seen(task))
         });
         missing.into_iter().flatten().chain([listed]).collect()
     }

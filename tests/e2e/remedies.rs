@@ -360,7 +360,8 @@ impl Hub {
             ran.code == 0 || suggested.verb() == "wait" && ran.err.contains("timed out")
         } else if suggested.writes() {
             // What KubeFleet would refuse as things are now is fine after the step before it.
-            ran.code == 0 || ran.code == 3 && suggested.later
+            let waits = ran.code == 1 && ran.err.contains("wait until it is gone");
+            ran.code == 0 || (ran.code == 3 || waits) && suggested.later
         } else {
             // A look tells how things are; the doctor that there is no hub agent.
             ![1, 2, 6, 7].contains(&ran.code) || suggested.verb() == "doctor" && ran.code == 1

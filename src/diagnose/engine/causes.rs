@@ -374,7 +374,7 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
 }
 
 /// A binding of a cluster that a run has still to update, and that is being deleted.
-fn until_gone(binding: &ObjectRef) -> Remedy {
+pub(in crate::diagnose) fn until_gone(binding: &ObjectRef) -> Remedy {
     Remedy {
         action: format!("Wait until {binding} is gone: the run fails if it writes that one."),
         command: Some(binding.kubectl("wait").switch("--for=delete")),

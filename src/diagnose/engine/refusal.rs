@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnose::engine::causes;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::outlook;
 use crate::diagnose::subjects::tried;
+use crate::inventory::Inventory;
 use crate::kubefleet::messages::essence;
 use crate::report::{Effect, Finding, Remedy};
 use crate::words::CommandLine;
@@ -66,7 +68,9 @@ fn look(
         Some(tried::plan_of(cx.inventory, command, plan))
     };
     let Some(failure) = tried::failure(cx.inventory, command) else {
-        let (failure, leaving) = tried::failure_until_gone(cx.inventory, command)?;
+        let Some((failure, leaving)) = tried::failure_until_gone(cx.inventory, command) else {
+            return until_gone(cx.inventory);
+        };
         let (what, are) = outlook::leaving(&leaving);
         return Some(Remedy {
             action: format!(
@@ -89,4 +93,11 @@ fn look(
         command: plan(),
         effect: Effect::ReadOnly,
     })
+}
+
+/// To wait for a binding that goes, and that a run may write in place of the new one.
+fn until_gone(inventory: &Inventory) -> Option<Remedy> {
+    let mut bindings = inventory.bindings.iter();
+    let binding = bindings.find(|it| it.meta.is_deleting() && !it.is_unscheduled())?;
+    Some(causes::until_gone(&binding.object()))
 }

@@ -436,3 +436,48 @@ fn one_approval_for_two_stages_is_no_scripts_to_give() {
         assert!(condition(&scene.asked(&request), "Approved").is_null());
     });
 }
+
+#[test]
+fn the_second_stage_of_a_name_opens_what_follows_it() {
+    play("approve-second", |scene| {
+        let mut stages = gated(&[(0, BEFORE), (1, AFTER)]);
+        stages[1]["name"] = stages[0]["name"].clone();
+        scene.set(&stages, &ALL);
+        let name = &scene.name;
+        scene.run(name, "Run");
+        scene.until_waiting(name);
+        scene.does(&["approve", name, "--yes"]).ends(0);
+        scene.asked(&format!("{name}-after-staging"));
+        scene
+            .does(&["approve", name, "--dry-run=client"])
+            .ends(0)
+            .says("signs off stage staging: 1 of 1 cluster done")
+            .says("opens stage prod: 1 cluster");
+        scene.does(&["approve", name, "--yes"]).ends(0);
+        scene.until_run(name, "Succeeded", "True", "");
+    });
+}
+
+#[test]
+fn a_bundle_has_the_requests_of_all_runs() {
+    play("approve-bundle", |scene| {
+        let request = scene.at_gate();
+        let second = format!("{}-2", scene.name);
+        scene.run(&second, "Run");
+        scene.until_waiting(&second);
+        let kind = if scene.namespaced { "rp" } else { "crp" };
+        let placement = format!("{kind}/{}", scene.name);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bundle.yaml");
+        let file = file.to_str().unwrap();
+        scene
+            .does(&["collect", &placement, "--output-file", file])
+            .ends(0);
+        for run in [&scene.name, &second] {
+            let did = scene.does(&["approvals", run, "-f", file, "-o", "json"]);
+            let gates = did.ends(0).ran.json();
+            assert_eq!(gates["items"][0]["state"], "Pending", "{gates:#}");
+        }
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+    });
+}

@@ -300,7 +300,7 @@ fn a_run_with_other_stages_than_shown_is_not_started() {
 fn a_run_with_more_at_once_than_shown_is_not_started() {
     play("guard-pace", |scene| {
         let desk = Desk::at(scene);
-        let all = |at_once: Value| json!([{"name": "all", "maxConcurrency": at_once}]);
+        let all = |at_once: Value| json!([{"name": "all", "labelSelector": {}, "maxConcurrency": at_once}]);
         scene.set(all(json!(1)).as_array().unwrap(), &ALL);
         let new = format!("{}-new", scene.name);
         let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
