@@ -18,7 +18,7 @@ use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
 use crate::rollout::content::missing_content;
 use crate::rollout::{
-    ClusterState, Gate, GateFacts, Phase, Rollout, StageProgress, rollout_started,
+    ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, rollout_started,
 };
 use crate::words::{self, CommandLine};
 
@@ -124,19 +124,14 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     let state = State::new(cx.inventory, rollout.run);
     let ends = controller::forecast(&state, times);
     // Nobody knows when a cluster is done that fails, or whose agent reports nothing good.
-    let held = rollout.in_flight().filter(|it| it.is_held());
-    let held: Vec<_> = held.map(|it| it.name).collect();
-    let is_held = |stage: &StageProgress| {
-        let mut clusters = stage.clusters.iter();
-        clusters.any(|cluster| {
-            let member = cx.inventory.member(&cluster.name);
-            let is_silent = || member.is_some_and(|it| members::stalls(it, cx.now()));
-            let fails = || held.contains(&cluster.name.as_str());
-            cluster.state != ClusterState::Done && (fails() || is_silent())
-        })
+    let is_held = |cluster: &ClusterView<'_>| {
+        let fails = cluster.state.is_in_flight() && cluster.is_held();
+        let stalls = |member| members::stalls(member, cx.now());
+        cluster.state != ClusterState::Done && (fails || cluster.member.is_some_and(stalls))
     };
-    let stages = run.stages.iter_mut().zip(ends);
-    for (stage, end) in stages.take_while(|(stage, _)| !is_held(stage)) {
+    let goes_well = |stage: &&StageView<'_>| !stage.clusters.iter().any(is_held);
+    let well = rollout.stages.iter().take_while(goes_well);
+    for ((stage, end), _) in run.stages.iter_mut().zip(ends).zip(well) {
         stage.ends = end;
     }
 }

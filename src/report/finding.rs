@@ -133,6 +133,12 @@ pub struct Remedy {
 }
 
 impl Remedy {
+    /// Whether the step is one of our commands.
+    pub fn is_our(&self, verbs: &[&str]) -> bool {
+        let command = self.command.as_ref().filter(|command| command.is_ours());
+        command.is_some_and(|it| verbs.contains(&it.verb()))
+    }
+
     /// The step with what it does to the fleet, unless it only looks.
     pub fn sentence(&self) -> String {
         match self.effect {

@@ -330,10 +330,7 @@ fn names(sentence: &str, name: &str) -> bool {
 /// At most so many steps: the first, and then those that change something before those that only
 /// look. A step that continues another one stays with it, and the way back comes beside them.
 fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
-    let goes_back = |it: &Remedy| {
-        let command = it.command.as_ref();
-        command.is_some_and(|it| it.is_ours() && it.verb() == "rollback")
-    };
+    let goes_back = |it: &Remedy| it.is_our(&["rollback"]);
     let most = most.saturating_add(remedies.iter().filter(|it| goes_back(it)).count());
     let mut order: Vec<usize> = (0..remedies.len()).collect();
     order.sort_by_key(|at| {

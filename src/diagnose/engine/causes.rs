@@ -298,13 +298,7 @@ fn mean_it(finding: &mut Finding) {
 
 /// Whether a step lets a run continue.
 fn continues(remedy: &Remedy) -> bool {
-    is_our(remedy, &["approve", "resume", "run"])
-}
-
-/// Whether a step is one of our commands.
-fn is_our(remedy: &Remedy, verbs: &[&str]) -> bool {
-    let command = remedy.command.as_ref().filter(|command| command.is_ours());
-    command.is_some_and(|it| verbs.contains(&it.verb()))
+    remedy.is_our(&["approve", "resume", "run"])
 }
 
 /// Where a run cannot pass its next check, that is what to decide about, and nothing that lets it
@@ -335,7 +329,7 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
             finding.root_cause &= !is_explained;
             finding
                 .remedies
-                .retain(|remedy| !continues(remedy) && !is_our(remedy, &["stop"]));
+                .retain(|remedy| !continues(remedy) && !remedy.is_our(&["stop"]));
         }
         finding.remedies.insert(0, step.clone());
     }

@@ -98,6 +98,6 @@ fn look(
 /// To wait for a binding that goes, and that a run may write in place of the new one.
 fn until_gone(inventory: &Inventory) -> Option<Remedy> {
     let mut bindings = inventory.bindings.iter();
-    let binding = bindings.find(|it| it.meta.is_deleting() && !it.is_unscheduled())?;
+    let binding = bindings.find(|it| tried::has_left(it))?;
     Some(causes::until_gone(&binding.object()))
 }

@@ -14,8 +14,7 @@ pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Find
     let mut roots = findings.iter().filter(|it| it.root_cause);
     let is_content = roots.all(|it| it.fault == Some(FaultOrigin::Content) && it.code != "FS509");
     let mut steps = findings.iter().flat_map(|it| &it.remedies);
-    let mut commands = steps.by_ref().filter_map(|it| it.command.as_ref());
-    let is_offered = commands.any(|it| it.is_ours() && it.verb() == "rollback");
+    let is_offered = steps.any(|it| it.is_our(&["rollback"]));
     let is_last = rollback::current(cx.inventory).is_some_and(|it| it.meta.name == run.meta.name);
     if !is_content || is_offered || !is_last || rollback::last_good(cx.inventory, run).is_err() {
         return;

@@ -174,7 +174,7 @@ pub(in crate::diagnose) fn plan_of(
 }
 
 /// Who is about to leave has left before anybody can type the command.
-fn has_left(binding: &Binding) -> bool {
+pub(in crate::diagnose) fn has_left(binding: &Binding) -> bool {
     binding.meta.is_deleting() && !binding.is_unscheduled()
 }
 

@@ -273,24 +273,34 @@ fn a_run_that_came_meanwhile_is_not_joined() {
     });
 }
 
+/// Makes a run of which the strategy has other stages once its plan was shown: it is not started. Its
+/// name.
+fn changed_since_shown(scene: &Scene, stages: [&[Value]; 2], says: &str) -> String {
+    let desk = Desk::at(scene);
+    let [shown, then] = stages;
+    scene.set(shown, &ALL);
+    let new = format!("{}-new", scene.name);
+    let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
+    let rule = Rule::new(scene.run_path(""), Fault::Hold)
+        .method(Method::POST)
+        .times(1);
+    let did = desk.does_while(&make, rule, || {
+        scene.hub.delete(&scene.strategy_path());
+        scene.strategy(then);
+    });
+    did.ends(1)
+        .says(says)
+        .says("which is not what was shown")
+        .says(&format!("{new} was not started"));
+    assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+    new
+}
+
 #[test]
 fn a_run_with_other_stages_than_shown_is_not_started() {
     play("guard-stages", |scene| {
-        let desk = Desk::at(scene);
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let new = format!("{}-new", scene.name);
-        let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
-        let rule = Rule::new(scene.run_path(""), Fault::Hold)
-            .method(Method::POST)
-            .times(1);
-        let did = desk.does_while(&make, rule, || {
-            scene.hub.delete(&scene.strategy_path());
-            scene.strategy(&three_stages());
-        });
-        did.ends(1)
-            .says("which is not what was shown")
-            .says(&format!("{new} was not started"));
-        assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+        let stages = [&gated(&[(1, BEFORE)])[..], &three_stages()];
+        let new = changed_since_shown(scene, stages, "other gates in stage canary");
         // Who has seen it as it is starts it.
         scene.does(&["run", &new, "--yes", "--wait=false"]).ends(0);
     });
@@ -299,22 +309,10 @@ fn a_run_with_other_stages_than_shown_is_not_started() {
 #[test]
 fn a_run_with_more_at_once_than_shown_is_not_started() {
     play("guard-pace", |scene| {
-        let desk = Desk::at(scene);
-        let all = |at_once: Value| json!([{"name": "all", "labelSelector": {}, "maxConcurrency": at_once}]);
-        scene.set(all(json!(1)).as_array().unwrap(), &ALL);
-        let new = format!("{}-new", scene.name);
-        let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
-        let rule = Rule::new(scene.run_path(""), Fault::Hold)
-            .method(Method::POST)
-            .times(1);
-        let did = desk.does_while(&make, rule, || {
-            scene.hub.delete(&scene.strategy_path());
-            scene.strategy(all(json!("100%")).as_array().unwrap());
-        });
-        did.ends(1)
-            .says("3 at a time in stage all")
-            .says("which is not what was shown");
-        assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+        let all =
+            |at_once: Value| json!({"name": "all", "labelSelector": {}, "maxConcurrency": at_once});
+        let stages = [&[all(json!(1))][..], &[all(json!("100%"))]];
+        changed_since_shown(scene, stages, "3 at a time in stage all");
     });
 }
 

@@ -49,8 +49,16 @@ pub(in crate::commands) struct AgreedPlan {
     stages: Vec<AgreedStage>,
 }
 
-/// A stage as it was shown: its name, its gates, its clusters in their order, and how many at once.
-type AgreedStage = (String, Vec<AgreedGate>, Vec<String>, Option<usize>);
+/// A stage as it was shown.
+struct AgreedStage {
+    name: String,
+    gates: Vec<AgreedGate>,
+    /// In their order.
+    clusters: Vec<String>,
+    /// How many are updated at once; `None` where that was unknown.
+    at_once: Option<usize>,
+}
+
 /// When it is asked or waited, of which type the task is, and how long a wait is.
 type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 
@@ -61,9 +69,12 @@ impl AgreedPlan {
             let wait = |it: &GateFacts| duration::parse(it.wait.as_deref()?);
             let gates = gates.filter_map(|it| Some((it.when?, it.kind.clone(), wait(&it))));
             let clusters = stage.clusters.into_iter().map(|it| it.name);
-            let at_once = stage.concurrency;
-            let name = stage.definition.name;
-            (name, gates.collect(), clusters.collect(), at_once)
+            AgreedStage {
+                name: stage.definition.name,
+                gates: gates.collect(),
+                clusters: clusters.collect(),
+                at_once: stage.concurrency,
+            }
         };
         Self {
             beside,
@@ -76,31 +87,29 @@ impl AgreedPlan {
     /// given may have changed since, or it may not have seen the last change.
     pub(super) fn differs(&self, rollout: &Rollout<'_>) -> Option<String> {
         let stages = rollout.stages.iter().filter(|stage| !stage.deletes);
-        let stages = stages.filter(|_| !self.stages.is_empty()).enumerate();
-        stages.into_iter().find_map(|(at, stage)| {
-            let name = &stage.status.name;
+        let mut stages = stages.filter(|_| !self.stages.is_empty()).enumerate();
+        stages.find_map(|(at, stage)| {
+            let (name, at_once) = (&stage.status.name, stage.concurrency);
+            let Some(shown) = self.stages.get(at) else {
+                return Some(format!("one more stage {name}"));
+            };
+            if shown.name != *name {
+                return Some(format!("stage {name} instead of {}", shown.name));
+            }
             let gates = stage.gates.iter();
-            let gates: Vec<_> = gates
-                .map(|it| (it.time, it.task.kind.clone(), it.wait))
-                .collect();
+            let gates = gates.map(|it| (it.time, it.task.kind.clone(), it.wait));
+            if !gates.eq(shown.gates.iter().cloned()) {
+                return Some(format!("other gates in stage {name}"));
+            }
             let clusters: Vec<_> = stage.clusters.iter().map(|it| it.name).collect();
-            match self.stages.get(at) {
-                Some((shown, ..)) if shown != name => {
-                    Some(format!("stage {name} instead of {shown}"))
-                }
-                Some((_, shown, ..)) if *shown != gates => {
-                    Some(format!("other gates in stage {name}"))
-                }
-                Some((_, _, shown, _)) if *shown != clusters => Some(match clusters.as_slice() {
+            if clusters != shown.clusters {
+                return Some(match clusters.as_slice() {
                     [] => format!("no clusters in stage {name}"),
                     clusters => format!("{} in stage {name}", enumerate(clusters)),
-                }),
-                Some((.., shown)) if shown.is_some_and(|it| it != stage.concurrency) => {
-                    Some(format!("{} at a time in stage {name}", stage.concurrency))
-                }
-                Some(_) => None,
-                None => Some(format!("one more stage {name}")),
+                });
             }
+            let is_other = shown.at_once.is_some_and(|it| it != at_once);
+            is_other.then(|| format!("{at_once} at a time in stage {name}"))
         })
     }
 }
