@@ -257,3 +257,15 @@ fn timing() -> Timing {
         ..Timing::fast()
     }
 }
+
+/// What a command does that waits until its time limit, and the limit. A machine that is too busy
+/// to read what the command waits for within the limit gives it more.
+pub fn until_late<T>(
+    waits: impl Fn(&'static str) -> T,
+    has_read: impl Fn(&T) -> bool,
+) -> (T, &'static str) {
+    let tried = |limit| (waits(limit), limit);
+    let mut limits = ["4s", "20s"].into_iter().map(tried);
+    let read = limits.find(|(ran, _)| has_read(ran));
+    read.unwrap_or_else(|| tried("50s"))
+}

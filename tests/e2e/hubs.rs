@@ -14,7 +14,7 @@ use test_hub::standin::Scope;
 use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
 use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub, waiting};
 
-use crate::harness::{MEMBERS, Ran};
+use crate::harness::{MEMBERS, Ran, until_late};
 use crate::scene::{Scene, both, three_stages};
 
 /// A user of the hub who may do nothing.
@@ -316,11 +316,20 @@ fn a_hub_that_dies_holds_nobody_up(hubs_here: &Hubs) {
 fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
     let (run, only) = (hubs_here.run.as_str(), hubs_here.only.as_str());
     let wait = |words: &[&str]| hubs_here.plugin(&[&["wait"], words].concat());
-    let ran = wait(&[run, "--for=approval", "--contexts=prod", "--timeout=10s"]);
+    let wait_late = |contexts: &str, unread: &str| {
+        until_late(
+            |limit| {
+                let limit = format!("--timeout={limit}");
+                wait(&[run, "--for=approval", contexts, &limit])
+            },
+            |ran| !ran.err.contains(unread),
+        )
+    };
+    let (ran, limit) = wait_late("--contexts=prod", "no answer within");
     assert_eq!(ran.code, 9, "{}", ran.err);
     let met = format!(" eu: {run}: condition met: approval\n");
     assert!(ran.err.contains(&met), "{}", ran.err);
-    let late = format!("us: ClusterStagedUpdateRun {run} did not reach approval within 10s");
+    let late = format!("us: ClusterStagedUpdateRun {run} did not reach approval within {limit}");
     assert!(ran.err.contains(&late), "{}", ran.err);
     let lines: Vec<_> = ran.out.lines().collect();
     assert!(
@@ -346,11 +355,11 @@ fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
         assert!(ran.err.contains("not reached: gone: "), "{}", ran.err);
     }
     hubs_here.slow.rules(vec![Rule::new("/apis", Fault::Hang)]);
-    let ran = wait(&[run, "--for=approval", "--contexts=eu,slow", "--timeout=10s"]);
+    let (ran, limit) = wait_late("--contexts=eu,slow", "eu: no answer within");
     assert_eq!(ran.code, 9, "{}", ran.err);
     assert!(ran.out.starts_with("eu: WaitingForApproval"), "{}", ran.out);
-    let missing = "not reached: slow: no answer within --timeout (10s)";
-    assert!(ran.err.contains(missing), "{}", ran.err);
+    let missing = format!("not reached: slow: no answer within --timeout ({limit})");
+    assert!(ran.err.contains(&missing), "{}", ran.err);
     let ran = wait(&[run, "--for=approval", "--contexts=eu", "-o", "name"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     hubs_here.slow.rules(Vec::new());

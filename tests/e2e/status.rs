@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use test_hub::{Fault, Ran, Rule, Running, waiting};
 
-use crate::harness::MEMBERS;
+use crate::harness::{MEMBERS, until_late};
 use crate::scene::{Scene, both, three_stages};
 
 const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
@@ -360,9 +360,16 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         let (code, _, err) = wait("succeeded", &[]);
         assert_eq!(code, 4, "{err}");
         assert!(err.contains("approve"), "{err}");
-        let (code, _, err) = wait("succeeded", &["--keep-waiting", "--timeout=8s"]);
+        let ((code, _, err), limit) = until_late(
+            |limit| {
+                let limit = format!("--timeout={limit}");
+                wait("succeeded", &["--keep-waiting", &limit])
+            },
+            |(_, _, err)| !err.contains("no answer within"),
+        );
         assert_eq!(code, 9, "{err}");
-        assert!(err.contains("did not reach succeeded within 8s"), "{err}");
+        let late = format!("did not reach succeeded within {limit}");
+        assert!(err.contains(&late), "{err}");
 
         let child = start(
             &scene,
@@ -459,9 +466,15 @@ fn several_runs_are_waited_for_together() {
             .collect();
         assert_eq!(names, both, "{list:#}");
         // Whoever keeps waiting waits for the other too.
-        let (code, _, err) = wait(&both, &["--for=approval", "--keep-waiting", "--timeout=4s"]);
+        let ((code, _, err), limit) = until_late(
+            |limit| {
+                let limit = format!("--timeout={limit}");
+                wait(&both, &["--for=approval", "--keep-waiting", &limit])
+            },
+            |(_, _, err)| !err.contains("no answer within"),
+        );
         assert_eq!(code, 9, "{err}");
-        let late = format!("{b} did not reach approval within 4s");
+        let late = format!("{b} did not reach approval within {limit}");
         assert!(
             err.contains(&late) && !err.contains(&format!("{a} did not")),
             "{err}"
