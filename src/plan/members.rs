@@ -4,10 +4,9 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::inventory::Inventory;
-use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
-use crate::problems::members as evidence;
+use crate::problems::members::{self as evidence, TroubledMembers};
 use crate::report::ComposeText;
 use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
 use crate::words::{CommandLine, enumerate};
@@ -15,27 +14,21 @@ use crate::words::{CommandLine, enumerate};
 /// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
 /// them.
 pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &UpdateRun) {
-    let members: Vec<&MemberCluster> = computed
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.clusters)
-        .filter_map(|cluster| draft.inventory.member(&cluster.name))
-        .collect();
-    let (leaving, staying): (Vec<&MemberCluster>, Vec<_>) =
-        members.into_iter().partition(|member| member.is_leaving());
-    leave(draft, &leaving);
+    let inventory = draft.inventory;
+    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let members = clusters.filter_map(|cluster| inventory.member(&cluster.name));
+    let reached =
+        members.filter(|it| it.is_leaving() || !is_sent_nothing(inventory, run, &it.meta.name));
+    let troubled = TroubledMembers::of(reached, inventory.now);
+    leave(draft, &troubled);
     deleted_bindings(draft, computed);
-    let sent = staying.into_iter();
-    let sent = sent.filter(|it| !is_sent_nothing(draft.inventory, run, &it.meta.name));
-    let sent: Vec<_> = sent.collect();
-    silent(draft, &sent);
-    unhealthy(draft, &sent);
+    silent(draft, &troubled);
+    unhealthy(draft, &troubled);
 }
 
-fn unhealthy(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
-    let members = evidence::unhealthy(members, draft.inventory.now);
-    let (Some(message), Some(first)) = (evidence::unhealthy_words(&members), members.first())
-    else {
+fn unhealthy(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
+    let members = &troubled.unhealthy;
+    let (Some(message), Some(first)) = (troubled.unhealthy_words(), members.first()) else {
         return;
     };
     let names = members.iter().map(|member| member.meta.name.as_str());
@@ -111,12 +104,12 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
         .push(warning.look_with("Check why it fails first.", diagnose));
 }
 
-fn leave(draft: &mut PlanDraft<'_>, leaving: &[&MemberCluster]) {
-    let Some(first) = leaving.first() else {
+fn leave(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
+    let leaving = &troubled.leaving;
+    let (Some(message), Some(first)) = (troubled.leaving_words(), leaving.first()) else {
         return;
     };
     let names = leaving.iter().map(|member| member.meta.name.as_str());
-    let message = evidence::leaving_words(leaving);
     let mut warning =
         Warning::new(WarningKind::MemberClusterLeaving, first.object(), message).clusters(names);
     for member in leaving.iter().take(5) {
@@ -151,11 +144,9 @@ fn deleted_bindings(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     }
 }
 
-fn silent(draft: &mut PlanDraft<'_>, members: &[&MemberCluster]) {
-    let inventory = draft.inventory;
-    let silent = evidence::silent(members, inventory.now);
-    let (Some(message), Some((first, _))) = (evidence::silence_words(&silent), silent.first())
-    else {
+fn silent(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
+    let silent = &troubled.silent;
+    let (Some(message), Some((first, _))) = (troubled.silence_words(), silent.first()) else {
         return;
     };
     let names = silent.iter().map(|(member, _)| member.meta.name.as_str());

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::report::ComposeText;
+use crate::rollout::{ClusterState, Rollout};
 use crate::words::enumerate;
 
 /// Adds when the agent of a cluster was heard last.
@@ -28,64 +29,85 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
     }
 }
 
-/// That clusters which a run is to reach are leaving the fleet.
-pub fn leaving_words(leaving: &[&MemberCluster]) -> String {
-    format!(
-        "{} {} leaving the fleet: a run fails when a cluster in its stages is gone.",
-        enumerate(leaving.iter().map(|member| &member.meta.name)),
-        if leaving.len() == 1 { "is" } else { "are" }
-    )
-}
-
 /// Whether a run stalls at a cluster: its agent is silent, or says that it is not healthy.
 pub fn stalls(member: &MemberCluster, now: Timestamp) -> bool {
     member.silent_for(now).is_some() || member.unhealthy().is_some()
 }
 
-/// Those whose agent is silent, and for how long, the longest first.
-pub fn silent<'m>(
-    members: &[&'m MemberCluster],
-    now: Timestamp,
-) -> Vec<(&'m MemberCluster, SignedDuration)> {
-    let mut silent: Vec<_> = members
-        .iter()
-        .filter_map(|member| Some((*member, member.silent_for(now)?)))
-        .collect();
-    silent.sort_by_key(|(_, silent)| Reverse(*silent));
-    silent
+/// Member clusters at which a run would fail or stall, each in one of the lists.
+#[derive(Default)]
+pub struct TroubledMembers<'m> {
+    pub leaving: Vec<&'m MemberCluster>,
+    /// Those whose agents are silent, and for how long, the longest first.
+    pub silent: Vec<(&'m MemberCluster, SignedDuration)>,
+    /// Those whose agents report that their clusters are not healthy.
+    pub unhealthy: Vec<&'m MemberCluster>,
 }
 
-/// Those whose agent reports, and says that its cluster is not healthy.
-pub fn unhealthy<'m>(members: &[&'m MemberCluster], now: Timestamp) -> Vec<&'m MemberCluster> {
-    let heard = members.iter().filter(|it| it.silent_for(now).is_none());
-    let unhealthy = heard.filter(|it| it.unhealthy().is_some());
-    unhealthy.copied().collect()
+impl<'m> TroubledMembers<'m> {
+    pub fn of(members: impl IntoIterator<Item = &'m MemberCluster>, now: Timestamp) -> Self {
+        let mut troubled = Self::default();
+        for member in members {
+            if member.is_leaving() {
+                troubled.leaving.push(member);
+            } else if let Some(silent) = member.silent_for(now) {
+                troubled.silent.push((member, silent));
+            } else if member.unhealthy().is_some() {
+                troubled.unhealthy.push(member);
+            }
+        }
+        troubled.silent.sort_by_key(|(_, silent)| Reverse(*silent));
+        troubled
+    }
+
+    /// Of the clusters that a run has still to reach, and that are meant.
+    pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
+        let ahead = rollout.updated_clusters();
+        let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_meant(it.name));
+        Self::of(ahead.filter_map(|it| it.member), rollout.now)
+    }
+
+    /// That clusters are leaving the fleet; `None` where none is.
+    pub fn leaving_words(&self) -> Option<String> {
+        let names = is_or_are(&self.leaving)?;
+        Some(format!(
+            "{names} leaving the fleet: a run fails when a cluster in its stages is gone."
+        ))
+    }
+
+    /// That the API servers of clusters do not answer their agents; `None` where all do.
+    pub fn unhealthy_words(&self) -> Option<String> {
+        let names = is_or_are(&self.unhealthy)?;
+        Some(format!(
+            "{names} reported as unhealthy; the run will stall there."
+        ))
+    }
+
+    /// That agents do not report; `None` where all do.
+    pub fn silence_words(&self) -> Option<String> {
+        let (first, longest) = self.silent.first()?;
+        let ago = duration::describe(*longest);
+        Some(match self.silent.len() {
+            1 => format!(
+                "The agent of {} last reported {ago} ago; the run will stall there.",
+                first.meta.name
+            ),
+            several => format!(
+                "The agents of {several} member clusters do not report ({}), one of them for {ago}; \
+                 the run will stall there.",
+                enumerate(self.silent.iter().map(|(member, _)| &member.meta.name))
+            ),
+        })
+    }
 }
 
-/// That the API servers of clusters do not answer their agents; `None` where there are none.
-pub fn unhealthy_words(unhealthy: &[&MemberCluster]) -> Option<String> {
-    (!unhealthy.is_empty()).then(|| {
-        format!(
-            "{} {} reported as unhealthy; the run will stall there.",
-            enumerate(unhealthy.iter().map(|member| &member.meta.name)),
-            if unhealthy.len() == 1 { "is" } else { "are" }
-        )
-    })
-}
-
-/// That their agents do not report; `None` where all do.
-pub fn silence_words(silent: &[(&MemberCluster, SignedDuration)]) -> Option<String> {
-    let (first, longest) = silent.first()?;
-    let ago = duration::describe(*longest);
-    Some(match silent.len() {
-        1 => format!(
-            "The agent of {} last reported {ago} ago; the run will stall there.",
-            first.meta.name
-        ),
-        several => format!(
-            "The agents of {several} member clusters do not report ({}), one of them for {ago}; the \
-             run will stall there.",
-            enumerate(silent.iter().map(|(member, _)| &member.meta.name))
-        ),
-    })
+/// The names of clusters, and the verb that follows them; `None` where there are none.
+fn is_or_are(members: &[&MemberCluster]) -> Option<String> {
+    let verb = match members.len() {
+        0 => return None,
+        1 => "is",
+        _ => "are",
+    };
+    let names = enumerate(members.iter().map(|member| &member.meta.name));
+    Some(format!("{names} {verb}"))
 }

@@ -7,12 +7,13 @@ use crate::commands::operate::refusal;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::problems::{members, put_there};
+use crate::problems::members::TroubledMembers;
+use crate::problems::put_there;
 use crate::report::Finding;
 use crate::rollout::content::{
     GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, overtaken,
 };
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
 /// Refuses where these guards could not see what they need, unless that is accepted.
@@ -280,15 +281,10 @@ pub(in crate::commands) fn warn_of_members(
     preview: &mut Preview,
 ) {
     let is_next = |name: &str| clusters.is_none_or(|all| all.contains(&name));
-    let ahead = rollout.updated_clusters();
-    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_next(it.name));
-    let members: Vec<_> = ahead.filter_map(|it| it.member).collect();
-    let (leaving, staying): (Vec<_>, Vec<_>) =
-        members.into_iter().partition(|member| member.is_leaving());
-    let leaving = (!leaving.is_empty()).then(|| members::leaving_words(&leaving));
-    let silent = members::silence_words(&members::silent(&staying, rollout.now));
-    let unhealthy = members::unhealthy_words(&members::unhealthy(&staying, rollout.now));
-    for why in leaving.into_iter().chain(silent).chain(unhealthy) {
+    let members = TroubledMembers::ahead(rollout, is_next);
+    let leaving = members.leaving_words().into_iter();
+    let silent = leaving.chain(members.silence_words());
+    for why in silent.chain(members.unhealthy_words()) {
         preview.warning(why.trim_end_matches('.'));
     }
 }

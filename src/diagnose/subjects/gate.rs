@@ -8,7 +8,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
-use crate::problems::members;
+use crate::problems::members::TroubledMembers;
 use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
 use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, life, opening, rollback};
@@ -132,7 +132,8 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     }
     let Some(missing) = missing_content(rollout) else {
         let Some((failing, clusters)) = overrides::holds_ahead(cx) else {
-            return members_ahead(rollout);
+            let members = TroubledMembers::ahead(rollout, |_| true);
+            return members.leaving_words().or(members.unhealthy_words());
         };
         let (over, clusters) = (&failing.over, enumerate(clusters));
         return Some(format!("{over} does not fit the content for {clusters}."));
@@ -146,18 +147,6 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     } else {
         format!("{clusters} cannot get its content: {snapshot} no longer exists.")
     })
-}
-
-/// That clusters which a run has still to reach leave the fleet, or are not healthy.
-fn members_ahead(rollout: &Rollout<'_>) -> Option<String> {
-    let ahead = rollout.updated_clusters();
-    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
-    let ahead = ahead.filter_map(|it| it.member);
-    let (leaving, staying): (Vec<_>, Vec<_>) = ahead.partition(|it| it.is_leaving());
-    if !leaving.is_empty() {
-        return Some(members::leaving_words(&leaving));
-    }
-    members::unhealthy_words(&members::unhealthy(&staying, rollout.now))
 }
 
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`

@@ -110,10 +110,17 @@ fn progress_changes(before: Option<&RunFacts>, after: &RunFacts, lines: &mut Vec
             count(stages.count(), "stage")
         ));
     }
-    for stage in &after.stages {
-        let known = before.stages.iter().find(|known| known.name == stage.name);
+    for (at, stage) in after.stages.iter().enumerate() {
+        let known = at_the_place(&before.stages, at, |known| known.name == stage.name);
         stage_changes(known, stage, lines);
     }
+}
+
+/// What is meant, first at its own place: the order of stages and clusters stays, two stages may have
+/// one name and one request, and a fleet of thousands is looked at every second.
+fn at_the_place<T>(all: &[T], at: usize, is_meant: impl Fn(&T) -> bool) -> Option<&T> {
+    let here = all.get(at).filter(|it| is_meant(it));
+    here.or_else(|| all.iter().find(|it| is_meant(it)))
 }
 
 fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &mut Vec<String>) {
@@ -192,12 +199,8 @@ fn cluster_changes(
         .iter()
         .enumerate()
         .filter_map(|(at, cluster)| {
-            // The order of a stage's clusters stays; a fleet of thousands is looked at every second.
-            let known = before
-                .get(at)
-                .filter(|known| known.name == cluster.name)
-                .or_else(|| before.iter().find(|known| known.name == cluster.name))
-                .map_or(ClusterState::NotReached, |known| known.state);
+            let known = at_the_place(before, at, |known| known.name == cluster.name);
+            let known = known.map_or(ClusterState::NotReached, |known| known.state);
             (known != cluster.state).then_some((cluster.state, cluster))
         });
     let mut moved = together(moved);
@@ -239,13 +242,11 @@ fn took(started: Option<Timestamp>, ended: Option<Timestamp>) -> String {
 
 /// What people answered to requests that stay open.
 fn answers(before: &[GateFacts], after: &[GateFacts], lines: &mut Vec<String>) {
-    for gate in after {
+    for (at, gate) in after.iter().enumerate() {
         let Some(request) = &gate.request else {
             continue;
         };
-        let known = before
-            .iter()
-            .find(|known| known.request.as_ref() == Some(request));
+        let known = at_the_place(before, at, |known| known.request.as_ref() == Some(request));
         let was = known.map_or(GateState::Pending, |known| known.state);
         if was == gate.state {
             continue;

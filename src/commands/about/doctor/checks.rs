@@ -16,7 +16,8 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
-use crate::problems::{members, steps};
+use crate::problems::members::TroubledMembers;
+use crate::problems::steps;
 use crate::render::wrap;
 use crate::settings::InForce;
 use crate::words::count;
@@ -413,7 +414,7 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         })
         .map(|member| member.meta.name.as_str())
         .collect();
-    let unhealthy = members::unhealthy(clusters, now);
+    let unhealthy = TroubledMembers::of(clusters.iter().copied(), now).unhealthy;
     let unhealthy: Vec<_> = unhealthy.iter().map(|it| it.meta.name.as_str()).collect();
     let all = count(clusters.len(), "member cluster");
     let troubled = [

@@ -224,6 +224,28 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
 }
 
 #[test]
+fn what_stays_is_not_told_again_where_stages_share_a_name() {
+    let stages = || {
+        let done = canary(
+            StageState::Done,
+            [ClusterState::Done; 3],
+            GateState::Done,
+            GateState::Done,
+        );
+        let waiting = canary(
+            StageState::WaitingBefore,
+            [ClusterState::NotReached; 3],
+            GateState::Pending,
+            GateState::NotReached,
+        );
+        vec![done, waiting]
+    };
+    let was = status(Verdict::WaitingForApproval, stages());
+    let is = status(Verdict::WaitingForApproval, stages());
+    assert_eq!(changes(&was, &is), Vec::<String>::new());
+}
+
+#[test]
 fn many_clusters_are_one_line() {
     let clusters = |state| {
         (0..300)
