@@ -47,6 +47,10 @@ pub struct ChangeCounts {
     /// again.
     #[serde(skip_serializing_if = "is_zero")]
     pub moved: usize,
+    /// Objects of the member cluster that KubeFleet has kept so far, and that the hub's content would
+    /// overwrite.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub overwritten: usize,
 }
 
 // The type is serde's.
@@ -82,6 +86,8 @@ pub struct WorkDelta {
     pub refused: Vec<(ManifestKey, String)>,
     /// Those that move to another Work.
     pub moved: Vec<ManifestKey>,
+    /// Those of the member cluster that KubeFleet has kept so far, and that are overwritten.
+    pub overwritten: Vec<ManifestKey>,
 }
 
 impl WorkDelta {
@@ -130,7 +136,7 @@ impl WorkDelta {
 impl ChangeCounts {
     /// Whether nothing changes.
     pub const fn is_none(self) -> bool {
-        self.created == 0 && self.changed == 0 && self.deleted == 0 && self.moved == 0
+        self.created + self.changed + self.deleted + self.moved + self.overwritten == 0
     }
 }
 

@@ -13,7 +13,9 @@ use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::reasons;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
@@ -21,6 +23,7 @@ use crate::manifests::{
     RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
 use crate::report::{ComposeText, NotChecked, Subject};
+use crate::rollout::binding_trouble;
 use crate::rollout::versions::{Version, versions};
 use crate::words::{count, enumerate};
 
@@ -47,6 +50,19 @@ pub struct ObjectChanges {
     /// The objects that each of them would lose, by kind, namespace and name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<Subject>,
+    /// The objects of each of them that KubeFleet has kept so far, and that the run would overwrite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overwritten: Vec<Subject>,
+    /// How the apply strategy of what they have changes: `whenToTakeOver: Never -> Always`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apply_strategy: Vec<String>,
+}
+
+impl ObjectChanges {
+    /// Whether nothing changes, neither the objects nor how they are applied.
+    pub fn is_none(&self) -> bool {
+        self.counts.is_none() && self.apply_strategy.is_empty()
+    }
 }
 
 /// One side of the comparison: the clusters, and the content that they have or would get.
@@ -54,6 +70,8 @@ struct ComparedSide<'s> {
     clusters: BTreeMap<&'s str, usize>,
     rendering: RenderedClusters<'s>,
     groups: Vec<usize>,
+    /// How a run applies it; `None` for what clusters have.
+    apply: Option<ApplyStrategy>,
 }
 
 impl<'s> ComparedSide<'s> {
@@ -61,6 +79,7 @@ impl<'s> ComparedSide<'s> {
         content: &'s SnapshotContent,
         overrides: &'s [Override],
         placed: &'s [PlacedOverrides<'s>],
+        apply: Option<ApplyStrategy>,
     ) -> Self {
         let rendering = RenderedClusters::new(content, overrides, placed);
         let mut groups = vec![0; placed.len()];
@@ -76,6 +95,7 @@ impl<'s> ComparedSide<'s> {
                 .collect(),
             rendering,
             groups,
+            apply,
         }
     }
 
@@ -95,6 +115,8 @@ struct ObjectDelta {
     /// Whether the placement is removed.
     is_removal: bool,
     delta: WorkDelta,
+    /// How its apply strategy changes.
+    apply: Vec<String>,
 }
 
 /// The clusters by what changes in them.
@@ -159,7 +181,8 @@ pub(super) fn compute(
     let placed: Vec<_> = members
         .map(|member| PlacedOverrides::anew(member, &applicable, overrides))
         .collect();
-    let after = ComparedSide::new(&then, overrides, &placed);
+    let apply = inventory.placement.present().map(Placement::apply_strategy);
+    let after = ComparedSide::new(&then, overrides, &placed, apply);
     let blocked = faults(draft, &after.rendering);
     let steps = updated.into_iter().chain(&computed.removed);
     let steps = steps.filter(|cluster| !blocked.contains(&cluster.name));
@@ -199,7 +222,8 @@ pub fn of_run(
         .collect();
     let (placed, unread): (Vec<_>, Vec<_>) =
         recorded.into_iter().partition(|it| it.gone.is_empty());
-    let after = ComparedSide::new(&then, contents.overrides, &placed);
+    let apply = run.status.apply_strategy.as_deref().cloned();
+    let after = ComparedSide::new(&then, contents.overrides, &placed, apply);
     let faults = &after.rendering.faults;
     let blocked = faults.iter().flat_map(|it| &it.clusters);
     let blocked: BTreeSet<&str> = blocked.map(String::as_str).collect();
@@ -256,7 +280,7 @@ fn compare_sides<'s>(
         };
         let overrides = contents.overrides;
         let placed = held_overrides(inventory, from, &clusters, overrides, &mut unread);
-        let before = ComparedSide::new(&content, overrides, &placed);
+        let before = ComparedSide::new(&content, overrides, &placed, None);
         // What an override blocks has not come: the cluster has what it had before.
         let mut clusters = clusters;
         for fault in &before.rendering.faults {
@@ -281,6 +305,8 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
             from: change.from,
             to: (!change.is_removal).then(|| to.to_owned()),
             deleted: change.delta.deleted.iter().map(subject).collect(),
+            overwritten: change.delta.overwritten.iter().map(subject).collect(),
+            apply_strategy: change.apply,
             counts: change.delta.counts,
         })
         .collect();
@@ -353,16 +379,49 @@ fn compare(
         let is_older = |object: &ManifestKey| own.is_some_and(|own| was_not_applied(own, object));
         delta.refused.retain(|(object, _)| !is_older(object));
         delta.counts.refused = delta.refused.len();
+        let then = then.map(|(_, at)| at);
+        let bound = own.zip(after.apply.as_ref()).zip(then);
+        let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
+            delta.overwritten = overwritten(inventory, own, apply, &after.rendering, at);
+            delta.counts.overwritten = delta.overwritten.len();
+            let has = own.spec.apply_strategy.as_deref();
+            has.map(|has| has.differences(apply)).unwrap_or_default()
+        });
         let change = ObjectDelta {
             from: from.map(str::to_owned),
             is_removal,
             delta,
+            apply: apply.unwrap_or_default(),
         };
         found
             .entry(change)
             .or_default()
             .push(cluster.name.to_owned());
     }
+}
+
+/// The objects of a cluster that are kept so far, and that a way to apply the content overwrites.
+fn overwritten(
+    inventory: &Inventory,
+    binding: &Binding,
+    apply: &ApplyStrategy,
+    rendering: &RenderedClusters<'_>,
+    at: usize,
+) -> Vec<ManifestKey> {
+    let trouble = binding_trouble(inventory, binding);
+    let kept = trouble.into_iter().flat_map(|it| it.manifests);
+    let kept: Vec<Subject> = kept
+        .filter(|it| it.problem.is_overcome_by(apply))
+        .map(|it| Subject::from(&it))
+        .collect();
+    if kept.is_empty() {
+        return Vec::new();
+    }
+    let sent = rendering.manifests(at);
+    let sent = sent.iter().map(|it| &it.manifest.identity);
+    sent.filter(|it| kept.contains(&subject(it)))
+        .cloned()
+        .collect()
 }
 
 /// Whether a cluster still has an object as it was before the snapshot that its binding names.

@@ -17,7 +17,7 @@ use crate::plan::{
 };
 use crate::report::{EvidenceValues, NotChecked, Subject, unnamed};
 use crate::rollout::{GateFacts, StageEnd, TaskTime};
-use crate::words::{count, together};
+use crate::words::{count, enumerate, together};
 
 /// Clusters of a stage, before the rest is only counted.
 const NAMED: usize = 12;
@@ -150,7 +150,7 @@ fn objects_below(
     if changes.is_empty() {
         return false;
     }
-    if is_all && changes.iter().all(|it| it.counts.is_none()) {
+    if is_all && changes.iter().all(ObjectChanges::is_none) {
         hanging(out, lead, "  ", "nothing changes", look.width);
         return false;
     }
@@ -158,10 +158,27 @@ fn objects_below(
     out.push('\n');
     let mut cut = false;
     for change in changes {
-        cut |= change.clusters.len() > most || change.deleted.len() > most;
+        let longest = change.clusters.len().max(change.deleted.len());
+        cut |= longest.max(change.overwritten.len()) > most;
         let clusters = list(&change.clusters, most);
-        let text = format!("{} ({clusters})", counts(change.counts));
+        let text = match change.apply_strategy.as_slice() {
+            [] => format!("{} ({clusters})", counts(change.counts)),
+            apply => {
+                let what = if change.counts.is_none() {
+                    "the same objects".to_owned()
+                } else {
+                    counts(change.counts)
+                };
+                format!("{what}, applied with {} ({clusters})", enumerate(apply))
+            }
+        };
         hanging(out, "  ", "    ", &text, look.width);
+        let overwritten: Vec<_> = change.overwritten.iter().map(Subject::to_string).collect();
+        if !overwritten.is_empty() {
+            let text = format!("what exists there: {}", list(&overwritten, most));
+            let lead = format!("    {} ", look.paint.bad("overwrites"));
+            hanging(out, &lead, "      ", &text, look.width);
+        }
         // Removing a placement deletes all of it: what goes with a namespace is not its own.
         let told = |object: &&Subject| change.to.is_some() || object.kind == "Namespace";
         let deleted: Vec<_> = change.deleted.iter().filter(told).map(deleted).collect();
@@ -194,6 +211,7 @@ pub fn counts(counts: ChangeCounts) -> String {
         (counts.deleted, "deleted"),
         (counts.refused, "refused by Kubernetes"),
         (counts.moved, "moved to another Work"),
+        (counts.overwritten, "overwritten"),
     ];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);
     let parts: Vec<_> = parts

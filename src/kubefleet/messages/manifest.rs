@@ -2,6 +2,7 @@
 
 use super::api_error::{self, ApiError};
 use super::pattern::{capture, capture_within, contains, normalise};
+use crate::kubefleet::apply::ApplyStrategy;
 
 /// An owner of an object on the member cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -167,6 +168,27 @@ pub enum ManifestProblem {
         /// The text without its known beginnings, white space folded.
         text: String,
     },
+}
+
+impl ManifestProblem {
+    /// Whether the hub's content goes over what kept the object where it is applied like this.
+    pub fn is_overcome_by(&self, apply: &ApplyStrategy) -> bool {
+        let ways = apply.with_defaults();
+        let takes_over = ways.when_to_take_over == "Always";
+        !apply.is_report_diff()
+            && match self {
+                Self::TakeoverNever
+                | Self::DiffFound {
+                    report_only: false, ..
+                } => takes_over,
+                Self::AlreadyOwnedByOthers { .. } | Self::CoOwned => {
+                    takes_over && ways.allow_co_ownership
+                }
+                Self::Drift { .. } => ways.when_to_apply == "Always",
+                Self::ApplyConflict { .. } => !apply.keeps_others_fields(),
+                _ => false,
+            }
+    }
 }
 
 /// The wrappers around an error: the template, the placeholder of an inner reason, that of the error.

@@ -106,8 +106,8 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     finding = finding.same_content(
         affected.cx,
         format!(
-            "{joint} whenToTakeOver: Always{force} in the placement's applyStrategy to take over \
-             existing objects as they are. This fails the current run, so start a new one."
+            "{joint} whenToTakeOver: Always{force} in the placement's applyStrategy, if the hub's \
+             content may overwrite {it} everywhere. This fails the current run, so start a new one."
         ),
     );
     if names.len() > 1 || !affected.is_replaceable() {
