@@ -8,7 +8,7 @@ use kubectl_fleet_stage::kubefleet::Scope;
 use serde_json::{Value, json};
 use test_hub::waiting;
 
-use crate::harness::{Harness, Ran};
+use crate::harness::{Harness, Ran, until_late};
 use crate::scene::{Scene, both};
 
 /// What each command is called on.
@@ -90,13 +90,7 @@ fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
         "strategies" => vec!["strategies", "-o", "json"],
         // Nothing ends it but the time; both follow the run in the same way.
         "status --watch" | "wait" => {
-            vec![
-                "wait",
-                run,
-                "--for=succeeded",
-                "--keep-waiting",
-                "--timeout=5s",
-            ]
+            vec!["wait", run, "--for=succeeded", "--keep-waiting"]
         }
         other => panic!("how is {other} called?"),
     }
@@ -194,7 +188,15 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
     if scene.namespaced || command == "trace" {
         arguments.extend(["-n", &scene.namespace]);
     }
-    scene.hub.plugin_as(kubeconfig, &arguments)
+    let ran = |more: &[&str]| {
+        let words = [&arguments[..], more].concat();
+        scene.hub.plugin_as(kubeconfig, &words)
+    };
+    if arguments[0] != "wait" {
+        return ran(&[]);
+    }
+    let has_read = |ran: &Ran| !ran.err.contains("no answer within");
+    until_late(|limit| ran(&["--timeout", limit]), has_read).0
 }
 
 /// Sets the scene: a run that waits for an approval, and beside it one that is stopped and one that
