@@ -327,10 +327,14 @@ impl<'i> Rollout<'i> {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
     }
 
-    /// Whether a cluster is stuck: a run that is stopped waits for it, without a limit.
-    pub fn is_stuck(&self) -> bool {
-        self.clusters()
-            .any(|cluster| cluster.state == ClusterState::Stuck)
+    /// Whether a stop would not end by itself: it waits without a limit for the clusters whose start the
+    /// run noted, and only for those.
+    /// Source: updaterun/stop.go:stopUpdatingStage.
+    pub fn blocks_stop(&self) -> bool {
+        let is_stuck = |it: &&ClusterView<'_>| it.state == ClusterState::Stuck;
+        let mut held = self.clusters().filter(is_stuck);
+        let mut failing = self.in_flight().filter(|it| it.is_held());
+        held.any(|it| !it.unnoted) || failing.any(|it| !it.unnoted)
     }
 
     /// The removals that nothing of KubeFleet can finish: the binding has been going for too long, and

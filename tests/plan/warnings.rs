@@ -312,6 +312,49 @@ fn a_binding_that_goes_is_told() {
 }
 
 #[test]
+fn what_is_overwritten_on_a_cluster_is_told() {
+    let has = "whenToTakeOver: Always}\n  resourceSnapshotName: web-2-snapshot\n";
+    let never = has.replace("Always", "Never");
+    let since = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:40:00Z'\n";
+    let kept = |reason: &str, error: &str| {
+        let condition = format!(
+            "type: Applied, status: 'False', reason: {reason}, message: 'Failed to apply the manifest \
+             (error: {error})', lastTransitionTime: '2026-03-02T08:41:00Z'"
+        );
+        let failed = format!(
+            "{since}  - {{{condition}, observedGeneration: 3}}\n  failedPlacements:\n  - {{version: \
+             v1, kind: ConfigMap, namespace: web, name: settings, condition: {{{condition}}}}}\n"
+        );
+        edited(&[(has, &never), (since, &failed)])
+    };
+    let takeover = "no ownership of the object in the member cluster; takeover is needed";
+    let kept_there = kept("NotTakenOver", takeover);
+    let plan = of(&[], &kept_there);
+    let of_beta = |plan: &serde_json::Value| {
+        let changes = plan["changes"].as_array().unwrap().iter();
+        let mut beta = changes.filter(|it| it["clusters"] == serde_json::json!(["beta"]));
+        beta.next().cloned().unwrap()
+    };
+    let beta = of_beta(&plan);
+    assert_eq!(beta["counts"]["overwritten"], 1);
+    assert_eq!(beta["overwritten"][0]["name"], "settings");
+    let (_, text, _) = call(ARGS, &kept_there);
+    let said = "1 overwritten, applied with whenToTakeOver: Never -> Always (beta)";
+    assert!(text.contains(said), "{text}");
+    assert!(
+        text.contains("overwrites what exists there: ConfigMap web/settings"),
+        "{text}"
+    );
+    // What fails for another reason is not there as somebody else's.
+    let refused = kept("ManifestApplyFailed", "the object is invalid");
+    let beta = of_beta(&of(&[], &refused));
+    assert!(beta["overwritten"].is_null(), "{beta:#}");
+    let (_, text, _) = call(ARGS, &refused);
+    let said = "the same objects, applied with whenToTakeOver: Never -> Always (beta)";
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
 fn clusters_that_fail_with_what_they_would_get_are_told() {
     let beta = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:40:00Z'\n";
     let says = |kind: &str, generation: u32, since: &str, fails: bool| {

@@ -29,7 +29,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{
     self, current, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
-use crate::rollout::{ClusterView, Phase, Rollout};
+use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, capital, enumerate};
 
 /// Roll a placement back to an older snapshot
@@ -514,7 +514,7 @@ fn first(
     let mut first = Vec::new();
     for rollout in &active {
         let run = rollout.run;
-        let stuck = rollout.is_stuck() || rollout.in_flight().any(ClusterView::is_held);
+        let stuck = rollout.blocks_stop();
         let mut delete = || {
             let doomed = RunDeletion::of(rollout);
             preview.append(doomed.shown.clone());

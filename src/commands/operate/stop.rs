@@ -102,7 +102,8 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = Vec::new();
-    let (held, clusters): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| it.is_held());
+    let (unnoted, noted): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| it.unnoted);
+    let (held, clusters): (Vec<_>, Vec<_>) = noted.into_iter().partition(|it| it.is_held());
     let names = |clusters: &[&ClusterView<'_>]| enumerate(clusters.iter().map(|it| it.name));
     // The run keeps the override snapshots of its initialization.
     let (pinned, held): (Vec<_>, Vec<_>) = held.into_iter().partition(|it| {
@@ -126,6 +127,12 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
             let names = names(&clusters);
             lines.push(format!("in flight, and failing: {names}; {ends}"));
         }
+    }
+    if !unnoted.is_empty() {
+        let names = names(&unnoted);
+        lines.push(format!(
+            "in flight without a start that the run noted, so the stop does not wait for it: {names}"
+        ));
     }
     for gate in rollout.open_timers() {
         let wait = gate.wait.map(duration::describe).unwrap_or_default();

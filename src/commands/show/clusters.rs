@@ -268,10 +268,12 @@ fn describe_selection(
         && binding.is_unscheduled()
     {
         let why = reason.map_or(String::new(), |why| format!(": {why}"));
-        return (
-            Some(false),
-            format!("a run removes the placement from it{why}"),
-        );
+        let what = if inventory.member_is_absent(name) {
+            "it left the fleet and keeps its content; a run deletes its binding"
+        } else {
+            "a run removes the placement from it"
+        };
+        return (Some(false), format!("{what}{why}"));
     }
     match (reason, policy) {
         (Some(reason), _) => (Some(false), reason.clone()),

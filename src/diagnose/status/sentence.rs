@@ -198,7 +198,8 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
             format!("{name} is approved; the controller accepts it at its next check.")
         });
     }
-    if stage.state == StageState::Stopped {
+    let here: Vec<_> = in_flight().map(|cluster| cluster.name).collect();
+    if stage.state == StageState::Stopped && here.is_empty() {
         let name = if stage.deletes {
             "the deletion stage".to_owned()
         } else {
@@ -206,7 +207,6 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
         };
         return Some(format!("{name} is resumed at the controller's next check."));
     }
-    let here: Vec<_> = in_flight().map(|cluster| cluster.name).collect();
     Some(match names(here) {
         Some(names) => format!("stage {} updates {names}.", stage.name()),
         None if stage.deletes => removal(stage),

@@ -85,13 +85,16 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
             let is_left = |wrote: &String| is_of_placement && inventory.run_on(wrote).is_none();
             let ours = ours || wrote.as_ref().is_some_and(is_left);
             let holds = in_flight && rollout.holds(cluster);
-            if !holds && wrote.is_some() && !ours {
-                return None;
-            }
-            if (cluster.state == ClusterState::NotReached || finished) && !ours {
-                return None;
-            }
+            let is_ahead = cluster.state == ClusterState::NotReached;
+            // What the run is to write is there already, and fails.
             let trouble = binding_trouble(inventory, binding)?;
+            let since = trouble.condition.since;
+            let lasts = since.is_some_and(|it| inventory.now.duration_since(it) > STUCK_AFTER);
+            let fails = cluster.is_held() || lasts;
+            let fails_ahead = is_ahead && !finished && cluster.is_written && fails;
+            if !fails_ahead && !ours && (!holds && wrote.is_some() || is_ahead || finished) {
+                return None;
+            }
             let blocking = waits && in_flight;
             let on = Some(cluster);
             Some(FailingCluster::new(

@@ -1,5 +1,7 @@
 //! What a gate opens.
 
+use std::collections::BTreeSet;
+
 use crate::controller;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
@@ -133,7 +135,8 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     let Some(missing) = missing_content(rollout) else {
         let Some((failing, clusters)) = overrides::holds_ahead(cx) else {
             let members = TroubledMembers::ahead(rollout, |_| true);
-            return members.leaving_words().or(members.unhealthy_words());
+            let unwell = members.leaving_words().or(members.unhealthy_words());
+            return unwell.or_else(|| failing(cx));
         };
         let (over, clusters) = (&failing.over, enumerate(clusters));
         return Some(format!("{over} does not fit the content for {clusters}."));
@@ -147,6 +150,35 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     } else {
         format!("{clusters} cannot get its content: {snapshot} no longer exists.")
     })
+}
+
+/// That clusters fail which the run counts as done, or which have its content already.
+fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
+    let resting = cx.troubles.iter().filter(|it| !it.blocking);
+    let (done, ahead): (Vec<_>, Vec<_>) = resting.partition(|it| it.was_done);
+    let (all, what) = if done.is_empty() {
+        (
+            ahead,
+            "already fail with its content, so the run gets stuck",
+        )
+    } else {
+        (done, "fail now, but the run counts them as done")
+    };
+    let names: BTreeSet<_> = all.iter().map(|it| it.cluster).collect();
+    let what = match names.len() {
+        0 => return None,
+        1 => what.replace("fail ", "fails ").replace("them", "it"),
+        _ => what.to_owned(),
+    };
+    Some(format!("{} {what}.", enumerate(names)))
+}
+
+/// Puts a look at such clusters first.
+pub(in crate::diagnose) fn check_failing(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    match failing(cx) {
+        Some(why) => finding.look(format!("Check this first: {why}")),
+        None => finding,
+    }
 }
 
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`

@@ -76,6 +76,11 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             );
         }
     }
+    // No other version of the content gets into a namespace that goes, or that it never brings.
+    let namespaced = affected.cx.inventory.scope.namespace();
+    if !all_missing || namespaced == namespace {
+        finding = finding.fault(FaultOrigin::Environment);
+    }
     if all_missing {
         if let Some(finding) = brought(affected, &namespace, finding.clone()) {
             return finding;
@@ -109,7 +114,6 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     } else {
         format!("Create the namespace on {on}, once the old one is gone.")
     };
-    let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
         finding = finding.look_with(

@@ -88,7 +88,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let all = active.iter().copied().chain([rollout.run]);
     let older = all.min_by_key(|run| choose::age_key(run));
     let older = older.unwrap_or(rollout.run);
-    let is_stuck = Rollout::of(cx.inventory, older).is_stuck();
+    let is_stuck = Rollout::of(cx.inventory, older).blocks_stop();
     let older = &older.meta.name;
     vec![if rollout.state_ignored || is_stuck {
         let why = if rollout.state_ignored {

@@ -1,9 +1,7 @@
 //! A gate waits for a person.
 
-use std::collections::BTreeSet;
-
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::gate::{hold_back, opens, summarized_gate, unlisted};
+use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarized_gate, unlisted};
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::removed;
@@ -82,13 +80,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
-        let broken = cx.troubles.iter().filter(|it| it.was_done && !removes);
-        let broken: BTreeSet<_> = broken.map(|it| it.cluster).collect();
-        if !broken.is_empty() {
-            finding = finding.look(format!(
-                "Check {} first: the run was done there, but it fails now.",
-                enumerate(broken)
-            ));
+        if !removes {
+            finding = check_failing(cx, finding);
         }
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {

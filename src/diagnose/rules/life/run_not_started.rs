@@ -1,6 +1,7 @@
 //! The run is initialized and waits to be started.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::{ClusterState, Phase};
@@ -31,7 +32,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         run.status.conditions.condition(reasons::INITIALIZED),
     );
     Some(
-        finding
+        check_failing(cx, finding)
             .look_with(
                 "Check which clusters each stage would update.",
                 cx.command("status").arg(&run.meta.name),

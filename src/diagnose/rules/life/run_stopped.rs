@@ -1,7 +1,7 @@
 //! The run is stopped.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::gate::{since_path, wait_of, wait_path};
+use crate::diagnose::subjects::gate::{check_failing, since_path, wait_of, wait_path};
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};
@@ -56,7 +56,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         }
     }
     Some(
-        finding
+        check_failing(cx, finding)
             .fix_with(
                 "Resume it: it continues from where it stopped.",
                 cx.command("resume").arg(&run.meta.name),

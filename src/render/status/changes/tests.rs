@@ -226,17 +226,15 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
 #[test]
 fn what_stays_is_not_told_again_where_stages_share_a_name() {
     let stages = || {
-        let done = canary(
-            StageState::Done,
-            [ClusterState::Done; 3],
-            GateState::Done,
-            GateState::Done,
-        );
-        let waiting = canary(
+        let of = |state, clusters, approval| {
+            let gate = task(TaskTime::Before, "Approval", Some("r-before-a"), approval);
+            stage("a", state, vec![cluster("m", clusters)], vec![gate])
+        };
+        let done = of(StageState::Done, ClusterState::Done, GateState::Done);
+        let waiting = of(
             StageState::WaitingBefore,
-            [ClusterState::NotReached; 3],
+            ClusterState::NotReached,
             GateState::Pending,
-            GateState::NotReached,
         );
         vec![done, waiting]
     };
