@@ -70,6 +70,7 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
     let is_of_placement =
         inventory.target.kind.concept() == Concept::Placement && inventory.runs.is_complete();
     let waits = rollout.is_live();
+    let rests = !finished && rollout.in_flight().next().is_none();
     rollout
         .updated_clusters()
         .filter_map(|cluster| {
@@ -86,12 +87,12 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
             let ours = ours || wrote.as_ref().is_some_and(is_left);
             let holds = in_flight && rollout.holds(cluster);
             let is_ahead = cluster.state == ClusterState::NotReached;
-            // What the run is to write is there already, and fails.
+            // What a run that rests is to write is there already, and fails.
             let trouble = binding_trouble(inventory, binding)?;
             let since = trouble.condition.since;
             let lasts = since.is_some_and(|it| inventory.now.duration_since(it) > STUCK_AFTER);
             let fails = cluster.is_held() || lasts;
-            let fails_ahead = is_ahead && !finished && cluster.is_written && fails;
+            let fails_ahead = is_ahead && rests && cluster.is_written && fails;
             if !fails_ahead && !ours && (!holds && wrote.is_some() || is_ahead || finished) {
                 return None;
             }
