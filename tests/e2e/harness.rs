@@ -258,13 +258,13 @@ fn timing() -> Timing {
     }
 }
 
-/// What a command does that waits until its time limit, and the limit. A machine that is too busy
-/// to read what the command waits for within the limit gives it more.
+/// What a command does that waits until its time limit, which it gets as a flag, and the limit. A
+/// machine that is too busy to read what the command waits for within the limit gives it more.
 pub fn until_late<T>(
-    waits: impl Fn(&'static str) -> T,
+    waits: impl Fn(&str) -> T,
     has_read: impl Fn(&T) -> bool,
 ) -> (T, &'static str) {
-    let tried = |limit| (waits(limit), limit);
+    let tried = |limit| (waits(&format!("--timeout={limit}")), limit);
     let mut limits = ["4s", "20s"].into_iter().map(tried);
     let read = limits.find(|(ran, _)| has_read(ran));
     read.unwrap_or_else(|| tried("50s"))

@@ -318,10 +318,7 @@ fn a_run_is_waited_for_on_each_hub(hubs_here: &Hubs) {
     let wait = |words: &[&str]| hubs_here.plugin(&[&["wait"], words].concat());
     let wait_late = |contexts: &str, unread: &str| {
         until_late(
-            |limit| {
-                let limit = format!("--timeout={limit}");
-                wait(&[run, "--for=approval", contexts, &limit])
-            },
+            |limit| wait(&[run, "--for=approval", contexts, limit]),
             |ran| !ran.err.contains(unread),
         )
     };

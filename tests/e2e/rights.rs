@@ -196,7 +196,7 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
         return ran(&[]);
     }
     let has_read = |ran: &Ran| !ran.err.contains("no answer within");
-    until_late(|limit| ran(&["--timeout", limit]), has_read).0
+    until_late(|limit| ran(&[limit]), has_read).0
 }
 
 /// Sets the scene: a run that waits for an approval, and beside it one that is stopped and one that

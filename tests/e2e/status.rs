@@ -361,10 +361,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         assert_eq!(code, 4, "{err}");
         assert!(err.contains("approve"), "{err}");
         let ((code, _, err), limit) = until_late(
-            |limit| {
-                let limit = format!("--timeout={limit}");
-                wait("succeeded", &["--keep-waiting", &limit])
-            },
+            |limit| wait("succeeded", &["--keep-waiting", limit]),
             |(_, _, err)| !err.contains("no answer within"),
         );
         assert_eq!(code, 9, "{err}");
@@ -467,10 +464,7 @@ fn several_runs_are_waited_for_together() {
         assert_eq!(names, both, "{list:#}");
         // Whoever keeps waiting waits for the other too.
         let ((code, _, err), limit) = until_late(
-            |limit| {
-                let limit = format!("--timeout={limit}");
-                wait(&both, &["--for=approval", "--keep-waiting", &limit])
-            },
+            |limit| wait(&both, &["--for=approval", "--keep-waiting", limit]),
             |(_, _, err)| !err.contains("no answer within"),
         );
         assert_eq!(code, 9, "{err}");

@@ -8,7 +8,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{Severity, Verdict};
 use crate::rollout::{
-    BindingTrouble, ClusterState, ClusterView, Health, Rollout, STUCK_AFTER, binding_trouble,
+    BindingTrouble, ClusterState, ClusterView, Rollout, STUCK_AFTER, binding_trouble,
 };
 
 /// A cluster whose binding has a failing condition.
@@ -74,10 +74,8 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
     rollout
         .updated_clusters()
         .filter_map(|cluster| {
-            let binding = cluster.binding?;
-            if !matches!(cluster.health, Health::Failing(_)) || binding.meta.is_deleting() {
-                return None;
-            }
+            let binding = cluster.binding.filter(|it| !it.meta.is_deleting())?;
+            let since = cluster.trouble()?.condition.since;
             let wrote = cluster.written_by().and_then(|written| written.run);
             let ours = wrote.as_deref() == Some(rollout.run.meta.name.as_str());
             let in_flight = cluster.state.is_in_flight();
@@ -88,14 +86,13 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
             let holds = in_flight && rollout.holds(cluster);
             let is_ahead = cluster.state == ClusterState::NotReached;
             // What a run that rests is to write is there already, and fails.
-            let trouble = binding_trouble(inventory, binding)?;
-            let since = trouble.condition.since;
             let lasts = since.is_some_and(|it| inventory.now.duration_since(it) > STUCK_AFTER);
             let fails = cluster.is_held() || lasts;
             let fails_ahead = is_ahead && rests && cluster.is_written && fails;
             if !fails_ahead && !ours && (!holds && wrote.is_some() || is_ahead || finished) {
                 return None;
             }
+            let trouble = binding_trouble(inventory, binding)?;
             let blocking = waits && in_flight;
             let on = Some(cluster);
             Some(FailingCluster::new(

@@ -156,21 +156,20 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
 fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
     let resting = cx.troubles.iter().filter(|it| !it.blocking);
     let (done, ahead): (Vec<_>, Vec<_>) = resting.partition(|it| it.was_done);
-    let (all, what) = if done.is_empty() {
-        (
-            ahead,
-            "already fail with its content, so the run gets stuck",
-        )
-    } else {
-        (done, "fail now, but the run counts them as done")
-    };
+    let is_done = !done.is_empty();
+    let all = if is_done { done } else { ahead };
     let names: BTreeSet<_> = all.iter().map(|it| it.cluster).collect();
-    let what = match names.len() {
+    let (fail, them) = match names.len() {
         0 => return None,
-        1 => what.replace("fail ", "fails ").replace("them", "it"),
-        _ => what.to_owned(),
+        1 => ("fails", "it"),
+        _ => ("fail", "them"),
     };
-    Some(format!("{} {what}.", enumerate(names)))
+    let names = enumerate(names);
+    Some(if is_done {
+        format!("{names} {fail} now, but the run counts {them} as done.")
+    } else {
+        format!("{names} already {fail} with its content, so the run gets stuck.")
+    })
 }
 
 /// Puts a look at such clusters first.
