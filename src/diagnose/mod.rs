@@ -101,6 +101,15 @@ pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
         .collect()
 }
 
+/// The overrides that were changed or added since a run recorded those of its clusters, a sentence for
+/// each; none where the latest ones were not read.
+pub fn overrides_changed(inventory: &Inventory) -> Vec<String> {
+    let cx = DiagnosisContext::new(inventory);
+    let rule = rules::find("FS710");
+    let findings = rule.map(|rule| rule.check(&cx)).unwrap_or_default();
+    findings.into_iter().map(|it| it.message).collect()
+}
+
 /// That the strategy has been changed since a run copied its stages.
 pub fn strategy_differs(inventory: &Inventory) -> Option<String> {
     let cx = DiagnosisContext::new(inventory);

@@ -16,7 +16,7 @@ use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
 use crate::problems::members;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
-use crate::rollout::content::missing_content;
+use crate::rollout::content::{missing_content, would_go_back};
 use crate::rollout::{
     ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, rollout_started,
 };
@@ -52,6 +52,9 @@ pub struct Status {
     /// Since when the controller has owed a write for too long.
     #[serde(skip)]
     pub silent_since: Option<Timestamp>,
+    /// Whether a run that a person lets continue does other than that, as far as was seen.
+    #[serde(skip)]
+    pub is_hindered: bool,
     /// What could not be read, and why.
     pub not_checked: Vec<NotChecked>,
     /// The time for which this is true: now, or the time of the bundle.
@@ -192,6 +195,8 @@ impl Status {
                 .filter(|placed| !placed.is_empty() || inventory.bindings.is_complete()),
             expected: cx.outlook.expected(),
             silent_since: cx.outlook.silence.as_ref().map(|silence| silence.since),
+            is_hindered: sentence::is_hindered(cx)
+                || cx.rollout.iter().any(|it| !would_go_back(it).is_empty()),
             not_checked: gaps::not_checked(cx),
             as_of: duration::whole_seconds(inventory.now),
         }

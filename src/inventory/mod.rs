@@ -273,15 +273,20 @@ impl Inventory {
             Concept::Binding,
             Concept::ClusterOverrideSnapshot,
             Concept::OverrideSnapshot,
+            Concept::MemberCluster,
         ];
         let (mut queries, mut answers) = (Vec::new(), Vec::new());
         for concept in concepts {
             let kind = scope.kind(concept);
+            let found: Vec<_> = objects.iter().filter(|o| o.kind == kind).cloned().collect();
+            // Without any, whether clusters exist is another question.
+            if concept == Concept::MemberCluster && found.is_empty() {
+                continue;
+            }
             queries.push(match concept {
                 Concept::Placement => HubQuery::named(kind, &placement.namespace, &placement.name),
                 _ => HubQuery::all(kind, scope.namespace()),
             });
-            let found: Vec<_> = objects.iter().filter(|o| o.kind == kind).cloned().collect();
             let outcome = if complete || !found.is_empty() {
                 source::Outcome::Listed
             } else {

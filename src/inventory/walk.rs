@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
+use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
@@ -251,6 +252,7 @@ impl Walk {
             let resting = run.filter(|_| is_deep).filter(is_checked);
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
             if let Some(run) = resting {
+                needs.extend(self.approvals_ahead(run));
                 needs.extend([
                     placement_query,
                     label(Concept::PolicySnapshot),
@@ -393,7 +395,7 @@ impl Walk {
                 let mut objects = answer.objects.iter();
                 objects.any(|object| object.body.meta().name == task.approval_request)
             };
-            self.approvals(run, |task| !is_seen(task))
+            self.approvals(run.tasks().filter(|task| !is_seen(task)))
         });
         missing.into_iter().flatten().chain([listed]).collect()
     }
@@ -401,16 +403,38 @@ impl Walk {
     /// The requests that a run waits for now. Their names stand in its status long before they
     /// exist, and for the state only a gate that is open matters: one at a time, as a rule.
     fn open_approvals(&self, run: &UpdateRun) -> Vec<HubQuery> {
-        self.approvals(run, is_open)
+        self.approvals(run.tasks().filter(|task| is_open(task)))
     }
 
-    /// Requests that the run's status names, where their tasks are meant.
-    fn approvals(&self, run: &UpdateRun, is_meant: impl Fn(&TaskStatus) -> bool) -> Vec<HubQuery> {
+    /// The requests of the gates that the run comes to next, up to the first at which it will wait: one
+    /// that somebody made and approved before holds nothing. Stages without clusters may be skipped.
+    fn approvals_ahead(&self, run: &UpdateRun) -> Vec<HubQuery> {
+        let is_ahead = |task: &&TaskStatus| {
+            !is_open(task) && !task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
+        };
+        let mut ahead = Vec::new();
+        for stage in run.all_stages() {
+            for query in self.approvals(stage.tasks().filter(is_ahead)) {
+                let answer = self.known.get(&query);
+                let mut requests = answer
+                    .into_iter()
+                    .flat_map(QueryAnswer::all::<ApprovalRequest>);
+                let waits = !stage.clusters.is_empty() && !requests.any(|it| it.counts());
+                ahead.push(query);
+                if waits {
+                    return ahead;
+                }
+            }
+        }
+        ahead
+    }
+
+    /// Their requests, which the run's status names.
+    fn approvals<'t>(&self, tasks: impl Iterator<Item = &'t TaskStatus>) -> Vec<HubQuery> {
         let scope = self.scope();
         let kind = scope.kind(Concept::ApprovalRequest);
-        run.tasks()
+        tasks
             .filter(|task| task.is_approval() && !task.approval_request.is_empty())
-            .filter(|task| is_meant(task))
             .map(|task| HubQuery::named(kind, scope.namespace(), &task.approval_request))
             .collect()
     }

@@ -170,6 +170,18 @@ impl Gate<'_> {
         self.state == TaskState::NotReached && counts
     }
 
+    /// That the run will not wait at it, as a sentence; `None` unless its request is approved ahead.
+    pub fn approved_ahead_words(&self, run: &UpdateRun) -> Option<String> {
+        let request = self.own_request().filter(|_| self.is_approved_ahead())?;
+        Some(format!(
+            "{} is approved already, so {} will not wait {} stage {}.",
+            request.meta.name,
+            run.meta.name,
+            self.time.as_str(),
+            self.stage
+        ))
+    }
+
     /// Since when the approval is asked for, or the wait runs.
     pub fn since(&self) -> Option<Timestamp> {
         if !self.task.is_approval() {

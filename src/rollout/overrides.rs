@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use super::versions::versions;
+use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::describe_object;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
 use crate::kubefleet::placement::ResourceSelector;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
 
 /// The scope in an override that means a ResourcePlacement.
@@ -206,6 +209,40 @@ pub fn successor<'i>(
             && snapshot.meta.name != kept
             && origin(snapshot) == names::override_of(kept)
     })
+}
+
+/// The overrides that a new run of the same snapshot takes for clusters of a run, and of which the run
+/// recorded no version for them, with those clusters. What envelopes wrap is not seen.
+pub fn unrecorded<'i>(
+    inventory: &'i Inventory,
+    run: &'i UpdateRun,
+) -> Vec<(&'i OverrideSnapshot, Vec<&'i str>)> {
+    let all = versions(inventory);
+    let mut all = all.iter().filter(|version| version.is_complete());
+    let Some(version) = all.find(|it| it.index == run.status.snapshot_index) else {
+        return Vec::new();
+    };
+    let parts = version.parts.iter();
+    let resources: Vec<_> = parts.flat_map(|part| &part.spec.resources).collect();
+    let latest = inventory.overrides.iter();
+    let latest = latest.filter(|it| it.is_latest() && applies(it, &run.spec.placement, &resources));
+    let lacking = |now: &'i OverrideSnapshot| {
+        let is_it = |kept: ObjectRef| {
+            kept.namespace == now.meta.namespace && names::override_of(&kept.name) == origin(now)
+        };
+        let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+        let clusters: Vec<_> = clusters
+            .filter(|it| !it.override_names().any(is_it))
+            .map(|it| it.name.as_str())
+            .filter(|name| {
+                inventory
+                    .member(name)
+                    .is_some_and(|it| matches(now, it) == Ok(true))
+            })
+            .collect();
+        (!clusters.is_empty()).then_some((now, clusters))
+    };
+    latest.filter_map(lacking).collect()
 }
 
 /// Why an override that was written for one placement changes nothing there.

@@ -1,14 +1,16 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use super::life::{self, PlacementLife, SnapshotMatch};
-use super::overrides::successor;
+use super::overrides::{successor, unrecorded};
 use super::versions::{Version, versions};
 use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::words::enumerate;
 
 /// Where to go back to.
 #[derive(Debug)]
@@ -86,9 +88,31 @@ pub struct OverridesThen<'i> {
     pub had: Vec<String>,
     /// What they are now, in order; those that are gone are left out.
     pub now: Vec<String>,
+    /// What a new run takes beside them.
+    pub added: Vec<String>,
 }
 
-/// The newest run of a snapshot whose overrides were changed since. A run takes the latest overrides,
+/// As a clause: `example-run had web-0, which is now web-1`.
+impl fmt::Display for OverridesThen<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let had = enumerate(&self.had);
+        let changed = match self.now.as_slice() {
+            _ if self.had.is_empty() => None,
+            [] => Some(format!("had {had}, which no longer exists")),
+            now => Some(format!("had {had}, which is now {}", enumerate(now))),
+        };
+        let added = (!self.added.is_empty())
+            .then(|| format!("was made without {}", enumerate(&self.added)));
+        write!(
+            f,
+            "{} {}",
+            self.run,
+            enumerate(changed.into_iter().chain(added))
+        )
+    }
+}
+
+/// The newest run of a snapshot whose overrides were changed, or joined by others, since. A run takes the latest overrides,
 /// whatever its snapshot is. Source: updaterun/initialization.go:recordOverrideSnapshots.
 pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<OverridesThen<'i>> {
     let latest = &inventory.overrides;
@@ -104,7 +128,11 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
     runs.find_map(|run| {
         let recorded = recorded_overrides(run).into_iter();
         let had: Vec<_> = recorded.filter(|it| !is_taken(it)).collect();
-        if run.status.snapshot_index != index || had.is_empty() {
+        if run.status.snapshot_index != index {
+            return None;
+        }
+        let added = unrecorded(inventory, run);
+        if had.is_empty() && added.is_empty() {
             return None;
         }
         let now = had.iter();
@@ -113,6 +141,7 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
             run: &run.meta.name,
             now: now.map(|it| key(&it.object())).collect(),
             had: had.iter().map(key).collect(),
+            added: added.iter().map(|(it, _)| key(&it.object())).collect(),
         })
     })
 }

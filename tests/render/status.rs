@@ -92,6 +92,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
         clusters: None,
         expected: None,
         silent_since: None,
+        is_hindered: false,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),
     }

@@ -103,9 +103,7 @@ fn preview_resume(
         safeguards::warn_of_lost(&rollout, &mut preview);
         safeguards::warn_of_members(&rollout, None, &mut preview);
         let held = diagnose::held_ahead(&inventory);
-        for held in &held {
-            preview.warning(&held.message);
-        }
+        safeguards::warn_of_ahead(&rollout, &held, &mut preview);
         steering::others(&rollout, &inventory, &mut preview);
         let aborts = aborts(&inventory);
         for reason in &aborts {

@@ -10,10 +10,10 @@ use crate::commands::gather::names;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
-use crate::commands::operate::operation::operate;
+use crate::commands::operate::operation::{continuing, operate};
 use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::WriteFlags;
-use crate::diagnose;
+use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
@@ -143,8 +143,8 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             .command(steps::new_run(rollout.run)),
         )),
         Verdict::Stopped => {
-            Err(refuse("is stopped")
-                .hint(Hint::new("to continue it:").command(run.fleet("resume"))))
+            let (lead, next) = continuing(&Status::new(rollout.inventory), &run);
+            Err(refuse("is stopped").hint(Hint::new(lead).command(next)))
         }
         Verdict::Stopping => Err(refuse("is still stopping")
             .hint(Hint::new("to see what it waits for:").command(run.fleet("status")))),

@@ -166,6 +166,10 @@ fn wanted(
     let made = name.and_then(|name| rollback::earlier_try(inventory, name));
     if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {
         is_on_clusters(now, inventory, args.writing.yes, &mut preview)?;
+        let is_named = target.kind.concept() == Concept::UpdateRun;
+        if let Some((taken, true)) = taken_back(inventory, now).filter(|_| is_named) {
+            preview.warning(&format!("{taken} already: this goes back further"));
+        }
     }
     let to = match made {
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
@@ -299,13 +303,38 @@ fn is_on_clusters(
         now.meta.name, last.meta.name, last.status.snapshot_index
     );
     if is_script {
-        return Err(Error::failed(format!("{why}; nothing was sent")).hint(
-            Hint::new("select a snapshot with --to; or, to roll back the last run:")
-                .command(last.object().fleet("rollback")),
-        ));
+        // A command that is run once more does not go further back.
+        return Err(match taken_back(inventory, last) {
+            Some((taken, _)) => already(&taken, last),
+            None => Error::failed(format!("{why}; nothing was sent")).hint(
+                Hint::new("select a snapshot with --to; or, to roll back the last run:")
+                    .command(last.object().fleet("rollback")),
+            ),
+        });
     }
     preview.warning(&why);
     Ok(())
+}
+
+/// How a run takes another back, and whether it is done; `None` for one that does not.
+fn taken_back(inventory: &Inventory, run: &UpdateRun) -> Option<(String, bool)> {
+    let made = format!("{}-{ROLLBACK}-", inventory.placement_name);
+    if !rollback::takes_back(inventory, run, &made) {
+        return None;
+    }
+    let is_done = Rollout::of(inventory, run).phase == Phase::Succeeded;
+    let verb = if is_done { "rolled" } else { "rolls" };
+    let (name, index) = (&run.meta.name, &run.status.snapshot_index);
+    Some((format!("{name} {verb} back to snapshot {index}"), is_done))
+}
+
+/// Refuses to go further back than a run that took another back.
+fn already(taken: &str, by: &UpdateRun) -> Error {
+    let placement = by.scope().object(Concept::Placement, &by.spec.placement);
+    Error::failed(format!("{taken} already; nothing was sent")).hint(
+        Hint::new("to go back further, select a snapshot with --to; list them:")
+            .command(placement.fleet("snapshots")),
+    )
 }
 
 /// That the run which rolled out last is surely meant: a person decides, a script has to name it.
@@ -348,29 +377,17 @@ fn go_on(
     is_script: bool,
     preview: &mut Preview,
 ) -> Result<Option<String>, Error> {
-    let made = format!("{}-{ROLLBACK}-", inventory.placement_name);
-    let Some(now) = now.filter(|now| rollback::takes_back(inventory, now, &made)) else {
+    let taken = now.and_then(|now| Some((now, taken_back(inventory, now)?)));
+    let Some((now, (taken, is_done))) = taken else {
         return Ok(None);
     };
     let index = now.status.snapshot_index.as_str();
-    let is_done = Rollout::of(inventory, now).phase == Phase::Succeeded;
-    let taken = format!(
-        "{} {} back to snapshot {index}",
-        now.meta.name,
-        if is_done { "rolled" } else { "rolls" },
-    );
     if is_done {
         if last_good(inventory, now).is_err() {
             return Ok(None);
         }
         if is_script {
-            let placement = now.scope().object(Concept::Placement, &now.spec.placement);
-            return Err(
-                Error::failed(format!("{taken} already; nothing was sent")).hint(
-                    Hint::new("to go back further, select a snapshot with --to; list them:")
-                        .command(placement.fleet("snapshots")),
-                ),
-            );
+            return Err(already(&taken, now));
         }
         preview.warning(&format!("{taken} already: this goes back further"));
         return Ok(None);

@@ -4,6 +4,7 @@ use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::preview::Preview;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::refusal;
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -286,5 +287,23 @@ pub(in crate::commands) fn warn_of_members(
     let silent = leaving.chain(members.silence_words());
     for why in silent.chain(members.unhealthy_words()) {
         preview.warning(why.trim_end_matches('.'));
+    }
+}
+
+/// Warns of what the run comes to: gates that somebody has approved already, where nobody is asked;
+/// overrides that hold it, and such that it leaves out.
+pub(in crate::commands) fn warn_of_ahead(
+    rollout: &Rollout<'_>,
+    held: &[Finding],
+    preview: &mut Preview,
+) {
+    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let open = gates.filter_map(|gate| gate.approved_ahead_words(rollout.run));
+    let held = held.iter().map(|it| it.message.clone());
+    for why in open
+        .chain(held)
+        .chain(diagnose::overrides_changed(rollout.inventory))
+    {
+        preview.warning(&why);
     }
 }

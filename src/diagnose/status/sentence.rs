@@ -257,6 +257,13 @@ fn of_placement(cx: &DiagnosisContext<'_>) -> Option<String> {
     Some(text)
 }
 
+/// Whether letting a run continue does not help, or does more than it seems.
+pub(super) fn is_hindered(cx: &DiagnosisContext<'_>) -> bool {
+    cx.outlook.aborts(cx.verdict).is_some()
+        || back::overtaken(cx).is_some()
+        || gate::obstacle(cx).is_some()
+}
+
 /// The command that comes next: what a person has to do, or how to see why.
 pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
     let object = cx.run_object();
@@ -266,10 +273,7 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
         _ => object.word(),
     };
     let about = |verb, name: &str| Some(cx.command(verb).arg(name));
-    if cx.outlook.aborts(cx.verdict).is_some()
-        || back::overtaken(cx).is_some()
-        || gate::obstacle(cx).is_some()
-    {
+    if is_hindered(cx) {
         return about("diagnose", &word);
     }
     let outcome = cx.inventory.outcomes.get(&object.kind);

@@ -427,17 +427,20 @@ fn overrides_that_a_new_run_does_not_take_are_named() {
     let then = |overrides: &[Value]| {
         let all = inventory(&[&runs[..], overrides].concat());
         let then = overrides_then(&all, "0")?;
-        Some((then.run.to_owned(), then.had, then.now))
+        Some(then.to_string())
     };
-    let told = |run: &str, had: &str, now: &[&str]| {
-        let now: Vec<_> = now.iter().map(ToString::to_string).collect();
-        Some((run.to_owned(), vec![had.to_owned()], now))
-    };
+    let told = |said: &str| Some(said.to_owned());
     // The older snapshot is still there.
     let both = [snapshot("web-0", false), snapshot("web-1", true)];
-    assert_eq!(then(&both), told("first", "shop/web-0", &["shop/web-1"]));
+    assert_eq!(
+        then(&both),
+        told("first had shop/web-0, which is now shop/web-1")
+    );
     // The override was deleted.
-    assert_eq!(then(&[]), told("second", "shop/web-1", &[]));
+    assert_eq!(
+        then(&[]),
+        told("second had shop/web-1, which no longer exists")
+    );
     // It is what both had.
     let same = [
         placement(),
@@ -448,4 +451,69 @@ fn overrides_that_a_new_run_does_not_take_are_named() {
     assert_eq!(overrides_then(&all, "0"), None);
     // It was another snapshot.
     assert_eq!(overrides_then(&all, "1"), None);
+}
+
+/// An override that a run recorded in no version is told where a new run takes it.
+#[test]
+fn overrides_that_were_added_since_are_named() {
+    let mut content = own("0", DAY);
+    content["spec"]["selectedResources"] = json!([
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "app", "namespace": "shop"}},
+    ]);
+    let member = json!({
+        "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+        "kind": "MemberCluster",
+        "metadata": {"name": "member-1", "labels": {"tier": "prod"}},
+    });
+    let over = |name: &str, kind: &str, tier: &str| {
+        json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ResourceOverrideSnapshot",
+            "metadata": {
+                "name": format!("{name}-0"), "namespace": "shop",
+                "labels": {
+                    "kubernetes-fleet.io/is-latest-snapshot": "true",
+                    "kubernetes-fleet.io/parent-resource-override": name,
+                },
+            },
+            "spec": {"overrideSpec": {
+                "resourceSelectors": [{"group": "", "version": "v1", "kind": kind, "name": "app"}],
+                "policy": {"overrideRules": [{"overrideType": "Delete", "clusterSelector": {
+                    "clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"tier": tier}}}],
+                }}]},
+            }},
+        })
+    };
+    let then = |runs: &[Value], overrides: &[Value]| {
+        let objects = [
+            &[placement(), content.clone(), member.clone()],
+            runs,
+            overrides,
+        ]
+        .concat();
+        let all = inventory(&objects);
+        let then = overrides_then(&all, "0")?;
+        Some(then.to_string())
+    };
+    let mut bare = [with_override("first", DAY + 10, "")];
+    bare[0]["status"]["stagesStatus"][0]["clusters"][0]["resourceOverrideSnapshots"] = json!([]);
+    let added = "was made without shop/keep-0";
+    let told = |said: String| Some(said);
+    let keep = over("keep", "ConfigMap", "prod");
+    assert_eq!(
+        then(&bare, std::slice::from_ref(&keep)),
+        told(format!("first {added}"))
+    );
+    // For other clusters, and for other objects.
+    let others = [
+        over("keep", "ConfigMap", "dev"),
+        over("keep", "Secret", "prod"),
+    ];
+    assert_eq!(then(&bare, &others), None);
+    // Both at once; and it had this one.
+    let changed = [with_override("first", DAY + 10, "web-0")];
+    let both = format!("first had shop/web-0, which no longer exists and {added}");
+    assert_eq!(then(&changed, std::slice::from_ref(&keep)), told(both));
+    let same = [with_override("first", DAY + 10, "keep-0")];
+    assert_eq!(then(&same, &[keep]), None);
 }

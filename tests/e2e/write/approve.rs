@@ -59,6 +59,35 @@ fn what_is_not_open_yet_says_what_it_waits_for() {
 }
 
 #[test]
+fn a_gate_that_is_approved_ahead_is_told() {
+    play("approve-ahead", |scene| {
+        let (name, request) = (&scene.name, waiting(scene));
+        let later = format!("{name}-after-canary");
+        scene.leave_request(&later, name, "canary");
+        let told =
+            format!("{later} is approved already, so {name} will not wait after stage canary");
+        // Made alone, it is still a gate at which the run waits.
+        let look = ["approve", &request, "--dry-run"];
+        scene
+            .does(&look)
+            .ends(0)
+            .is_silent_of(&told)
+            .is_silent_of("opens stage prod");
+        scene.approve(&later, "True", true);
+        scene
+            .does(&look)
+            .ends(0)
+            .says(&told)
+            .says("opens stage prod");
+        let kind = if scene.namespaced { "sur" } else { "csur" };
+        let word = format!("{kind}/{name}");
+        scene
+            .does(&["status", &word])
+            .answers("and then stage prod");
+    });
+}
+
+#[test]
 fn an_approval_that_is_ignored_is_mended() {
     play("approve-mended", |scene| {
         let request = waiting(scene);

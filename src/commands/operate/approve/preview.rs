@@ -302,9 +302,7 @@ fn warn(
     safeguards::warn_of_lost(rollout, preview);
     if !aborts {
         safeguards::warn_of_members(rollout, Some(&opened(rollout, selection)), preview);
-        for held in held {
-            preview.warning(&held.message);
-        }
+        safeguards::warn_of_ahead(rollout, held, preview);
     }
     steering::unseen(inventory, preview);
     let read = [

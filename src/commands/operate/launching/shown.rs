@@ -143,14 +143,8 @@ pub(super) fn offer(
     show(&launch, &plan, look, &mut preview);
     let index = launch.snapshot.as_deref();
     if let Some(then) = index.and_then(|index| overrides_then(&around.inventory, index)) {
-        let now = match then.now.as_slice() {
-            [] => "which no longer exists".to_owned(),
-            now => format!("which is now {}", enumerate(now)),
-        };
         preview.warning(&format!(
-            "overrides are not rolled back: {} had {}, {now}; a run uses the overrides as they are",
-            then.run,
-            enumerate(&then.had)
+            "overrides are not rolled back: {then}; a run uses the overrides as they are"
         ));
     }
     let placement = launch.placement.clone();

@@ -70,7 +70,7 @@ pub(in crate::commands) fn start(
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
             .telling(crate::change::record::ToldChange::All)
-            .also(Hint::new("check it, then start it:").command(run.fleet("run")))
+            .also(Hint::new("once that is resolved, start it:").command(run.fleet("run")))
     })?;
     steering::finish(&steered, RequestedState::Start, op)
 }
@@ -115,14 +115,13 @@ fn preview_start(
         }
         steering::unseen(&inventory, &mut preview);
         if plan.is_none() {
+            safeguards::warn_of_lost(&rollout, &mut preview);
             steering::others(&rollout, &inventory, &mut preview);
         }
         if let Some(why) = diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()) {
             preview.warning(&why);
         }
-        for held in &held {
-            preview.warning(&held.message);
-        }
+        safeguards::warn_of_ahead(&rollout, &held, &mut preview);
         let aborts = steering::aborts(&inventory, &mut preview);
         if let Some(old) = old_content(&inventory, rollout.run) {
             preview.warning(&format!(
@@ -136,7 +135,11 @@ fn preview_start(
             .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "starting"), reading))
             .and_then(|()| {
-                if unattended && !(is_named && (plan.is_none() || shown)) {
+                let names_it = match plan {
+                    Some(_) => is_named && shown,
+                    None => !rollout.run.spec.snapshot_index.trim().is_empty(),
+                };
+                if unattended && !names_it {
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
                 }
                 Ok(())

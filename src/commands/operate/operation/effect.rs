@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::render::status::verdict;
 use crate::report::Verdict;
-use crate::words::Hint;
+use crate::words::{CommandLine, Hint};
 
 /// How long a write waits for its own effect.
 const EFFECT: Duration = Duration::from_mins(2);
@@ -31,6 +31,19 @@ pub(in crate::commands) enum WriteEffect {
     Gone,
     /// The user did not want to wait for it.
     Interrupted,
+}
+
+/// How a stopped run continues, as the lead of a hint and its command: only where that does no more than
+/// it says.
+pub(in crate::commands) fn continuing(
+    status: &Status,
+    run: &ObjectRef,
+) -> (&'static str, CommandLine) {
+    if status.is_hindered {
+        ("next:", run.fleet("diagnose"))
+    } else {
+        ("to continue it:", run.fleet("resume"))
+    }
 }
 
 impl Operation<'_> {
@@ -103,11 +116,13 @@ impl Operation<'_> {
         status: &Status,
         exit: Exit,
     ) -> Result<(), Error> {
+        let settled = self.settled(run, status);
+        let status = settled.as_ref().unwrap_or(status);
         let next = match status.verdict {
             Verdict::Initializing | Verdict::Progressing | Verdict::WaitingForTimer => {
                 Some(("to follow it:", run.fleet("status").switch("-w")))
             }
-            Verdict::Stopped => Some(("to continue it:", run.fleet("resume"))),
+            Verdict::Stopped => Some(continuing(status, run)),
             Verdict::NotStarted => Some(("to start it:", run.fleet("run"))),
             _ => status.next.clone().map(|next| ("next:", next)),
         };
@@ -118,6 +133,20 @@ impl Operation<'_> {
             self.ui.hint(Hint::new(lead).command(next));
         }
         Ok(())
+    }
+
+    /// The state of a run that waits for a person, with what decides whether letting it continue helps:
+    /// following it does not read that.
+    fn settled(&mut self, run: &ObjectRef, status: &Status) -> Option<Status> {
+        if !matches!(
+            status.verdict,
+            Verdict::WaitingForApproval | Verdict::Stopped
+        ) {
+            return None;
+        }
+        let seen = self.reading.overviews(std::slice::from_ref(run)).pop()?;
+        let settled = Status::new(&seen.ok()?);
+        (settled.verdict == status.verdict).then_some(settled)
     }
 
     /// That something did not happen in time.

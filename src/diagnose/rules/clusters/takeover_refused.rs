@@ -103,11 +103,20 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     } else {
         ""
     };
+    // Whether it has other owners, no text tells before it is to be taken over.
+    let is_sole = placement.is_some_and(|it| !it.apply_strategy().allow_co_ownership);
+    let owners = match affected.manifest.problem {
+        ManifestProblem::TakeoverNever if is_sole => {
+            " What has owner references there also needs allowCoOwnership: true."
+        }
+        _ => "",
+    };
     finding = finding.same_content(
         affected.cx,
         format!(
             "{joint} whenToTakeOver: Always{force} in the placement's applyStrategy, if the hub's \
-             content may overwrite {it} everywhere. This fails the current run, so start a new one."
+             content may overwrite {it} everywhere.{owners} This fails the current run, so start a \
+             new one."
         ),
     );
     if names.len() > 1 || !affected.is_replaceable() {

@@ -1,12 +1,13 @@
-//! An override was changed after a run had recorded its snapshot.
+//! An override was changed, or added, after a run had recorded those of its clusters.
 
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::overrides::compared;
-use crate::kubefleet::{ObjectRef, names, reasons};
-use crate::rollout::ClusterState;
-use crate::rollout::overrides::successor;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::{Conditions, ObjectRef, names, reasons};
+use crate::rollout::overrides::{origin, successor, unrecorded};
+use crate::rollout::{ClusterState, Rollout};
 
 /// A run records the override snapshots of each cluster when it is initialized, and brings those.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots.
@@ -50,8 +51,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let finding = |(kept, clusters): (_, Vec<&str>)| {
         let kept: ObjectRef = kept;
         let now = successor(latest, &kept.namespace, &kept.name)?;
-        // What was changed after the run is for the next one.
-        if is_over && now.meta.created? > rollout.ended()? {
+        if is_later(rollout, now)? {
             return None;
         }
         let verb = match (is_over, clusters.len()) {
@@ -73,10 +73,62 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             )
             .clusters(clusters);
-        Some(compared(finding, now, &kept.name).fix_with(
+        Some(compared(finding, now, &kept.name))
+    };
+    let changed = changed.into_iter().filter_map(finding);
+    let lacking = unrecorded(cx.inventory, run).into_iter();
+    let lacking = lacking.filter_map(|(now, mut clusters)| {
+        clusters.retain(|name| gets_it(name));
+        added(rule, rollout, now, clusters)
+    });
+    let anew = |finding: Finding| {
+        finding.fix_with(
             "Start a new run, if the clusters should get the override as it is now.",
             cx.new_run_command(),
-        ))
+        )
     };
-    changed.into_iter().filter_map(finding).collect()
+    changed.chain(lacking).map(anew).collect()
+}
+
+/// Whether an override was changed after a run that is over: that is for the next one.
+fn is_later(rollout: &Rollout<'_>, now: &OverrideSnapshot) -> Option<bool> {
+    Some(!rollout.is_live() && now.meta.created? > rollout.ended()?)
+}
+
+/// An override of which the run recorded no version for clusters that a new run takes it for.
+fn added(
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+    now: &OverrideSnapshot,
+    clusters: Vec<&str>,
+) -> Option<Finding> {
+    let run = rollout.run;
+    let initialized = run.status.conditions.condition(reasons::INITIALIZED)?;
+    let is_newer = now.meta.created? > initialized.since?;
+    if clusters.is_empty() || !is_newer || is_later(rollout, now)? {
+        return None;
+    }
+    let verb = match (rollout.is_live(), clusters.len()) {
+        (true, 1) => "gets its",
+        (true, _) => "get their",
+        (false, 1) => "has its",
+        (false, _) => "have their",
+    };
+    let object = now.object();
+    let names = enumerate(&clusters);
+    let finding = rule.finding(
+        &object,
+        format!(
+            "The override {} was added or changed after {} recorded its overrides: {names} {verb} \
+             content without it.",
+            origin(now),
+            run.meta.name,
+        ),
+    );
+    let finding =
+        finding
+            .clusters(clusters)
+            .known(&object, "metadata.creationTimestamp", now.meta.created);
+    let read = object.kubectl("get").flag("-o", "yaml");
+    Some(finding.look_with("Check what the override changes there.", read))
 }

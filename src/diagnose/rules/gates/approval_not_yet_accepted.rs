@@ -20,28 +20,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let open = rollout.open_approvals();
     let just_given = open.filter_map(|gate| at_open_gate(cx, rule, rollout, gate));
     let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
-    let ahead = gates
-        .filter(|gate| gate.is_approved_ahead())
-        .filter_map(|gate| ahead(cx, rule, gate));
+    let ahead = gates.filter_map(|gate| ahead(rule, rollout, gate));
     just_given.chain(ahead).collect()
 }
 
 /// A request that somebody made and approved before the run came to its gate, or that is left from an
 /// earlier run of the same name: the controller takes the one that it finds.
-fn ahead(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn ahead(rule: &Rule, rollout: &Rollout<'_>, gate: &Gate<'_>) -> Option<Finding> {
+    let words = gate.approved_ahead_words(rollout.run)?;
     let request = gate.own_request()?;
     let object = request.object();
     let finding = rule
-        .finding(
-            &object,
-            format!(
-                "{} is approved already, so {} will not wait {} stage {}.",
-                object.name,
-                cx.run_object().name,
-                gate.time.as_str(),
-                gate.stage
-            ),
-        )
+        .finding(&object, words)
         .severity(Severity::Warning)
         .stage(gate.stage)
         .condition(&object, request.approved()?)

@@ -88,6 +88,7 @@ pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgr
         clusters: None,
         expected: None,
         silent_since: None,
+        is_hindered: false,
         not_checked: Vec::new(),
         as_of: "2026-01-09T02:00:00Z".parse().unwrap(),
     }

@@ -120,6 +120,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [GateState; 3]) -> 
         clusters: None,
         expected: None,
         silent_since: None,
+        is_hindered: false,
         not_checked: Vec::new(),
         as_of: Timestamp::UNIX_EPOCH,
     }
