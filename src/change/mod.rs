@@ -162,14 +162,15 @@ impl RunWish {
 }
 
 impl Change {
-    /// Creates a run.
-    pub fn create(run: &ObjectRef, wish: RunWish) -> Self {
+    /// Creates a run. `starts` is whether it is started after that.
+    pub fn create(run: &ObjectRef, wish: RunWish, starts: bool) -> Self {
         let content = match &wish.snapshot {
             Some(index) => format!("snapshot {index}"),
             None => "the current content".to_owned(),
         };
         let placement = &wish.placement;
         let does = match wish.state {
+            Some("Initialize") if starts => "starts once it is initialized",
             Some("Initialize") => "does not start yet",
             _ => "starts immediately",
         };

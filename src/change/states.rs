@@ -109,6 +109,10 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
         (RequestedState::Start | RequestedState::Resume, Phase::Executing) => {
             StateStep::Already(format!("{object} is in progress"))
         }
+        (RequestedState::Start, Phase::Stopping) => refused(
+            format!("{object} is stopping: resume it instead"),
+            instead("resume it:", "resume"),
+        ),
         (RequestedState::Start, _) => refused(
             format!("{object} is stopped: resume it instead"),
             instead("resume it:", "resume"),

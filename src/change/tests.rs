@@ -119,7 +119,7 @@ fn fields_that_are_not_known_are_copied() {
 }
 
 fn create(scope: &Scope, wish: RunWish) -> Change {
-    Change::create(&scope.object(Concept::UpdateRun, "web-42"), wish)
+    Change::create(&scope.object(Concept::UpdateRun, "web-42"), wish, false)
 }
 
 fn approve(scope: &Scope, more: &Value) -> Change {
@@ -601,7 +601,7 @@ fn every_phase_knows_what_each_wish_means() {
             Phase::Stopping,
             "Stop",
             [
-                not_new.clone(),
+                format!("! {run} is stopping: resume it instead"),
                 format!("= {run} is stopping"),
                 "Run".to_owned(),
             ],

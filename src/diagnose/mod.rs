@@ -126,7 +126,8 @@ pub fn held_regardless(report: &Report) -> Vec<String> {
         .filter(|it| it.fault.is_some_and(|fault| fault != FaultOrigin::Content))
         .filter(|it| {
             let rule = rules::find(&it.code);
-            rule.is_some_and(|rule| matches!(rule.check, RuleSearch::Object(_)))
+            let of_object = rule.is_some_and(|rule| matches!(rule.check, RuleSearch::Object(_)));
+            of_object || it.subject.kind == "Namespace"
         })
         .map(|it| {
             format!(

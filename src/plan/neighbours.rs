@@ -148,8 +148,8 @@ fn active(
     .evidence(&object, "spec.state", &run.spec.state)
     .evidence(&object, run.snapshot_path(), theirs);
     let name = &run.meta.name;
-    if other.phase == Phase::Executing && !other.state_ignored && run.spec.wants() == RunState::Run
-    {
+    let stops = !other.state_ignored && !other.blocks_stop();
+    if other.phase == Phase::Executing && stops && run.spec.wants() == RunState::Run {
         return warning.fix_with(
             "Stop it first, or wait until it ends.",
             draft.command("stop").arg(name),

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::report::ComposeText;
@@ -29,6 +30,21 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
     }
 }
 
+/// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They
+/// count as silent one after the other, because each reports at a time of its own.
+pub fn all_silent_since(inventory: &Inventory) -> Option<Timestamp> {
+    let members = &inventory.members;
+    let heard = || {
+        let members = members.iter();
+        members.filter_map(|it| Some((it, it.agent()?.heartbeat?)))
+    };
+    let now = inventory.now;
+    let is_so = heard().nth(1).is_some()
+        && heard().any(|(member, _)| member.silent_for(now).is_some())
+        && heard().all(|(member, _)| member.is_late(now));
+    heard().map(|(_, heard)| heard).max().filter(|_| is_so)
+}
+
 /// Whether a run stalls at a cluster: its agent is silent, or says that it is not healthy.
 pub fn stalls(member: &MemberCluster, now: Timestamp) -> bool {
     member.silent_for(now).is_some() || member.unhealthy().is_some()
@@ -42,6 +58,8 @@ pub struct TroubledMembers<'m> {
     pub silent: Vec<(&'m MemberCluster, SignedDuration)>,
     /// Those whose agents report that their clusters are not healthy.
     pub unhealthy: Vec<&'m MemberCluster>,
+    /// For how long no agent of the fleet is heard, where that is so.
+    pub unheard: Option<SignedDuration>,
 }
 
 impl<'m> TroubledMembers<'m> {
@@ -64,7 +82,11 @@ impl<'m> TroubledMembers<'m> {
     pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
         let ahead = rollout.updated_clusters();
         let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_meant(it.name));
-        Self::of(ahead.filter_map(|it| it.member), rollout.now)
+        let unheard = all_silent_since(rollout.inventory);
+        Self {
+            unheard: unheard.map(|since| rollout.now.duration_since(since)),
+            ..Self::of(ahead.filter_map(|it| it.member), rollout.now)
+        }
     }
 
     /// That clusters are leaving the fleet; `None` where none is.
@@ -86,6 +108,13 @@ impl<'m> TroubledMembers<'m> {
     /// That agents do not report; `None` where all do.
     pub fn silence_words(&self) -> Option<String> {
         let (first, longest) = self.silent.first()?;
+        if let Some(unheard) = self.unheard {
+            return Some(format!(
+                "No member agent has reported for {}: the hub agent, which receives the reports, may \
+                 be down.",
+                duration::describe(unheard)
+            ));
+        }
         let ago = duration::describe(*longest);
         Some(match self.silent.len() {
             1 => format!(

@@ -38,12 +38,24 @@ pub fn not_scheduled(
             .look_with(wait, wait_until_scheduled(object))
             .look("Check whether the hub agent runs, if this takes more than a minute.");
     }
-    problem
-        .fix(
+    let again: Vec<_> = policy
+        .into_iter()
+        .flat_map(|policy| scheduling::heard_again(policy, inventory))
+        .collect();
+    if let Some(cluster) = again.first() {
+        problem = problem.fix(format!(
+            "Add a label to {cluster} that nothing selects by: its agent reports again, and KubeFleet \
+             schedules again only when something changes there."
+        ));
+    }
+    let others = policy.map(|policy| scheduling::names_left_out(policy).count());
+    if again.is_empty() || others != Some(again.len()) {
+        problem = problem.fix(
             "Fix the labels, taints, or agents of the clusters that were not picked, join more \
              clusters, or ask for fewer.",
-        )
-        .look_with(wait, wait_until_scheduled(object))
+        );
+    }
+    problem.look_with(wait, wait_until_scheduled(object))
 }
 
 /// How many clusters are picked, and why the others are not.

@@ -34,11 +34,40 @@ pub fn not_picked<'p>(
         let detail = near
             .or_else(|| by_property(policy, member?, decision))
             .or_else(|| by_labels(policy, member?, decision));
-        let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
+        let detail = match detail {
+            Some(detail) => format!(" ({detail})"),
+            None if is_heard_again(inventory, decision) => " then, and reports now".to_owned(),
+            None => String::new(),
+        };
         let why = describe_reason(&decision.reason) + &detail;
         groups.entry(why).or_default().push(&decision.cluster);
     }
     groups
+}
+
+/// Whether a cluster was left out because its agent was silent, which reports now. The scheduler does not
+/// look again for that. Source: scheduler/watchers/membercluster/watcher.go.
+fn is_heard_again(inventory: &Inventory, decision: &ClusterDecision) -> bool {
+    let silent = |it: &FilterReason| matches!(it, FilterReason::NoHeartbeat { .. });
+    let was_silent = match parse_decision(&decision.reason) {
+        ScheduleProblem::NotEligible { reason, .. } => silent(&reason),
+        ScheduleProblem::Unschedulable { reasons } => reasons.iter().any(silent),
+        _ => false,
+    };
+    let member = inventory.member(&decision.cluster);
+    let agent = member.and_then(|it| it.agent());
+    was_silent
+        && agent.is_some_and(|it| it.heartbeat.is_some())
+        && member.is_some_and(|it| it.silent_for(inventory.now).is_none())
+}
+
+/// The clusters that were left out because their agents were silent, which report now.
+pub fn heard_again<'p>(
+    policy: &'p PolicySnapshot,
+    inventory: &Inventory,
+) -> impl Iterator<Item = &'p str> {
+    let again = left_out(policy).filter(|it| is_heard_again(inventory, it));
+    again.map(|it| it.cluster.as_str())
 }
 
 /// Why a policy does not match a cluster, by the cluster's taints, labels and properties; `None` where

@@ -375,9 +375,6 @@ fn gate_words(task: &GateFacts, stage: &StageProgress, waits: Option<&str>) -> S
         Some(until) if task.state == GateState::NotReached => {
             format!("until {until}, even while the run is stopped")
         }
-        None if task.state == GateState::NotReached && task.answer.is_some() && !over => {
-            "not reached, but approved already".to_owned()
-        }
         None if task.state == GateState::NotReached => "not reached".to_owned(),
         _ if task.is_passed() => "done".to_owned(),
         _ if over && task.is_approved() => "approved, but the run ended first".to_owned(),

@@ -70,7 +70,6 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
 pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
     let is_approval = gate.task.is_approval();
     let is_open = gate.state == TaskState::Open;
-    let tells = is_open || rollout.is_live() && gate.is_approved_ahead();
     let state = match gate.state {
         TaskState::NotReached => GateState::NotReached,
         _ => state(rollout, gate),
@@ -90,7 +89,7 @@ pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
             until => until,
         },
         ended: gate.ended(),
-        answer: gate.own_request().filter(|_| tells).and_then(answer),
+        answer: gate.own_request().filter(|_| is_open).and_then(answer),
         command: None,
         is_unnoted: is_open && state == GateState::Accepted,
     }

@@ -3,15 +3,12 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::life::{self, SnapshotMatch};
-use super::{ClusterState, ClusterView, Rollout};
+use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
-
-/// The annotation is written by the very look that initializes the run; both are cut to seconds.
-const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
 
 /// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
 /// last snapshot. The annotation stays when a change is taken back, and means nothing later on.
@@ -27,6 +24,17 @@ pub struct OldContent<'i> {
     /// When the change was noticed that the snapshot lacks.
     pub detected: Timestamp,
     pub next: Option<&'i ResourceSnapshot>,
+}
+
+/// When the content was taken of a run that waits to be started, where the hub may have changed since: that
+/// of a snapshot that was named is as it was meant.
+pub fn content_since(rollout: &Rollout<'_>) -> Option<Timestamp> {
+    const JUST_NOW: SignedDuration = SignedDuration::from_secs(60);
+    let run = rollout.run;
+    let initialized = run.status.conditions.condition(reasons::INITIALIZED)?;
+    let since = initialized.since.filter(|_| initialized.is_true())?;
+    let waits = rollout.phase == Phase::Idle && run.spec.pinned().is_none();
+    (waits && rollout.now.duration_since(since) > JUST_NOW).then_some(since)
 }
 
 /// Whether a run without an index got content that was out of date already: the snapshot used
@@ -49,8 +57,8 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
         return None;
     }
     let detected = snapshot.change_detected()?;
-    let ahead = detected.duration_since(initialized);
-    if ahead > SAME_LOOK || initialized.duration_since(detected) > DELAY {
+    // The look that initializes the run notices the change before, and both are cut to seconds.
+    if detected > initialized || initialized.duration_since(detected) > DELAY {
         return None;
     }
     let number: Option<u64> = used.parse().ok();

@@ -11,21 +11,29 @@ use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::enumerate;
 
-/// Shows how many objects change in the clusters of an initialized run, `None` meaning all, and returns
-/// how many some cluster loses that keeps the placement, each counted once. What cannot be read for it
-/// is said, and is no reason to refuse.
+/// What is to be said of the changes beside showing them.
+#[derive(Default)]
+pub(in crate::commands) struct ShownChanges {
+    /// How many objects some cluster loses that keeps the placement, each counted once.
+    pub deleted: usize,
+    /// The clusters of which Kubernetes would refuse an object.
+    pub refusing: BTreeSet<String>,
+}
+
+/// Shows how many objects change in the clusters of an initialized run, `None` meaning all. What cannot be
+/// read for it is said, and is no reason to refuse.
 pub(in crate::commands) fn show(
     run: &ObjectRef,
     clusters: Option<&[String]>,
     look: &RenderLook,
     (preview, reading): (&mut Preview, &mut SourceReading),
-) -> usize {
+) -> ShownChanges {
     let Ok(material) = manifests::read(reading, run, WorkQuery::Unread) else {
         preview.status("how many objects change is unknown: the snapshots could not be read");
-        return 0;
+        return ShownChanges::default();
     };
     let Some(found) = &material.run else {
-        return 0;
+        return ShownChanges::default();
     };
     let contents = PlanContents {
         texts: &material.around.texts,
@@ -49,5 +57,11 @@ pub(in crate::commands) fn show(
     }
     let updated = changes.iter().filter(|it| it.to.is_some());
     let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
-    deleted.len()
+    let refusing = changes.iter().filter(|it| it.counts.refused > 0);
+    ShownChanges {
+        deleted: deleted.len(),
+        refusing: refusing
+            .flat_map(|it| it.clusters.iter().cloned())
+            .collect(),
+    }
 }

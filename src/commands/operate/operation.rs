@@ -37,6 +37,8 @@ pub(in crate::commands) struct Operation<'o> {
     pub ui: &'o mut Ui,
     /// Whether everything is shown.
     pub verbose: bool,
+    /// Whether this is a step of something larger: what comes next is told at its end.
+    pub is_step: bool,
 }
 
 /// Connects to the hub, and runs a command that writes. When it fails, what it had done by then is
@@ -56,6 +58,7 @@ pub(in crate::commands) fn operate(
         args,
         ui: session.ui,
         verbose: session.global.verbose,
+        is_step: false,
     };
     act(&mut op).map_err(|error| completed(error, &reading))
 }
@@ -118,6 +121,7 @@ impl Operation<'_> {
             args,
             ui: self.ui,
             verbose: self.verbose,
+            is_step: self.is_step,
         }
     }
 

@@ -226,7 +226,7 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
     Error::failed(format!(
         "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
     ))
-    .hint("check what the placement selects; a script has to name such a snapshot with --snapshot")
+    .hint("check what the placement selects; a script needs a run that was made with --snapshot")
 }
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.

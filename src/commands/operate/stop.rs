@@ -17,6 +17,7 @@ use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, duration, reasons};
+use crate::problems::members::stalls;
 use crate::rollout::{ClusterView, Rollout};
 use crate::words::enumerate;
 
@@ -110,10 +111,19 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         let trouble = it.trouble();
         trouble.is_some_and(|it| it.condition.kind == reasons::OVERRIDDEN)
     });
+    let (silent, clusters): (Vec<_>, Vec<_>) = clusters
+        .into_iter()
+        .partition(|it| it.member.is_some_and(|member| stalls(member, rollout.now)));
     if !clusters.is_empty() {
         lines.push(format!(
             "in flight, and the run stops only when they are done: {}",
             names(&clusters)
+        ));
+    }
+    if !silent.is_empty() {
+        lines.push(format!(
+            "in flight, and without reports that all is well: {}; the run stops only when they are done",
+            names(&silent)
         ));
     }
     for (clusters, ends) in [

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnose::subjects::back;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::tried::makes_a_run;
 use crate::inventory::Inventory;
@@ -24,10 +25,11 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
         };
         remedy.action = with_content(&remedy.action, &content);
         if remedy.command.as_ref().is_some_and(makes_a_run)
-            && let Some(clusters) = removed(cx.inventory)
+            && let Some(clusters) = back::removed(cx.inventory)
         {
             let action = remedy.action.trim_end_matches('.');
             remedy.action = format!("{action}. It removes the placement from {clusters}.");
+            remedy.effect = Effect::Disruptive;
         }
         if is_older {
             remedy.effect = Effect::Disruptive;
@@ -123,19 +125,6 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
 fn staying(inventory: &Inventory) -> impl Iterator<Item = &Binding> {
     let bindings = inventory.bindings.iter();
     bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled())
-}
-
-/// The clusters from which any new run removes the placement.
-fn removed(inventory: &Inventory) -> Option<String> {
-    let bindings = inventory.bindings.iter();
-    let leaving = bindings.filter(|it| it.is_unscheduled() && !it.meta.is_deleting());
-    let leaving = leaving.filter(|it| !inventory.member_is_absent(&it.spec.cluster));
-    let names: Vec<_> = leaving.map(|it| it.spec.cluster.as_str()).collect();
-    match names.len() {
-        0 => None,
-        1..=3 => Some(enumerate(names)),
-        several => Some(count(several, "cluster")),
-    }
 }
 
 /// Whether some cluster has a newer snapshot.

@@ -75,8 +75,18 @@ fn of_run(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
             (!condition.message.is_empty()).then(|| essence(&condition.message).to_owned())
         }
         Verdict::NotStarted => Some(format!("it {}", resting::not_started(rollout))),
+        Verdict::Succeeded => next_removes(cx),
         _ => None,
     }
+}
+
+/// From which clusters the next run removes the placement that is asked about.
+fn next_removes(cx: &DiagnosisContext<'_>) -> Option<String> {
+    let is_asked = cx.target().kind.concept() == Concept::Placement;
+    let clusters = back::removed(cx.inventory).filter(|_| is_asked)?;
+    Some(format!(
+        "the next run removes it from {clusters}, no longer selected."
+    ))
 }
 
 fn approvals(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {

@@ -1,10 +1,11 @@
 //! What continuing a run does to clusters that another run has updated since.
 
 use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::inventory::Inventory;
 use crate::problems::put_there;
 use crate::rollout::content::{self, GoesBack, would_go_back};
 use crate::rollout::{Phase, Rollout, rollout_started};
-use crate::words::enumerate;
+use crate::words::{count, enumerate};
 
 /// What lets the run continue, as the beginning of a sentence: `Resuming example-run`.
 fn how(rollout: &Rollout<'_>) -> String {
@@ -53,4 +54,17 @@ pub(in crate::diagnose) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String
         "{} {verb} as done, but {has} another run's snapshot.",
         enumerate(lost.iter().map(|lost| lost.cluster))
     ))
+}
+
+/// The clusters from which any new run removes the placement.
+pub(in crate::diagnose) fn removed(inventory: &Inventory) -> Option<String> {
+    let bindings = inventory.bindings.iter();
+    let leaving = bindings.filter(|it| it.is_unscheduled() && !it.meta.is_deleting());
+    let leaving = leaving.filter(|it| !inventory.member_is_absent(&it.spec.cluster));
+    let names: Vec<_> = leaving.map(|it| it.spec.cluster.as_str()).collect();
+    match names.len() {
+        0 => None,
+        1..=3 => Some(enumerate(names)),
+        several => Some(count(several, "cluster")),
+    }
 }

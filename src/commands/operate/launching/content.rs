@@ -230,7 +230,7 @@ fn make_again(
         state: Some("Initialize"),
         unknown: launch.unknown.clone(),
     };
-    let create = Change::create(run, wish);
+    let create = Change::create(run, wish, launch.start);
     let change = Change::delete_untouched(old);
     // What could not be made again is not deleted.
     op.rehearse(&create, true, launch.accepted)?;

@@ -32,7 +32,7 @@ pub(super) fn make(
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let starts = launch.start && wish.state == Some("Initialize");
-    let change = Change::create(&launch.run, wish);
+    let change = Change::create(&launch.run, wish, starts);
     if !launch.first.is_empty() && !op.args.is_dry() {
         rehearse(launch, &change, starts, op)?;
     }
@@ -192,6 +192,7 @@ fn prepare(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Erro
         ..op.args.clone()
     };
     let op = &mut op.with(&quiet);
+    op.is_step = true;
     match first {
         LaunchPreparation::Stop(this) => {
             let run = &this.object;

@@ -417,6 +417,14 @@ fn stalls(
         return Err(Error::failed(format!("{why}; {nothing}"))
             .hint(Hint::new("wait until it is gone:").commands(gone)));
     }
+    if let Some(stalls) = plan.warnings_of(WarningKind::ImmutableFieldChanged).next() {
+        let why = stalls.message.trim_end_matches('.');
+        return Err(Error::failed(format!(
+            "{} would be stuck: {why}; {nothing}",
+            launch.run.name
+        ))
+        .hint("correct the object first, or start the run at a terminal"));
+    }
     let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
     let Some(stalls) = warnings.next().filter(|_| launch.snapshot.is_some()) else {
         return Ok(());

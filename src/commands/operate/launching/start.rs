@@ -1,5 +1,7 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
+use std::collections::BTreeSet;
+
 use super::shown::AgreedPlan;
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
@@ -7,7 +9,7 @@ use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::changed_objects;
+use crate::commands::operate::changed_objects::{self, ShownChanges};
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, rollout_of};
@@ -17,7 +19,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::Rollout;
-use crate::rollout::content::{emptied, goes_back, old_content, would_go_back};
+use crate::rollout::content::{content_since, emptied, goes_back, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
 
 /// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
@@ -39,12 +41,14 @@ pub(in crate::commands) fn start(
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
         if proposal.question.is_ok() && !is_shown(plan, &proposal.what) {
-            let deleted = if is_untouched(&proposal.what, run) {
+            let ShownChanges { deleted, refusing } = if is_untouched(&proposal.what, run) {
                 changed_objects::show(run, None, &look, (&mut proposal.preview, reading))
             } else {
-                0
+                ShownChanges::default()
             };
-            if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
+            if !refusing.is_empty() {
+                proposal.question = refused(run, &refusing, (unattended, plan.is_some()), reading);
+            } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
                     "Start {}? It deletes {deleted}, which the plan did not show.",
@@ -114,7 +118,7 @@ fn preview_start(
             preview.fact(format!("cluster {}", cluster.name), how, "");
         }
         steering::unseen(&inventory, &mut preview);
-        if plan.is_none() {
+        if !shown {
             safeguards::warn_of_lost(&rollout, &mut preview);
             steering::others(&rollout, &inventory, &mut preview);
         }
@@ -166,6 +170,31 @@ fn preview_start(
         question,
         what: inventory,
     })
+}
+
+/// What is asked, or refused to a script, where Kubernetes refuses an object: the run would be stuck.
+fn refused(
+    run: &ObjectRef,
+    clusters: &BTreeSet<String>,
+    (unattended, was_shown): (bool, bool),
+    reading: &SourceReading,
+) -> Result<Option<String>, Error> {
+    let (name, clusters) = (&run.name, enumerate(clusters));
+    if !unattended {
+        let unshown = if was_shown {
+            ", which the plan did not show"
+        } else {
+            ""
+        };
+        return Ok(Some(format!(
+            "Start {name}? Kubernetes refuses an object on {clusters}{unshown}, so it would be stuck."
+        )));
+    }
+    let nothing = reading.record.nothing("sent");
+    Err(Error::failed(format!(
+        "{name} would be stuck at {clusters}: Kubernetes refuses an object there; {nothing}"
+    ))
+    .hint("correct the object first, or start the run at a terminal"))
 }
 
 /// Whether a run is still to be started.
@@ -226,6 +255,11 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
             stage.concurrency
         ));
         lines.extend(moves(rollout, &clusters));
+    }
+    if let Some(since) = content_since(rollout) {
+        lines.push(format!(
+            "  its content is that of {since}: what was changed on the hub since is not in it"
+        ));
     }
     lines
 }

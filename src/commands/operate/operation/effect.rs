@@ -129,7 +129,7 @@ impl Operation<'_> {
         let command = next.as_ref().map(|(_, next)| next.clone());
         let result = WriteResult::of(status, command, exit);
         self.result_with(run, &verdict(status), &result)?;
-        if let Some((lead, next)) = next {
+        if let Some((lead, next)) = next.filter(|_| !self.is_step) {
             self.ui.hint(Hint::new(lead).command(next));
         }
         Ok(())
@@ -138,10 +138,11 @@ impl Operation<'_> {
     /// The state of a run that waits for a person, with what decides whether letting it continue helps:
     /// following it does not read that.
     fn settled(&mut self, run: &ObjectRef, status: &Status) -> Option<Status> {
-        if !matches!(
+        let rests = matches!(
             status.verdict,
             Verdict::WaitingForApproval | Verdict::Stopped
-        ) {
+        );
+        if !rests || self.is_step {
             return None;
         }
         let seen = self.reading.overviews(std::slice::from_ref(run)).pop()?;

@@ -250,9 +250,9 @@ fn mixed(history: &History<'_>) -> Option<HistoryNote> {
         .map(|episode| episode.rollout.run.meta.name.as_str())
         .collect();
     let under_way = match under_way.as_slice() {
-        [] => "no run is in progress".to_owned(),
-        [one] => format!("{one} is in progress"),
-        several => format!("{} are in progress", enumerate(several)),
+        [] => "no run is unfinished".to_owned(),
+        [one] => format!("{one} is unfinished"),
+        several => format!("{} are unfinished", enumerate(several)),
     };
     let clusters = history.now.iter().flat_map(|holding| &holding.clusters);
     Some(

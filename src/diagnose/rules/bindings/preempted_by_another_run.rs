@@ -190,15 +190,26 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
         );
     }
     if let Some(index) = taken_back(cx).filter(|_| over) {
+        let done = winner
+            .run
+            .filter(|run| describe_state(run) == "has succeeded");
+        let check = match done {
+            Some(run) => format!(
+                "Check which run rolled out which version: nothing is left to do, if snapshot {} is \
+                 to stay.",
+                run.status.snapshot_index
+            ),
+            None => "Check which run rolled out which version.".to_owned(),
+        };
         return finding
             .look_with(
-                "Check which run rolled out which version.",
+                check,
                 cx.command("history").arg(&cx.inventory.placement_name),
             )
             .disrupt_with(
                 format!(
-                    "Roll out snapshot {index} with a new run, if you still want the content of this \
-                     run: it has failed for good.",
+                    "Or roll out snapshot {index} with a new run, if you still want the content of \
+                     this run: it has failed for good.",
                 ),
                 cx.run().map(|run| {
                     let command = steps::run_from(run).flag("--snapshot", index);

@@ -43,7 +43,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .troubles
             .iter()
             .any(|failing| failing.cluster == cluster && ownership::is_explained(cx, failing));
-        if explained || lost.contains(&cluster.as_str()) {
+        // One that is done only waits for the controller.
+        let is_done = cx
+            .rollout
+            .iter()
+            .flat_map(Rollout::clusters)
+            .any(|it| it.name == cluster && matches!(it.health, Health::Fine(_)));
+        if explained || is_done || lost.contains(&cluster.as_str()) {
             continue;
         }
         let binding = cx.inventory.binding(cluster);

@@ -4,8 +4,9 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
-use crate::problems::members::last_heard;
+use crate::problems::members::{all_silent_since, last_heard};
 use crate::problems::steps;
+use jiff::Timestamp;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
@@ -16,8 +17,8 @@ pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch:
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);
-    if all_are_silent(cx) {
-        return silent_members(cx, rule, &needed);
+    if let Some(newest) = all_silent_since(cx.inventory) {
+        return silent_members(cx, rule, &needed, newest);
     }
     needed
         .iter()
@@ -26,21 +27,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding_on(cx, rule, needed, member)
         })
         .collect()
-}
-
-/// Whether no agent at all is heard: then the fault is hardly theirs. They count as silent one after
-/// the other, because each reports at a time of its own.
-fn all_are_silent(cx: &DiagnosisContext<'_>) -> bool {
-    let heard_once = || {
-        cx.inventory.members.iter().filter(|member| {
-            member
-                .agent()
-                .is_some_and(|agent| agent.heartbeat.is_some())
-        })
-    };
-    heard_once().nth(1).is_some()
-        && heard_once().any(|member| member.silent_for(cx.now()).is_some())
-        && heard_once().all(|member| member.is_late(cx.now()))
 }
 
 fn finding_on(
@@ -86,15 +72,8 @@ fn silent_members(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
     needed: &[NeededMember<'_>],
+    newest: Timestamp,
 ) -> Vec<Finding> {
-    let members = &cx.inventory.members;
-    let Some(newest) = members
-        .iter()
-        .filter_map(|member| member.agent()?.heartbeat)
-        .max()
-    else {
-        return Vec::new();
-    };
     if needed.is_empty() {
         return Vec::new();
     }

@@ -7,9 +7,10 @@ use crate::diagnose::subjects::size;
 use crate::diagnose::subjects::state::initialization_overdue;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
+use crate::problems::members::all_silent_since;
 use crate::rollout::{Phase, Rollout};
 use crate::words::CommandLine;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// Source: updaterun/controller.go:Reconcile, SetupWithManagerForClusterStagedUpdateRun;
 /// cmd/hubagent/workload/setup.go.
@@ -111,10 +112,24 @@ fn overdue_write(
             CommandLine::fleet("doctor"),
         ),
     };
-    size::explain(cx, finding).fix(
+    size::explain(cx, finding).fix(format!(
         "Restart the hub agent, if it runs but does not respond: it then continues this run by \
-         itself.",
-    )
+         itself.{}",
+        unscheduled(cx)
+    ))
+}
+
+/// What comes of agents that were not heard for long: a scheduler that starts anew takes none of their
+/// clusters, and a run whose placement is not scheduled is aborted.
+/// Source: scheduler/clustereligibilitychecker/checker.go:IsEligible.
+fn unscheduled(cx: &DiagnosisContext<'_>) -> &'static str {
+    const TOO_LONG: SignedDuration = SignedDuration::from_mins(4);
+    let heard = all_silent_since(cx.inventory);
+    if heard.is_none_or(|heard| cx.now().duration_since(heard) < TOO_LONG) {
+        return "";
+    }
+    " Agents that were not heard for 5 minutes do not count at first: KubeFleet may find no cluster for \
+     the placement then, and abort its runs, also stopped ones."
 }
 
 /// What was due, since when, and what the controller wrote last.

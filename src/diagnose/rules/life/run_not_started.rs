@@ -4,6 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::content::content_since;
 use crate::rollout::{ClusterState, Phase};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
@@ -31,10 +32,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         &run.object(),
         run.status.conditions.condition(reasons::INITIALIZED),
     );
+    let content = content_since(rollout).map_or_else(String::new, |since| {
+        format!(" Its content is that of {since}, without later changes on the hub.")
+    });
     Some(
         check_failing(cx, finding)
             .look_with(
-                "Check which clusters each stage would update.",
+                format!("Check which clusters each stage would update.{content}"),
                 cx.command("status").arg(&run.meta.name),
             )
             .fix_with(

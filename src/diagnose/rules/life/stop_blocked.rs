@@ -21,6 +21,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             && rollout.run.spec.wants() == RunState::Stop
             && cx.verdict == Verdict::Stuck
             && rollout.removals_under_stop().is_empty()
+            // What a controller that does nothing has not noticed blocks nothing.
+            && cx.outlook.silence.is_none()
     })?;
     let run = rollout.run;
     let blocking: Vec<_> = rollout
