@@ -111,10 +111,17 @@ fn content_without_objects_is_not_rolled_out_unseen() {
         let another = [&["run", &third], &scene.of()[..], &["--yes"]].concat();
         scene.does(&another).ends(1).says("has no objects");
         assert!(scene.seen_run(&third).is_none());
-        // Whoever names it has seen it.
-        scene
-            .does(&["run", &second, "--yes", "--wait"])
-            .ends(0)
-            .says("deleted");
+        // The hint of a refusal leads here: to name the run is not to know its content.
+        let named = scene.does(&["run", &second, "--yes"]);
+        named
+            .ends(1)
+            .says(&format!("has no objects: {second} deletes everything from"));
+        assert_eq!(
+            scene.seen_run(&second).unwrap()["spec"]["state"],
+            "Initialize"
+        );
+        // Whoever names the snapshot has seen it.
+        let pinned = [&another[..], &["--snapshot", "1", "--wait"]].concat();
+        scene.does(&pinned).ends(0).says("deleted");
     });
 }

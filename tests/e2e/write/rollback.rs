@@ -358,6 +358,13 @@ fn a_rollback_is_not_rolled_back() {
             .does(&beside)
             .ends(1)
             .says(&format!("{back} rolled back to snapshot 1 already"));
+        // The same of one that names the run, and no hint that goes further back.
+        scene
+            .does(&["rollback", &third, "--yes", "--active=keep"])
+            .ends(1)
+            .says(&format!("{back} rolled back to snapshot 1 already"))
+            .is_silent_of(&format!("rollback {back}"));
+        assert_eq!(runs(scene), before);
         // What a deleted run brought is taken back.
         let fourth = format!("{}-4", scene.name);
         scene.new_content("4");
