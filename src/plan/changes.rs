@@ -184,7 +184,10 @@ pub(super) fn compute(
     let apply = inventory.placement.present().map(Placement::apply_strategy);
     let after = ComparedSide::new(&then, overrides, &placed, apply);
     let blocked = faults(draft, &after.rendering);
-    let steps = updated.into_iter().chain(&computed.removed);
+    // What a cluster that left the fleet has stays there.
+    let removed = computed.removed.iter();
+    let removed = removed.filter(|it| !inventory.member_is_absent(&it.name));
+    let steps = updated.into_iter().chain(removed);
     let steps = steps.filter(|cluster| !blocked.contains(&cluster.name));
     let mut found = compare_sides(
         (inventory, &all),
@@ -213,6 +216,7 @@ pub fn of_run(
     let stages = run.status.stages.iter().flat_map(|stage| &stage.clusters);
     let removal = run.status.deletion_stage.iter();
     let removed = removal.flat_map(|stage| &stage.clusters);
+    let removed = removed.filter(|it| !inventory.member_is_absent(&it.name));
     let recorded: Vec<_> = stages
         .clone()
         .filter_map(|cluster| {

@@ -2,15 +2,15 @@
 
 use super::draft::PlanDraft;
 use super::{
-    NamespaceCarriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedRun, PlannedSnapshot,
-    RefusalKind, StrategyChoice, changes, content, delivery, limits, members, neighbours,
-    overrides, refusals, stages, strategy,
+    NamespaceCarriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedCluster, PlannedRun,
+    PlannedSnapshot, RefusalKind, StrategyChoice, changes, content, delivery, limits, members,
+    neighbours, overrides, refusals, stages, strategy,
 };
 use crate::controller;
 use crate::inventory::Inventory;
 use crate::kubefleet::Concept;
 use crate::report::{Subject, TypeMeta};
-use crate::words::count;
+use crate::words::{count, enumerate};
 
 /// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
 /// to clusters is judged where it was read.
@@ -101,11 +101,11 @@ fn finish(
         compares_only,
         as_of: draft.inventory.now,
     };
-    plan.summary = summary(&plan);
+    plan.summary = summary(&plan, draft.inventory);
     plan
 }
 
-fn summary(plan: &Plan) -> String {
+fn summary(plan: &Plan, inventory: &Inventory) -> String {
     match plan.outcome {
         PlanOutcome::Ready => {
             let updated: usize = plan.stages.iter().map(|stage| stage.clusters.len()).sum();
@@ -119,11 +119,16 @@ fn summary(plan: &Plan) -> String {
                 count(updated, "cluster"),
                 count(plan.stages.len(), "stage")
             );
-            if !plan.removed.is_empty() {
-                text = format!(
-                    "{text} and remove the placement from {}",
-                    count(plan.removed.len(), "cluster")
-                );
+            let removed = plan.removed.iter();
+            let is_absent = |it: &&PlannedCluster| inventory.member_is_absent(&it.name);
+            let (left, there): (Vec<_>, Vec<_>) = removed.partition(is_absent);
+            if !there.is_empty() {
+                let clusters = count(there.len(), "cluster");
+                text = format!("{text} and remove the placement from {clusters}");
+            }
+            if !left.is_empty() {
+                let left = enumerate(left.iter().map(|it| &it.name));
+                text = format!("{text} and delete the binding of {left}, which left the fleet");
             }
             match plan.warnings.len() {
                 0 => format!("{text}."),

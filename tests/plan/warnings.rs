@@ -355,6 +355,30 @@ fn what_is_overwritten_on_a_cluster_is_told() {
 }
 
 #[test]
+fn a_cluster_that_left_the_fleet_keeps_what_it_has() {
+    let omega = "  name: omega\n  labels: {tier: prod, order: '11'}";
+    let lost = |plan: &serde_json::Value| {
+        let changes = plan["changes"].as_array().unwrap().iter();
+        let mut all = changes.flat_map(|it| it["clusters"].as_array().unwrap());
+        all.any(|it| it == "omega")
+    };
+    let there = of(&[], &edited(&[]));
+    let summary = there["summary"].as_str().unwrap();
+    assert!(
+        summary.contains("remove the placement from 1 cluster"),
+        "{summary}"
+    );
+    assert!(lost(&there), "{there:#}");
+    let left = of(&[], &edited(&[(omega, &omega.replace("omega", "sigma"))]));
+    let summary = left["summary"].as_str().unwrap();
+    assert!(
+        summary.contains("delete the binding of omega, which left the fleet"),
+        "{summary}"
+    );
+    assert!(!lost(&left), "{left:#}");
+}
+
+#[test]
 fn clusters_that_fail_with_what_they_would_get_are_told() {
     let beta = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:40:00Z'\n";
     let says = |kind: &str, generation: u32, since: &str, fails: bool| {

@@ -74,7 +74,11 @@ pub(in crate::commands) fn start(
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
             .telling(crate::change::record::ToldChange::All)
-            .also(Hint::new("once that is resolved, start it:").command(run.fleet("run")))
+            .also(
+                Hint::new("once that is resolved, start it; or delete it, and make a new one:")
+                    .command(run.fleet("run"))
+                    .command(run.fleet("delete")),
+            )
     })?;
     steering::finish(&steered, RequestedState::Start, op)
 }
