@@ -109,14 +109,17 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
         (RequestedState::Start | RequestedState::Resume, Phase::Executing) => {
             StateStep::Already(format!("{object} is in progress"))
         }
-        (RequestedState::Start, Phase::Stopping) => refused(
-            format!("{object} is stopping: resume it instead"),
-            instead("resume it:", "resume"),
-        ),
-        (RequestedState::Start, _) => refused(
-            format!("{object} is stopped: resume it instead"),
-            instead("resume it:", "resume"),
-        ),
+        (RequestedState::Start, phase) => {
+            let how = if phase == Phase::Stopping {
+                "stopping"
+            } else {
+                "stopped"
+            };
+            refused(
+                format!("{object} is {how}: resume it instead"),
+                instead("resume it:", "resume"),
+            )
+        }
         (RequestedState::Stop, Phase::Executing) => write("Stop", "stop", "asked to stop"),
         (RequestedState::Stop, Phase::Stopped) => {
             StateStep::Already(format!("{object} is stopped"))

@@ -42,7 +42,7 @@ pub fn content_since(rollout: &Rollout<'_>) -> Option<Timestamp> {
 /// is younger than it. Source:
 /// utils/controller/resource_snapshot_resolver.go:shouldCreateNewResourceSnapshotNow.
 pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldContent<'i>> {
-    if !run.spec.snapshot_index.trim().is_empty() {
+    if run.spec.pinned().is_some() {
         return None;
     }
     let used = &run.status.snapshot_index;
@@ -101,7 +101,7 @@ pub struct GoesBack<'i> {
 /// A run that was given an older index goes back on purpose, unless the later version came after
 /// it. Measured on a hub; see the decisions.
 pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
-    let chosen = !rollout.run.spec.snapshot_index.trim().is_empty();
+    let chosen = rollout.run.spec.pinned().is_some();
     going_back(rollout, chosen)
 }
 

@@ -217,6 +217,10 @@ pub fn unrecorded<'i>(
     inventory: &'i Inventory,
     run: &'i UpdateRun,
 ) -> Vec<(&'i OverrideSnapshot, Vec<&'i str>)> {
+    // Most fleets have none, and the versions are not worked out for nothing.
+    if !inventory.overrides.iter().any(OverrideSnapshot::is_latest) {
+        return Vec::new();
+    }
     let all = versions(inventory);
     let mut all = all.iter().filter(|version| version.is_complete());
     let Some(version) = all.find(|it| it.index == run.status.snapshot_index) else {

@@ -112,8 +112,9 @@ impl fmt::Display for OverridesThen<'_> {
     }
 }
 
-/// The newest run of a snapshot whose overrides were changed, or joined by others, since. A run takes the latest overrides,
-/// whatever its snapshot is. Source: updaterun/initialization.go:recordOverrideSnapshots.
+/// The newest run of a snapshot whose overrides were changed, or joined by others, since. A run takes the
+/// latest overrides, whatever its snapshot is.
+/// Source: updaterun/initialization.go:recordOverrideSnapshots.
 pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<OverridesThen<'i>> {
     let latest = &inventory.overrides;
     let asked = inventory.has_asked_for(Concept::OverrideSnapshot);

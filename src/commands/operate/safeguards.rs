@@ -190,7 +190,7 @@ pub(in crate::commands) fn unattended(
                 .command(diagnose),
         ));
     }
-    let is_named = !rollout.run.spec.snapshot_index.trim().is_empty();
+    let is_named = rollout.run.spec.pinned().is_some();
     let mut emptied = emptied(rollout);
     emptied.retain(|it| !is_named && clusters.is_none_or(|clusters| clusters.contains(it)));
     if is_script {

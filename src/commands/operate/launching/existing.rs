@@ -53,9 +53,7 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
         strategy: launch.strategy.clone(),
         // An index that was looked up then is not compared with `latest` now.
         snapshot: match launch.snapshot.as_deref() {
-            Some("latest") => {
-                Some(found.spec.snapshot_index.trim().to_owned()).filter(|index| !index.is_empty())
-            }
+            Some("latest") => found.spec.pinned().map(str::to_owned),
             other => other.map(str::to_owned),
         },
         state: None,

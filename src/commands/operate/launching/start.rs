@@ -145,7 +145,7 @@ fn preview_start(
             .and_then(|()| {
                 let names_it = match plan {
                     Some(_) => is_named && shown,
-                    None => !rollout.run.spec.snapshot_index.trim().is_empty(),
+                    None => rollout.run.spec.pinned().is_some(),
                 };
                 if unattended && !names_it {
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
@@ -217,7 +217,7 @@ fn is_shown(plan: Option<&AgreedPlan>, inventory: &Inventory) -> bool {
 
 /// What must have been seen. The content of a run that names its snapshot is what it asked for.
 fn guards(rollout: &Rollout<'_>) -> Vec<Guard> {
-    let chosen = !rollout.run.spec.snapshot_index.trim().is_empty();
+    let chosen = rollout.run.spec.pinned().is_some();
     let guards = guard::START.iter().copied();
     guards
         .filter(|guard| !(chosen && *guard == Guard::Content))
