@@ -201,17 +201,25 @@ pub(super) fn compute(
     sort_changes(found.groups, to)
 }
 
-/// What an initialized run changes, with the overrides that it recorded, and what could not be
-/// compared.
+/// What an initialized run changes, with the overrides that it recorded.
+#[derive(Debug, Default)]
+pub struct RunChanges {
+    pub changes: Vec<ObjectChanges>,
+    /// What could not be compared.
+    pub not_checked: Vec<NotChecked>,
+    pub refused: Vec<RefusedObject>,
+}
+
+/// Compares what the clusters of an initialized run have with what it brings.
 pub fn of_run(
     inventory: &Inventory,
     run: &UpdateRun,
     contents: &PlanContents<'_>,
-) -> (Vec<ObjectChanges>, Vec<NotChecked>) {
+) -> RunChanges {
     let to = run.status.snapshot_index.as_str();
     let all = versions(inventory);
     let Some(then) = content_of(&all, to, contents.texts) else {
-        return (Vec::new(), Vec::new());
+        return RunChanges::default();
     };
     let stages = run.status.stages.iter().flat_map(|stage| &stage.clusters);
     let removal = run.status.deletion_stage.iter();
@@ -243,7 +251,11 @@ pub fn of_run(
     let broken = faults.iter().map(|it| (it.describe(), it.clusters.clone()));
     let broken: Vec<_> = unread.chain(broken).collect();
     found.not_checked.extend(broken.into_iter().map(unknown));
-    (sort_changes(found.groups, to), found.not_checked)
+    RunChanges {
+        refused: RefusedObject::of(&found.groups),
+        changes: sort_changes(found.groups, to),
+        not_checked: found.not_checked,
+    }
 }
 
 fn content_of(all: &[Version<'_>], index: &str, texts: &ObjectTexts) -> Option<SnapshotContent> {
@@ -511,22 +523,50 @@ fn moved(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
     draft.warnings.push(warning);
 }
 
+/// An object with a field that must not change, and the clusters that would refuse it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedObject {
+    object: ManifestKey,
+    field: String,
+    pub clusters: BTreeSet<String>,
+}
+
+impl RefusedObject {
+    fn of(found: &DeltaGroups) -> Vec<Self> {
+        let mut all: BTreeMap<&(ManifestKey, String), BTreeSet<String>> = BTreeMap::new();
+        for (change, clusters) in found {
+            for refused in &change.delta.refused {
+                let known = all.entry(refused).or_default();
+                known.extend(clusters.iter().cloned());
+            }
+        }
+        let all = all.into_iter();
+        all.map(|((object, field), clusters)| Self {
+            object: object.clone(),
+            field: field.clone(),
+            clusters,
+        })
+        .collect()
+    }
+
+    /// What is wrong with it, as a clause.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} changes in {}, which Kubernetes does not let change: the member clusters would refuse \
+             the object",
+            self.object.describe(),
+            self.field
+        )
+    }
+}
+
 /// Warns of fields that must not change.
 fn refused(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    let mut all: BTreeMap<&(ManifestKey, String), BTreeSet<&String>> = BTreeMap::new();
-    for (change, clusters) in found {
-        for refused in &change.delta.refused {
-            all.entry(refused).or_default().extend(clusters);
-        }
-    }
-    for ((object, field), clusters) in all {
-        let message = format!(
-            "{} changes in {field}, which Kubernetes does not let change: the member clusters would \
-             refuse the object.",
-            object.describe()
-        );
-        let warning = Warning::new(WarningKind::ImmutableFieldChanged, subject(object), message)
-            .clusters(clusters.into_iter().cloned())
+    for refused in RefusedObject::of(found) {
+        let message = format!("{}.", refused.describe());
+        let about = subject(&refused.object);
+        let warning = Warning::new(WarningKind::ImmutableFieldChanged, about, message)
+            .clusters(refused.clusters)
             .fix(
                 "Keep the old value, or give the object another name. Deleting it on the member \
                  clusters is the last resort: it is missing until the rollout creates it again.",

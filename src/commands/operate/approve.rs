@@ -205,12 +205,17 @@ fn of_target(
         let mut proposal = preview_approval(args, target, &run, &mut who, reading)?;
         // Who is not asked has no use for what it takes to compare them.
         if !args.writing.yes && proposal.question.is_ok() {
-            let (inventory, selection) = &proposal.what;
-            let opened = Rollout::new(inventory).map(|it| preview::opened(&it, selection));
+            let (inventory, selection) = &mut proposal.what;
+            let opened = Rollout::new(inventory).map(|it| preview::opened(&it, &*selection));
             let opened: Vec<_> = opened.into_iter().flatten().map(str::to_owned).collect();
             if !opened.is_empty() {
-                let seen = (&mut proposal.preview, reading);
-                changed_objects::show(&run, Some(&opened), &look, seen);
+                let preview = &mut proposal.preview;
+                let seen = (&mut *preview, reading);
+                let shown = changed_objects::show(&run, Some(&opened), &look, seen);
+                inventory.overrides.items = shown.overrides;
+                for why in diagnose::overrides_changed(inventory) {
+                    preview.warning(&why);
+                }
             }
         }
         Ok(proposal)

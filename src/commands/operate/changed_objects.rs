@@ -1,12 +1,14 @@
 //! How many objects a run changes, as a preview shows it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{self, WorkQuery};
 use crate::commands::gather::reading::SourceReading;
 use crate::kubefleet::ObjectRef;
-use crate::plan::{PlanContents, of_run};
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::plan::{PlanContents, RefusedObject, RunChanges, of_run};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::enumerate;
@@ -16,8 +18,10 @@ use crate::words::enumerate;
 pub(in crate::commands) struct ShownChanges {
     /// How many objects some cluster loses that keeps the placement, each counted once.
     pub deleted: usize,
-    /// The clusters of which Kubernetes would refuse an object.
-    pub refusing: BTreeSet<String>,
+    /// What Kubernetes would refuse there.
+    pub refused: Vec<RefusedObject>,
+    /// All override snapshots: what was changed since the run recorded its own is among them.
+    pub overrides: Vec<Arc<OverrideSnapshot>>,
 }
 
 /// Shows how many objects change in the clusters of an initialized run, `None` meaning all. What cannot be
@@ -39,12 +43,20 @@ pub(in crate::commands) fn show(
         texts: &material.around.texts,
         overrides: &material.overrides,
     };
-    let (mut changes, mut gaps) = of_run(material.inventory(), found, &contents);
+    let RunChanges {
+        mut changes,
+        not_checked: mut gaps,
+        mut refused,
+    } = of_run(material.inventory(), found, &contents);
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     for change in &mut changes {
         change.clusters.retain(is_meant);
     }
     changes.retain(|it| !it.clusters.is_empty());
+    for object in &mut refused {
+        object.clusters.retain(is_meant);
+    }
+    refused.retain(|it| !it.clusters.is_empty());
     for gap in &mut gaps {
         gap.clusters.retain(is_meant);
     }
@@ -55,13 +67,15 @@ pub(in crate::commands) fn show(
         let clusters = enumerate(&gap.clusters);
         preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
     }
+    for object in &refused {
+        preview.warning(&object.describe());
+    }
     let updated = changes.iter().filter(|it| it.to.is_some());
     let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
-    let refusing = changes.iter().filter(|it| it.counts.refused > 0);
+    let overrides = material.overrides.iter();
     ShownChanges {
         deleted: deleted.len(),
-        refusing: refusing
-            .flat_map(|it| it.clusters.iter().cloned())
-            .collect(),
+        refused,
+        overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }
 }

@@ -85,7 +85,7 @@ fn again(
     args: &RetryArgs,
     reading: &mut SourceReading,
 ) -> Result<RunLaunch, Error> {
-    let inventory = reading.overview(old)?;
+    let inventory = reading.prospect(old)?;
     let rollout = rollout_of(&inventory, old)?;
     may_retry(&rollout)?;
     let mut launch = RunLaunch::again(&rollout, new, true, args.risks.into());
@@ -147,7 +147,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             Err(refuse("is stopped").hint(Hint::new(lead).command(next)))
         }
         Verdict::Stopping => Err(refuse("is still stopping")
-            .hint(Hint::new("to see what it waits for:").command(run.fleet("status")))),
+            .hint(Hint::new("to see what it waits for:").command(run.fleet("diagnose")))),
         Verdict::NotStarted => {
             Err(refuse("was not started").hint(Hint::new("to start it:").command(run.fleet("run"))))
         }

@@ -305,7 +305,9 @@ fn is_on_clusters(
     if is_script {
         // A command that is run once more does not go further back.
         return Err(match taken_back(inventory, last) {
-            Some((taken, _)) => already(&taken, last),
+            Some((taken, true)) => already(&taken, last),
+            Some((taken, false)) => Error::failed(format!("{taken} already; nothing was sent"))
+                .hint(Hint::new("to see how far it is:").command(last.object().fleet("status"))),
             None => Error::failed(format!("{why}; nothing was sent")).hint(
                 Hint::new("select a snapshot with --to; or, to roll back the last run:")
                     .command(last.object().fleet("rollback")),

@@ -229,6 +229,13 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
     .hint("check what the placement selects; a script needs a run that was made with --snapshot")
 }
 
+/// What a script does not start: Kubernetes would refuse an object.
+pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
+    let nothing = reading.record.nothing("sent");
+    Error::failed(format!("{run} would be stuck: {why}; {nothing}"))
+        .hint("correct the object first, or start the run at a terminal")
+}
+
 /// Warns of clusters that count as done and do not have what the run brought there any more.
 pub(in crate::commands) fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Preview) {
     if let Some(why) = lost_words(rollout) {

@@ -1,5 +1,7 @@
 //! The right content: a run means what the placement selects now.
 
+use serde_json::json;
+
 use super::{ALL, play};
 use crate::scene::three_stages;
 
@@ -123,5 +125,42 @@ fn content_without_objects_is_not_rolled_out_unseen() {
         // Whoever names the snapshot has seen it.
         let pinned = [&another[..], &["--snapshot", "1", "--wait"]].concat();
         scene.does(&pinned).ends(0).says("deleted");
+    });
+}
+
+#[test]
+fn an_object_that_kubernetes_refuses_is_named() {
+    play("content-frozen", |scene| {
+        if !scene.hub.served().obeys_state {
+            return;
+        }
+        scene.set(&three_stages(), &ALL);
+        let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
+        scene.hub.patch(&content, &json!({"immutable": true}));
+        crate::scene::Scene::pass_a_look();
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        let make = |name: &str| {
+            scene.does(&[&["run", name], &scene.of()[..], &["--yes", "--wait"]].concat())
+        };
+        make(&first).ends(0);
+        crate::scene::Scene::pass_a_look();
+        scene.hub.delete(&content);
+        scene.hub.create(&json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "app", "namespace": scene.namespace},
+            "immutable": true,
+            "data": {"version": "2"},
+        }));
+        let why = "app changes in /data, which Kubernetes does not let change";
+        make(&second).ends(1).says(why);
+        // A run that waits to be started says the same.
+        scene
+            .does(&["run", &second, "--yes"])
+            .ends(1)
+            .says(&format!("{second} would be stuck: ConfigMap"))
+            .says(why);
+        let seen = scene.seen_run(&second).unwrap();
+        assert_eq!(seen["spec"]["state"], "Initialize");
     });
 }

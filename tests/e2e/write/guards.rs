@@ -380,24 +380,14 @@ fn an_override_that_does_not_fit_is_not_started() {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         scene.run(name, "Initialize");
         scene.until_run(name, "Initialized", "True", "");
-        let over = format!("{}-0", scene.namespace);
-        scene.hub.create(&json!({
-            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
-            "kind": "ClusterResourceOverrideSnapshot",
-            "metadata": {"name": over, "labels": {"kubernetes-fleet.io/override-index": "0"}},
-            "spec": {"overrideHash": "aGFzaA==", "overrideSpec": {
-                "clusterResourceSelectors": [
-                    {"group": "", "version": "v1", "kind": "Namespace", "name": scene.namespace},
-                ],
-                "policy": {"overrideRules": [{
-                    "clusterSelector": {"clusterSelectorTerms": []},
-                    "overrideType": "JSONPatch",
-                    "jsonPatchOverrides": [
-                        {"op": "replace", "path": "/spec/absent/field", "value": 1},
-                    ],
-                }]},
-            }},
-        }));
+        let over = override_of_namespace(
+            scene,
+            &json!([
+                {"op": "replace", "path": "/spec/absent/field", "value": 1},
+            ]),
+        );
+        scene.hub.create(&over);
+        let over = over["metadata"]["name"].clone();
         let run = scene.seen_run(name).unwrap();
         let mut stages = run["status"]["stagesStatus"].clone();
         stages[0]["clusters"][0]["clusterResourceOverrideSnapshots"] = json!([over]);
@@ -479,4 +469,58 @@ fn a_cluster_that_moved_since_is_not_taken_back() {
         assert!(desk.writes().is_empty());
         assert!(condition(&scene.asked(&request), "Approved").is_null());
     });
+}
+
+#[test]
+fn an_override_that_came_later_is_told_to_whom_approves() {
+    if !has_terminals() {
+        return;
+    }
+    play("guard-later", |scene| {
+        let desk = Desk::at(scene);
+        let request = scene.at_gate();
+        scene.pass_a_second();
+        let mut over = override_of_namespace(
+            scene,
+            &json!([
+                {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
+            ]),
+        );
+        over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
+        scene.hub.create(&over);
+        let mut terminal = desk.terminal(&["approve", &request, "--wait=false"]);
+        terminal.until("[y/N] ");
+        terminal.types("n\n");
+        let (code, shown) = terminal.end();
+        let shown = flat(&shown);
+        assert_eq!(code, 1, "{shown}");
+        let why = format!(
+            "The override {} was added or changed after",
+            scene.namespace
+        );
+        assert!(shown.contains(&why), "{shown}");
+        assert!(desk.writes().is_empty());
+    });
+}
+
+/// The first snapshot of an override for all clusters of the namespace that a scene brings.
+fn override_of_namespace(scene: &Scene, patches: &Value) -> Value {
+    json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ClusterResourceOverrideSnapshot",
+        "metadata": {
+            "name": format!("{}-0", scene.namespace),
+            "labels": {"kubernetes-fleet.io/override-index": "0"},
+        },
+        "spec": {"overrideHash": "aGFzaA==", "overrideSpec": {
+            "clusterResourceSelectors": [
+                {"group": "", "version": "v1", "kind": "Namespace", "name": scene.namespace},
+            ],
+            "policy": {"overrideRules": [{
+                "clusterSelector": {"clusterSelectorTerms": []},
+                "overrideType": "JSONPatch",
+                "jsonPatchOverrides": patches,
+            }]},
+        }},
+    })
 }

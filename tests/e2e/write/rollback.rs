@@ -336,6 +336,8 @@ fn a_rollback_is_not_rolled_back() {
         let third = format!("{}-3", scene.name);
         scene.run(&third, "Run");
         scene.until_waiting(&third);
+        // Of two runs that began in one second nobody knows which was later.
+        scene.pass_a_second();
         let placement = placement(scene);
         let back = format!("{}-back", scene.name);
         let again = ["rollback", &placement, "--yes"];
@@ -351,6 +353,13 @@ fn a_rollback_is_not_rolled_back() {
             .says(&format!(
                 "{back} rolls back to snapshot 1, and is not complete: this goes to the same snapshot"
             ));
+        // One that names the run that is taken back is told of the rollback under way.
+        scene
+            .does(&["rollback", &third, "--yes", "--active=keep"])
+            .ends(1)
+            .says(&format!("{back} rolls back to snapshot 1 already"))
+            .says(&format!("status {back}"))
+            .is_silent_of("go back further");
         scene.approve(&format!("{back}-before-canary"), "True", true);
         scene.until_run(&back, "Succeeded", "True", "");
         let before = runs(scene);

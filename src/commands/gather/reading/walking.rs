@@ -47,6 +47,12 @@ impl SourceReading {
         self.driven(Walk::to_check(target.clone()), target)
     }
 
+    /// The state of a target, and whether what a person may do next helps.
+    pub fn prospect(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let seen = self.overviews(std::slice::from_ref(target)).pop();
+        seen.unwrap_or_else(|| self.overview(target))
+    }
+
     /// The states of several targets, which are read together, and whether what a person may do next
     /// helps; of a single one also whether its content still exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {

@@ -417,13 +417,10 @@ fn stalls(
         return Err(Error::failed(format!("{why}; {nothing}"))
             .hint(Hint::new("wait until it is gone:").commands(gone)));
     }
+    let name = &launch.run.name;
     if let Some(stalls) = plan.warnings_of(WarningKind::ImmutableFieldChanged).next() {
         let why = stalls.message.trim_end_matches('.');
-        return Err(Error::failed(format!(
-            "{} would be stuck: {why}; {nothing}",
-            launch.run.name
-        ))
-        .hint("correct the object first, or start the run at a terminal"));
+        return Err(safeguards::would_be_stuck(name, why, reading));
     }
     let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
     let Some(stalls) = warnings.next().filter(|_| launch.snapshot.is_some()) else {
@@ -431,8 +428,8 @@ fn stalls(
     };
     let clusters = enumerate(&stalls.clusters);
     Err(Error::failed(format!(
-        "{} would be stuck at {clusters}: {} does not fit; {nothing}",
-        launch.run.name, stalls.subject
+        "{name} would be stuck at {clusters}: {} does not fit; {nothing}",
+        stalls.subject
     ))
     .hint("correct the override first, or start the run at a terminal"))
 }

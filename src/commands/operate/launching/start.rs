@@ -1,7 +1,5 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
-use std::collections::BTreeSet;
-
 use super::shown::AgreedPlan;
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
@@ -41,13 +39,19 @@ pub(in crate::commands) fn start(
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
         if proposal.question.is_ok() && !is_shown(plan, &proposal.what) {
-            let ShownChanges { deleted, refusing } = if is_untouched(&proposal.what, run) {
+            let shown = if is_untouched(&proposal.what, run) {
                 changed_objects::show(run, None, &look, (&mut proposal.preview, reading))
             } else {
                 ShownChanges::default()
             };
-            if !refusing.is_empty() {
-                proposal.question = refused(run, &refusing, (unattended, plan.is_some()), reading);
+            let deleted = shown.deleted;
+            if let Some(first) = shown.refused.first() {
+                let (name, why) = (&run.name, first.describe());
+                proposal.question = if unattended {
+                    Err(safeguards::would_be_stuck(name, &why, reading))
+                } else {
+                    Ok(Some(format!("Start {name}, which would be stuck?")))
+                };
             } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
@@ -174,31 +178,6 @@ fn preview_start(
         question,
         what: inventory,
     })
-}
-
-/// What is asked, or refused to a script, where Kubernetes refuses an object: the run would be stuck.
-fn refused(
-    run: &ObjectRef,
-    clusters: &BTreeSet<String>,
-    (unattended, was_shown): (bool, bool),
-    reading: &SourceReading,
-) -> Result<Option<String>, Error> {
-    let (name, clusters) = (&run.name, enumerate(clusters));
-    if !unattended {
-        let unshown = if was_shown {
-            ", which the plan did not show"
-        } else {
-            ""
-        };
-        return Ok(Some(format!(
-            "Start {name}? Kubernetes refuses an object on {clusters}{unshown}, so it would be stuck."
-        )));
-    }
-    let nothing = reading.record.nothing("sent");
-    Err(Error::failed(format!(
-        "{name} would be stuck at {clusters}: Kubernetes refuses an object there; {nothing}"
-    ))
-    .hint("correct the object first, or start the run at a terminal"))
 }
 
 /// Whether a run is still to be started.

@@ -145,8 +145,7 @@ impl Operation<'_> {
         if !rests || self.is_step {
             return None;
         }
-        let seen = self.reading.overviews(std::slice::from_ref(run)).pop()?;
-        let settled = Status::new(&seen.ok()?);
+        let settled = Status::new(&self.reading.prospect(run).ok()?);
         (settled.verdict == status.verdict).then_some(settled)
     }
 
