@@ -7,6 +7,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
+use crate::problems::steps;
 use crate::report::ComposeText;
 use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
 use crate::words::{CommandLine, enumerate};
@@ -19,7 +20,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let members = clusters.filter_map(|cluster| inventory.member(&cluster.name));
     let reached =
         members.filter(|it| it.is_leaving() || !is_sent_nothing(inventory, run, &it.meta.name));
-    let troubled = TroubledMembers::of(reached, inventory.now);
+    let troubled = TroubledMembers::of(reached, inventory.members.iter(), inventory.now);
     leave(draft, &troubled);
     deleted_bindings(draft, computed);
     silent(draft, &troubled);
@@ -154,6 +155,13 @@ fn silent(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
         Warning::new(WarningKind::MemberAgentSilent, first.object(), message).clusters(names);
     for (member, _) in silent.iter().take(5) {
         warning = evidence::last_heard(warning, member);
+    }
+    if troubled.unheard.is_some() {
+        let pods = "Check whether the hub agent's pods run.";
+        draft
+            .warnings
+            .push(warning.look_with(pods, steps::hub_agent()));
+        return;
     }
     let name = first.meta.name.as_str();
     draft.warnings.push(warning.look_with(

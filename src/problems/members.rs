@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::report::ComposeText;
@@ -32,13 +31,14 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
 
 /// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They
 /// count as silent one after the other, because each reports at a time of its own.
-pub fn all_silent_since(inventory: &Inventory) -> Option<Timestamp> {
-    let members = &inventory.members;
+pub fn all_silent_since<'m>(
+    fleet: impl Iterator<Item = &'m MemberCluster> + Clone,
+    now: Timestamp,
+) -> Option<Timestamp> {
     let heard = || {
-        let members = members.iter();
-        members.filter_map(|it| Some((it, it.agent()?.heartbeat?)))
+        let fleet = fleet.clone();
+        fleet.filter_map(|it| Some((it, it.agent()?.heartbeat?)))
     };
-    let now = inventory.now;
     let is_so = heard().nth(1).is_some()
         && heard().any(|(member, _)| member.silent_for(now).is_some())
         && heard().all(|(member, _)| member.is_late(now));
@@ -63,8 +63,17 @@ pub struct TroubledMembers<'m> {
 }
 
 impl<'m> TroubledMembers<'m> {
-    pub fn of(members: impl IntoIterator<Item = &'m MemberCluster>, now: Timestamp) -> Self {
-        let mut troubled = Self::default();
+    /// Sorts members, which are of a fleet.
+    pub fn of<'f>(
+        members: impl IntoIterator<Item = &'m MemberCluster>,
+        fleet: impl Iterator<Item = &'f MemberCluster> + Clone,
+        now: Timestamp,
+    ) -> Self {
+        let unheard = all_silent_since(fleet, now);
+        let mut troubled = Self {
+            unheard: unheard.map(|since| now.duration_since(since)),
+            ..Self::default()
+        };
         for member in members {
             if member.is_leaving() {
                 troubled.leaving.push(member);
@@ -82,11 +91,8 @@ impl<'m> TroubledMembers<'m> {
     pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
         let ahead = rollout.updated_clusters();
         let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_meant(it.name));
-        let unheard = all_silent_since(rollout.inventory);
-        Self {
-            unheard: unheard.map(|since| rollout.now.duration_since(since)),
-            ..Self::of(ahead.filter_map(|it| it.member), rollout.now)
-        }
+        let fleet = rollout.inventory.members.iter();
+        Self::of(ahead.filter_map(|it| it.member), fleet, rollout.now)
     }
 
     /// That clusters are leaving the fleet; `None` where none is.

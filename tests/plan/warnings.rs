@@ -256,8 +256,20 @@ fn members_that_do_not_answer_or_leave_are_told() {
         ["member-agent-silent"]
     );
     assert_eq!(warnings(&[], &heartbeat("2026-03-02T09:09:30Z")), [""; 0]);
-    // Nothing is sent to a cluster that has it all.
+    // Where no agent at all is heard, the fault is hardly theirs.
     let silent = heartbeat("2026-03-02T08:00:00Z");
+    let other = "  labels: {tier: prod, order: '9'}\n";
+    let both = |heard: &str| {
+        let agent = format!(
+            "{other}status:\n  agentStatus:\n  - {{type: MemberAgent, lastReceivedHeartbeat: '{heard}'}}\n"
+        );
+        let plan = of(&[], &silent.replacen(other, &agent, 1));
+        plan["warnings"][0]["message"].to_string()
+    };
+    let unheard = "No member agent has reported for";
+    assert!(both("2026-03-02T08:00:10Z").contains(unheard));
+    assert!(!both("2026-03-02T09:09:30Z").contains(unheard));
+    // Nothing is sent to a cluster that has it all.
     let snapshot = "  resourceSnapshotName: web-1-snapshot\nstatus:\n";
     let released = "  - type: RolloutStarted\n";
     let available = "  - {type: Available, status: 'True', reason: AllWorkAreAvailable, message: all, \

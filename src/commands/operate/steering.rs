@@ -190,14 +190,14 @@ pub(in crate::commands) fn finish(
         RequestedState::Stop => ("the run to stop", "asked to stop"),
         RequestedState::Resume => ("the run to resume", "resumed"),
     };
+    if let Some(already) = &steered.already {
+        op.ui.status(already);
+    }
     if op.args.is_dry() {
         return Ok(Exit::Done);
     }
     if steered.written && op.reading.is_interrupted() {
         return Err(interrupted(&format!("{run} was {asked}")));
-    }
-    if let Some(already) = &steered.already {
-        op.ui.status(already);
     }
     if op.args.returns_at_once() {
         let line = match &steered.already {

@@ -35,12 +35,18 @@ fn what_is_not_open_yet_says_what_it_waits_for() {
         let name = &scene.name;
         scene.run(name, "Initialize");
         scene.until_run(name, "Initialized", "True", "");
-        scene.does(&["approve", name, "--yes"]).ends(1).says(
-            "has not requested the approval before stage canary yet: the run was not started",
-        );
+        scene
+            .does(&["approve", name, "--yes"])
+            .ends(1)
+            .says("has not requested the approval before stage canary yet: the run was not started")
+            .says(&format!("fleet-stage run {name}"));
         scene.does(&["run", name, "--wait=false"]).ends(0);
         let request = format!("{name}-before-canary");
         scene.asked(&request);
+        scene
+            .does(&["resume", name, "--dry-run"])
+            .ends(0)
+            .says("is in progress");
         let later = format!("{name}-after-prod");
         for words in [
             vec!["approve", name, "--stage", "prod", "--yes"],

@@ -414,8 +414,19 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         })
         .map(|member| member.meta.name.as_str())
         .collect();
-    let unhealthy = TroubledMembers::of(clusters.iter().copied(), now).unhealthy;
-    let unhealthy: Vec<_> = unhealthy.iter().map(|it| it.meta.name.as_str()).collect();
+    let fleet = clusters.iter().copied();
+    let troubled = TroubledMembers::of(fleet.clone(), fleet, now);
+    if let Some(unheard) = troubled.unheard {
+        let message = format!("no member agent has reported for {}", describe(unheard));
+        return DoctorCheck::new("members", CheckResult::Warning, message)
+            .hint("find out whether the hub agent runs: it receives the reports")
+            .command(steps::hub_agent());
+    }
+    let unhealthy: Vec<_> = troubled
+        .unhealthy
+        .iter()
+        .map(|it| it.meta.name.as_str())
+        .collect();
     let all = count(clusters.len(), "member cluster");
     let troubled = [
         (silent, "not reporting"),
@@ -438,12 +449,16 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use jiff::Timestamp;
     use serde_json::json;
 
-    use super::{CheckResult, ClockOffset, Lease, alive, held, other_engine, skew};
+    use super::{
+        CheckResult, ClockOffset, Lease, MemberCluster, alive, heartbeats, held, other_engine, skew,
+    };
+    use crate::kubefleet::object::Object;
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
@@ -502,6 +517,30 @@ mod tests {
         assert!(old.message.contains("10m"), "{}", old.message);
         assert!(held(&Lease::default(), now).is_none());
         assert!(held(&read(json!({"renewTime": null})).unwrap(), now).is_none());
+    }
+
+    #[test]
+    fn where_no_agent_is_heard_the_hub_agent_is_asked_about() {
+        let member = |name: &str, heard: &str| {
+            let agent = json!({"type": "MemberAgent", "lastReceivedHeartbeat": heard});
+            let object = Object::of(&json!({
+                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1", "kind": "MemberCluster",
+                "metadata": {"name": name}, "status": {"agentStatus": [agent]},
+            }));
+            Arc::clone(object.get::<MemberCluster>().unwrap())
+        };
+        let now = at("2026-01-09T02:00:00Z");
+        let silent = member("a", "2026-01-09T01:40:00Z");
+        let (late, fresh) = [("2026-01-09T01:40:09Z"), ("2026-01-09T01:59:50Z")]
+            .map(|heard| member("b", heard))
+            .into();
+        let of = |other: &MemberCluster| heartbeats(&[&silent, other], now);
+        assert_eq!(of(&late).message, "no member agent has reported for 19m51s");
+        assert_eq!(
+            of(&fresh).message,
+            "1 of 2 member clusters not reporting: a"
+        );
+        assert_eq!(heartbeats(&[&fresh], now).result, CheckResult::Ok);
     }
 
     #[test]

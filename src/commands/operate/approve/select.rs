@@ -2,6 +2,8 @@
 
 use crate::commands::gather::names;
 use crate::commands::gather::reading::SourceReading;
+use crate::commands::operate::operation::continuing;
+use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
@@ -179,12 +181,17 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
             gate(approval),
             waits_for(approval, rollout)
         ))
-        .hint(
-            Hint::new("wait for it:").command(
+        .hint(match rollout.phase {
+            Phase::Idle => Hint::new("start the run:").command(run.fleet("run")),
+            _ if rollout.phase.is_halted() => {
+                let (lead, next) = continuing(&Status::new(rollout.inventory), &run);
+                Hint::new(lead).command(next)
+            }
+            _ => Hint::new("wait for it:").command(
                 run.fleet("wait")
                     .joined("--for", format!("approval={}", place(approval))),
             ),
-        ),
+        }),
         GateState::NotReached | GateState::RunOver => Error::failed(format!(
             "{run} has ended ({}): approving {request} would change nothing",
             match rollout.phase {

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch:
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);
-    if let Some(newest) = all_silent_since(cx.inventory) {
+    if let Some(newest) = all_silent_since(cx.inventory.members.iter(), cx.now()) {
         return silent_members(cx, rule, &needed, newest);
     }
     needed

@@ -124,7 +124,7 @@ fn overdue_write(
 /// Source: scheduler/clustereligibilitychecker/checker.go:IsEligible.
 fn unscheduled(cx: &DiagnosisContext<'_>) -> &'static str {
     const TOO_LONG: SignedDuration = SignedDuration::from_mins(4);
-    let heard = all_silent_since(cx.inventory);
+    let heard = all_silent_since(cx.inventory.members.iter(), cx.now());
     if heard.is_none_or(|heard| cx.now().duration_since(heard) < TOO_LONG) {
         return "";
     }
