@@ -104,17 +104,25 @@ pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
 /// The overrides that were changed or added since a run recorded those of its clusters, a sentence for
 /// each; none where the latest ones were not read.
 pub fn overrides_changed(inventory: &Inventory) -> Vec<String> {
-    let cx = DiagnosisContext::new(inventory);
-    let rule = rules::find("FS710");
-    let findings = rule.map(|rule| rule.check(&cx)).unwrap_or_default();
-    findings.into_iter().map(|it| it.message).collect()
+    messages(inventory, "FS710").collect()
 }
 
 /// That the strategy has been changed since a run copied its stages.
 pub fn strategy_differs(inventory: &Inventory) -> Option<String> {
+    messages(inventory, "FS609").next()
+}
+
+/// That the controller owes the run a write for longer than its pace explains.
+pub fn silent_controller(inventory: &Inventory) -> Option<String> {
+    messages(inventory, "FS122").next()
+}
+
+/// What one rule finds, a sentence for each finding.
+fn messages(inventory: &Inventory, code: &str) -> impl Iterator<Item = String> {
     let cx = DiagnosisContext::new(inventory);
-    let rule = rules::find("FS609")?;
-    Some(rule.check(&cx).into_iter().next()?.message)
+    let findings = rules::find(code).map(|rule| rule.check(&cx));
+    let findings = findings.unwrap_or_default().into_iter();
+    findings.map(|it| it.message)
 }
 
 /// Which clusters refuse objects for a reason that is not the content's, a sentence for each finding:

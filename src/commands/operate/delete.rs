@@ -14,7 +14,7 @@ use crate::commands::operate::operation::{
 };
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::commands::operate::writing::WriteFlags;
-use crate::diagnose::status::Status;
+use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
@@ -224,6 +224,12 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
         )]);
     }
     steering::state(rollout, &mut preview);
+    let silent = diagnose::silent_controller(rollout.inventory);
+    if silent.is_some() && rollout.run.is_seen() {
+        preview.lines([
+            "  it stays until its controller answers: only that removes its finalizer".to_owned(),
+        ]);
+    }
     preview
 }
 

@@ -97,7 +97,7 @@ pub(in crate::commands) fn facts(
     preview.neighbours(&neighbours(inventory, &rollout.run.meta.name));
 }
 
-/// The state of a run, as a preview compares it.
+/// The state of a run, as a preview compares it, and that its controller is silent.
 pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
     let run = rollout.run;
     let state = run.spec.state.as_deref().unwrap_or("not set");
@@ -107,6 +107,9 @@ pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
         "finished or being deleted".to_owned()
     };
     preview.fact(run.object().to_string(), how, &run.meta.uid);
+    if let Some(why) = diagnose::silent_controller(rollout.inventory) {
+        preview.warning(&why);
+    }
 }
 
 /// Warns that the controller aborts the run, whatever the write.

@@ -80,6 +80,7 @@ fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
         let mut question = None;
         if let Ok(rollout) = rollout_of(&inventory, run) {
             preview.progress(in_flight(&rollout));
+            steering::state(&rollout, &mut preview);
             // A stop makes the controller check at once.
             if rollout.is_live() && steering::aborts(&inventory, &mut preview) {
                 question = Some(format!("Stop {}, which KubeFleet then aborts?", run.name));

@@ -7,6 +7,7 @@ use crate::diagnose::subjects::preemption::{WinningRun, describe_state, lost, wi
 use crate::diagnose::subjects::run_failure;
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
 use crate::problems::steps;
 use crate::rollout::{ClusterState, Rollout};
@@ -175,10 +176,11 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
     let over = winner
         .run
         .is_none_or(|run| is_finished(run) || run.meta.is_deleting());
-    let stopped = winner
-        .run
-        .is_some_and(|run| describe_state(run) == "is stopped");
-    if !over && stopped {
+    let is_stopped = |run: &UpdateRun| {
+        let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+        progressing.is_some_and(|it| it.reason == reasons::RUN_STOPPED)
+    };
+    if !over && winner.run.is_some_and(is_stopped) {
         finding = finding.fix_with(
             format!("Resume {name}, which has the cluster and is stopped."),
             cx.command("resume").arg(name),
@@ -192,7 +194,7 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
     if let Some(index) = taken_back(cx).filter(|_| over) {
         let done = winner
             .run
-            .filter(|run| describe_state(run) == "has succeeded");
+            .filter(|run| run.status.conditions.is_true(reasons::SUCCEEDED));
         let check = match done {
             Some(run) => format!(
                 "Check which run rolled out which version: nothing is left to do, if snapshot {} is \
