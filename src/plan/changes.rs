@@ -211,11 +211,7 @@ pub struct RunChanges {
 }
 
 /// Compares what the clusters of an initialized run have with what it brings.
-pub fn of_run(
-    inventory: &Inventory,
-    run: &UpdateRun,
-    contents: &PlanContents<'_>,
-) -> RunChanges {
+pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_>) -> RunChanges {
     let to = run.status.snapshot_index.as_str();
     let all = versions(inventory);
     let Some(then) = content_of(&all, to, contents.texts) else {

@@ -32,17 +32,16 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
 /// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They
 /// count as silent one after the other, because each reports at a time of its own.
 pub fn all_silent_since<'m>(
-    fleet: impl Iterator<Item = &'m MemberCluster> + Clone,
+    fleet: impl Iterator<Item = &'m MemberCluster>,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let heard = || {
-        let fleet = fleet.clone();
-        fleet.filter_map(|it| Some((it, it.agent()?.heartbeat?)))
-    };
-    let is_so = heard().nth(1).is_some()
-        && heard().any(|(member, _)| member.silent_for(now).is_some())
-        && heard().all(|(member, _)| member.is_late(now));
-    heard().map(|(_, heard)| heard).max().filter(|_| is_so)
+    let heard = fleet.filter_map(|it| Some((it, it.agent()?.heartbeat?)));
+    let heard: Vec<_> = heard.collect();
+    let is_so = heard.len() > 1
+        && heard.iter().any(|(it, _)| it.silent_for(now).is_some())
+        && heard.iter().all(|(it, _)| it.is_late(now));
+    let newest = heard.iter().map(|(_, heard)| *heard).max();
+    newest.filter(|_| is_so)
 }
 
 /// Whether a run stalls at a cluster: its agent is silent, or says that it is not healthy.
@@ -66,7 +65,7 @@ impl<'m> TroubledMembers<'m> {
     /// Sorts members, which are of a fleet.
     pub fn of<'f>(
         members: impl IntoIterator<Item = &'m MemberCluster>,
-        fleet: impl Iterator<Item = &'f MemberCluster> + Clone,
+        fleet: impl Iterator<Item = &'f MemberCluster>,
         now: Timestamp,
     ) -> Self {
         let unheard = all_silent_since(fleet, now);
