@@ -127,10 +127,12 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     let state = State::new(cx.inventory, rollout.run);
     let ends = controller::forecast(&state, times);
     // Nobody knows when a cluster is done that fails, or whose agent reports nothing good.
+    let is_late = |name: &str| cx.inventory.back_without_works(name).is_some();
     let is_held = |cluster: &ClusterView<'_>| {
         let fails = cluster.state.is_in_flight() && cluster.is_held();
         let stalls = |member| members::stalls(member, cx.now());
-        cluster.state != ClusterState::Done && (fails || cluster.member.is_some_and(stalls))
+        let waits = fails || cluster.member.is_some_and(stalls) || is_late(cluster.name);
+        cluster.state != ClusterState::Done && waits
     };
     let goes_well = |stage: &&StageView<'_>| !stage.clusters.iter().any(is_held);
     let well = rollout.stages.iter().take_while(goes_well);

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::choose;
 use super::gathered::WalkAnswers;
 use super::sight::Listing;
@@ -12,7 +14,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
-use crate::kubefleet::{Concept, Kind, ObjectRef};
+use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, reasons};
 
 /// What is around a placement, whichever of its runs was asked about.
 #[derive(Debug)]
@@ -138,6 +140,21 @@ impl PlacementSurroundings {
     /// Whether a member cluster is known not to exist.
     pub fn member_is_absent(&self, cluster: &str) -> bool {
         self.members.is_complete() && !self.member_by_name.contains_key(cluster)
+    }
+
+    /// When a member cluster came back to which nothing has been sent since: its Works went with its
+    /// namespace when it left the fleet, and what it had is there without them.
+    pub fn back_without_works(&self, cluster: &str) -> Option<Timestamp> {
+        let joined = self.member(cluster)?.meta.created?;
+        let conditions = &self.binding(cluster)?.status.conditions;
+        let synchronized = conditions.condition(reasons::WORK_SYNCHRONIZED)?;
+        let failed = synchronized.is_false() && synchronized.since? < joined;
+        failed.then_some(joined)
+    }
+
+    /// Whether a cluster keeps what it has when its binding goes: it left the fleet, if only for a while.
+    pub fn keeps_content(&self, cluster: &str) -> bool {
+        self.member_is_absent(cluster) || self.back_without_works(cluster).is_some()
     }
 
     /// The policy snapshots that are marked as the latest.

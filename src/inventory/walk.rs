@@ -81,10 +81,7 @@ impl Walk {
 
     /// The same of a run in any state: what is to be written makes the controller check it at once.
     pub fn to_check(target: ObjectRef) -> Self {
-        Self {
-            is_checked_at_once: true,
-            ..Self::to_decision(target)
-        }
+        Self::to_decision(target).of_any_run()
     }
 
     /// The same, and to whether what a run brings still exists that was initialized before a time: one
@@ -94,6 +91,12 @@ impl Walk {
             content_before: Some(initialized_before),
             ..Self::to_decision(target)
         }
+    }
+
+    /// The same also of a run that moves: whether it passes its next check.
+    pub const fn of_any_run(mut self) -> Self {
+        self.is_checked_at_once = true;
+        self
     }
 
     /// A walk to what the controller's next write depends on: no Works, which are one question for
@@ -247,7 +250,8 @@ impl Walk {
         let placement_query =
             HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
         if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
-            let is_checked = |run: &&UpdateRun| self.is_checked_at_once || rests(run);
+            let is_checked =
+                |run: &&UpdateRun| self.is_checked_at_once && !is_finished(run) || rests(run);
             let is_deep = self.depth == WalkDepth::Decision;
             let resting = run.filter(|_| is_deep).filter(is_checked);
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));

@@ -186,7 +186,7 @@ pub(super) fn compute(
     let blocked = faults(draft, &after.rendering);
     // What a cluster that left the fleet has stays there.
     let removed = computed.removed.iter();
-    let removed = removed.filter(|it| !inventory.member_is_absent(&it.name));
+    let removed = removed.filter(|it| !inventory.keeps_content(&it.name));
     let steps = updated.into_iter().chain(removed);
     let steps = steps.filter(|cluster| !blocked.contains(&cluster.name));
     let mut found = compare_sides(
@@ -220,7 +220,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let stages = run.status.stages.iter().flat_map(|stage| &stage.clusters);
     let removal = run.status.deletion_stage.iter();
     let removed = removal.flat_map(|stage| &stage.clusters);
-    let removed = removed.filter(|it| !inventory.member_is_absent(&it.name));
+    let removed = removed.filter(|it| !inventory.keeps_content(&it.name));
     let recorded: Vec<_> = stages
         .clone()
         .filter_map(|cluster| {
@@ -459,8 +459,9 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
             FaultCause::Envelope(_) => draft.placement(),
         };
         let mut message = format!(
-            "{}. KubeFleet would send nothing new to its clusters.",
-            fault.describe()
+            "{}. KubeFleet would send nothing new to {}.",
+            fault.describe(),
+            enumerate(&fault.clusters)
         );
         if rendering.opens_envelopes() {
             message = format!("{message} {INSIDE_ENVELOPES}.");

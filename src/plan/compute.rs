@@ -120,7 +120,7 @@ fn summary(plan: &Plan, inventory: &Inventory) -> String {
                 count(plan.stages.len(), "stage")
             );
             let removed = plan.removed.iter();
-            let is_absent = |it: &&PlannedCluster| inventory.member_is_absent(&it.name);
+            let is_absent = |it: &&PlannedCluster| inventory.keeps_content(&it.name);
             let (left, there): (Vec<_>, Vec<_>) = removed.partition(is_absent);
             if !there.is_empty() {
                 let clusters = count(there.len(), "cluster");

@@ -145,7 +145,10 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
     let stalls: BTreeSet<_> = stalls.flat_map(|it| &it.clusters).collect();
     let is_well = |stage: &&mut PlannedStage| {
         let mut clusters = stage.clusters.iter();
-        clusters.all(|cluster| !stalls.contains(&cluster.name))
+        clusters.all(|cluster| {
+            let is_late = inventory.back_without_works(&cluster.name).is_some();
+            !stalls.contains(&cluster.name) && !is_late
+        })
     };
     let stages = plan.stages.iter_mut().take_while(is_well);
     for (stage, ends) in stages.zip(controller::forecast(planned, times)) {

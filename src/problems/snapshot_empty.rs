@@ -19,8 +19,9 @@ pub fn snapshot_empty(
         format!("so {name} delivers nothing to its clusters")
     } else {
         format!(
-            "so rolling it out deletes everything that {} has from {name}",
-            enumerate(to_lose)
+            "so rolling it out deletes everything that {} {} from {name}",
+            enumerate(to_lose),
+            if to_lose.len() == 1 { "has" } else { "have" }
         )
     };
     Problem::new(

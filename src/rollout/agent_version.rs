@@ -38,6 +38,11 @@ impl AgentVersion {
             _ => Self::Next,
         }
     }
+
+    /// Whether something tells if the agent skips stages without clusters.
+    pub fn is_told(inventory: &Inventory, run: &UpdateRun) -> bool {
+        is_next(inventory, run).is_some()
+    }
 }
 
 /// Whether the agent is newer than 0.3: it skips stages, and it spells a message of placements

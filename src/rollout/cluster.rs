@@ -55,6 +55,11 @@ pub enum Health<'i> {
     Failing(BindingTrouble<'i>),
 }
 
+/// Whether the last run that released a binding is this one.
+fn is_released_by(run: &UpdateRun) -> impl Fn(&Binding) -> bool {
+    |binding| rollout_started(binding).run.as_deref() == Some(run.meta.name.as_str())
+}
+
 impl<'i> ClusterView<'i> {
     /// Understands one cluster of a stage; `turn` is there when a slot of the stage is its own.
     pub(super) fn new(
@@ -82,6 +87,10 @@ impl<'i> ClusterView<'i> {
             (Some(succeeded), _) if succeeded.is_true() => ClusterState::Done,
             (Some(succeeded), _) if succeeded.is_false() => ClusterState::Failed,
             (_, Some(_)) if over => ClusterState::Left,
+            // A cluster that fails is not noted as started, also when the run ends.
+            (_, None) if over && is_written && binding.is_some_and(is_released_by(run)) => {
+                ClusterState::Left
+            }
             (_, Some(_)) if overdue || is_called_stuck(run, noted) => ClusterState::Stuck,
             (_, Some(_)) => ClusterState::Updating,
             // Until the controller has released it there, nothing is late in the cluster.

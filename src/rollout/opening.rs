@@ -13,6 +13,9 @@ pub struct GateOpening<'r, 'i> {
     pub stages: Vec<&'r StageView<'i>>,
     /// The task that holds the run after them; `None` where it then ends.
     pub next: Option<&'r Gate<'i>>,
+    /// A stage without clusters that the run passes with its tasks, unless its KubeFleet is older than
+    /// what was read tells.
+    pub passed: Option<&'r StageView<'i>>,
 }
 
 impl<'r, 'i> GateOpening<'r, 'i> {
@@ -42,6 +45,7 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
         held_by: Vec::new(),
         stages: Vec::new(),
         next: None,
+        passed: None,
     };
     // Not by name: nothing keeps two stages from having one.
     let is_own = |it: &Gate<'_>| std::ptr::eq(it.task, gate.task);
@@ -56,6 +60,10 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
             let others = others.filter(|it| !is_own(it));
             opening.held_by.extend(others);
         } else if stage.clusters.is_empty() && (stage.deletes || skips_empty(rollout)) {
+            let holds = !stage.deletes && !stage.gates.is_empty();
+            if holds && !AgentVersion::is_told(rollout.inventory, rollout.run) {
+                opening.passed = opening.passed.or(Some(stage));
+            }
             continue;
         }
         if !is_first {

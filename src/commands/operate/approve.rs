@@ -17,7 +17,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{
-    Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate,
+    Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, continuing, interrupted, operate,
 };
 use crate::commands::operate::safeguards;
 use crate::commands::operate::writing::WriteFlags;
@@ -231,6 +231,10 @@ fn of_target(
     let changes = changes(&selection, &message, at, &inventory)?;
     approve(&changes, op)?;
     if op.args.is_dry() {
+        for approval in selection.given.iter().chain(&selection.taken) {
+            let request = approval.request();
+            op.ui.status(&format!("{request} is already approved"));
+        }
         return Ok(Exit::Done);
     }
     let exit = accepted(&selection, &rollout, op)?;
@@ -469,8 +473,8 @@ fn accepted(
             .unwrap_or_else(|| format!("the approval takes effect when {run} is resumed"));
         let line = format!("{first} {verb} approved; {effect}");
         op.result(&object, &line)?;
-        op.ui
-            .hint(Hint::new("next:").command(run.fleet("diagnose")));
+        let (lead, next) = continuing(&Status::new(rollout.inventory), &run);
+        op.ui.hint(Hint::new(lead).command(next));
         return Ok(Exit::Done);
     }
     if op.args.returns_at_once() {

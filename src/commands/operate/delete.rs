@@ -116,6 +116,8 @@ pub(in crate::commands) struct RunDeletion {
     /// Its deletion.
     pub change: Change,
     pub shown: Preview,
+    /// Whether it has begun, and nothing holds it.
+    pub gets_on: bool,
 }
 
 impl RunDeletion {
@@ -132,6 +134,9 @@ impl RunDeletion {
             run: ThisRun::of(rollout.run),
             change: Change::delete(rollout.run),
             shown: leaves(rollout),
+            gets_on: rollout.is_live()
+                && !matches!(rollout.phase, Phase::Idle | Phase::Initializing)
+                && !rollout.blocks_stop(),
         }
     }
 

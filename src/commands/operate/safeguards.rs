@@ -233,7 +233,6 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
 pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");
     Error::failed(format!("{run} would be stuck: {why}; {nothing}"))
-        .hint("correct the object first, or start the run at a terminal")
 }
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.

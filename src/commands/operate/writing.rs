@@ -36,8 +36,8 @@ pub struct WriteFlags {
     /// Time limit of the wait, such as 90s or 30m [default: 2m; with --wait no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     pub timeout: Option<Duration>,
-    /// Time that a cluster may be in flight before the wait counts it as stuck, such as 20m [default:
-    /// the controller's limit, 5m]
+    /// Time that a cluster may be in flight before the wait counts it as stuck: at least the
+    /// controller's limit, such as 20m [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     pub patience: Option<Duration>,
     /// Name under which the server records the change

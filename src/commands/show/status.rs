@@ -45,8 +45,8 @@ pub struct StatusArgs {
     /// Follow the rollouts until each run ends: redraw on a terminal, else print a line per change
     #[arg(short, long, conflicts_with = "files")]
     watch: bool,
-    /// With --watch: end when a cluster has been in flight this long, such as 20m [default: follow to
-    /// the end of each run]
+    /// With --watch: end when a cluster has been in flight this long, such as 20m, and at least 5m
+    /// [default: follow to the end of each run]
     #[arg(long, value_name = "DURATION", requires = "watch", value_parser = crate::commands::duration)]
     patience: Option<Duration>,
     /// Output format; with --watch, json prints one document per line, yaml separates documents

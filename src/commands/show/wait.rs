@@ -75,8 +75,8 @@ pub struct WaitArgs {
     /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     timeout: Option<Duration>,
-    /// Time that a cluster may be in flight before it counts as stuck, such as 20m [default: the
-    /// controller's limit, 5m]
+    /// Time that a cluster may be in flight before it counts as stuck: at least the controller's limit,
+    /// such as 20m [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     patience: Option<Duration>,
     /// Keep waiting when a person must act, until each run has met a condition or is over, or

@@ -245,7 +245,9 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 6] = [
 ];
 
 /// What lets a run continue once it is approved, resumed or started.
-const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
+const LETS_GO_ON: [&str; 9] = [
+    "FS401", "FS402", "FS403", "FS404", "FS405", "FS406", "FS601", "FS602", "FS612",
+];
 
 /// What another run has done to a run that rests.
 const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];

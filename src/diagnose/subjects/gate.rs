@@ -45,6 +45,12 @@ pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> 
             gate.stage
         );
     }
+    if let Some(passed) = opening.passed {
+        what = format!(
+            "{what}, after the tasks of stage {} up to KubeFleet 0.3",
+            passed.name()
+        );
+    }
     what
 }
 
@@ -68,7 +74,7 @@ fn lets(stage: &StageView<'_>, gate: &Gate<'_>, inventory: &Inventory) -> String
 fn removes(stage: &StageView<'_>, inventory: &Inventory) -> String {
     let clusters = stage.clusters.iter().map(|cluster| cluster.name);
     let (left, there): (Vec<_>, Vec<_>) =
-        clusters.partition(|name| inventory.member_is_absent(name));
+        clusters.partition(|name| inventory.keeps_content(name));
     let there =
         (!there.is_empty()).then(|| format!("remove the placement from {}", enumerate(there)));
     let left = (!left.is_empty()).then(|| {

@@ -125,7 +125,8 @@ impl RepairPlace for Finding {
         let repair = repair.into();
         match cx.run().and_then(|run| run.spec.pinned()) {
             Some(index) => self.fix(format!(
-                "{repair} {} pinned snapshot {index}, so name the new snapshot with --snapshot.",
+                "{repair} {} pinned snapshot {index}: a run without --snapshot brings all that the hub \
+                 has by then.",
                 cx.run_object().name
             )),
             None => self.fix_with(repair, cx.new_content_command()),

@@ -499,6 +499,15 @@ fn an_override_that_came_later_is_told_to_whom_approves() {
             scene.namespace
         );
         assert!(shown.contains(&why), "{shown}");
+        // A script gives no run up for one that would be stuck.
+        let patches = json!([{"op": "replace", "path": "/spec/absent/field", "value": 1}]);
+        let mut unfit = override_of_namespace(scene, &patches);
+        unfit["metadata"]["name"] = json!(format!("{}-unfit-0", scene.namespace));
+        unfit["metadata"]["labels"] = over["metadata"]["labels"].clone();
+        scene.hub.create(&unfit);
+        desk.does(&["run", "--from", &scene.name, "--replace", "--yes"])
+            .ends(1)
+            .says("does not fit");
         assert!(desk.writes().is_empty());
     });
 }

@@ -54,16 +54,19 @@ impl SourceReading {
     }
 
     /// The states of several targets, which are read together, and whether what a person may do next
-    /// helps; of a single one also whether its content still exists. Each is an error by itself.
+    /// helps; of a single one also whether it passes its next check while it moves, and its content still
+    /// exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
         // A snapshot is seldom gone before others had the time to come.
         let settled = self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now);
-        let settled = match targets {
-            [_] => settled,
-            _ => Timestamp::MIN,
+        let mut walks: Vec<_> = match targets {
+            [one] => vec![Walk::to_content(one.clone(), settled).of_any_run()],
+            several => {
+                let several = several.iter().cloned();
+                let walk = |target| Walk::to_content(target, Timestamp::MIN);
+                several.map(walk).collect()
+            }
         };
-        let walk = |target: ObjectRef| Walk::to_content(target, settled);
-        let mut walks: Vec<_> = targets.iter().cloned().map(walk).collect();
         Walk::drive_all(&mut walks, self);
         let walks = walks.into_iter().zip(targets);
         let seen = walks.map(|(walk, target)| {

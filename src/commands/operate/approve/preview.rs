@@ -109,6 +109,12 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
     for stage in &opening.stages {
         lines.extend(stage_lines(rollout, stage));
     }
+    if let Some(passed) = opening.passed {
+        lines.push(format!(
+            "  up to KubeFleet 0.3, stage {} has no clusters and comes first, with its own tasks",
+            passed.name()
+        ));
+    }
     if opening.stages.is_empty() {
         lines.push(match opening.next {
             Some(next) => format!(
@@ -154,7 +160,7 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
 fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
     let names = clusters.iter().map(|cluster| cluster.name);
     let (left, there): (Vec<_>, Vec<_>) =
-        names.partition(|name| rollout.inventory.member_is_absent(name));
+        names.partition(|name| rollout.inventory.keeps_content(name));
     let mut lines = Vec::new();
     if !there.is_empty() {
         let clusters = count(there.len(), "cluster");

@@ -47,6 +47,8 @@ pub(in crate::commands) struct AgreedPlan {
     pub(super) snapshot: Option<String>,
     /// The stages; none where they were unknown.
     stages: Vec<AgreedStage>,
+    /// Why Kubernetes would refuse an object of the snapshot, as a clause.
+    pub(super) refused: Option<String>,
 }
 
 /// A stage as it was shown.
@@ -78,6 +80,7 @@ impl AgreedPlan {
         };
         Self {
             beside,
+            refused: refused(&plan),
             snapshot: plan.content.snapshot,
             stages: plan.stages.into_iter().map(stage).collect(),
         }
@@ -387,7 +390,7 @@ fn empties(
 ) -> Result<(), Error> {
     let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
     let starts = unattended && launch.start && launch.snapshot.is_none();
-    match warnings.next().filter(|_| starts) {
+    match warnings.next().filter(|_| starts && counts_before(launch, plan)) {
         Some(empty) => Err(safeguards::would_empty(
             &launch.run.name,
             plan.content.snapshot.as_deref().unwrap_or_default(),
@@ -418,12 +421,13 @@ fn stalls(
             .hint(Hint::new("wait until it is gone:").commands(gone)));
     }
     let name = &launch.run.name;
-    if let Some(stalls) = plan.warnings_of(WarningKind::ImmutableFieldChanged).next() {
-        let why = stalls.message.trim_end_matches('.');
-        return Err(safeguards::would_be_stuck(name, why, reading));
+    let counts = counts_before(launch, plan);
+    if let Some(why) = refused(plan).filter(|_| counts) {
+        let hint = "correct the object first, or start the run at a terminal";
+        return Err(safeguards::would_be_stuck(name, &why, reading).hint(hint));
     }
     let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
-    let Some(stalls) = warnings.next().filter(|_| launch.snapshot.is_some()) else {
+    let Some(stalls) = warnings.next().filter(|_| counts) else {
         return Ok(());
     };
     let clusters = enumerate(&stalls.clusters);
@@ -432,6 +436,20 @@ fn stalls(
         stalls.subject
     ))
     .hint("correct the override first, or start the run at a terminal"))
+}
+
+/// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show
+/// which snapshot it gets, because that of an object that was put right may not exist yet.
+fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
+    launch.snapshot.is_some() || plan.starts_at_once() || launch.gives_up()
+}
+
+/// Why Kubernetes would refuse an object, as a clause.
+fn refused(plan: &Plan) -> Option<String> {
+    let refused = plan
+        .warnings_of(WarningKind::ImmutableFieldChanged)
+        .next()?;
+    Some(refused.message.trim_end_matches('.').to_owned())
 }
 
 /// What is asked before a run is made: a person could regret one that starts beside another.
@@ -447,7 +465,7 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         ));
     }
     let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);
-    if let Some(stalls) = stalls.next().filter(|_| launch.snapshot.is_some()) {
+    if let Some(stalls) = stalls.next().filter(|_| counts_before(launch, plan)) {
         let clusters = enumerate(&stalls.clusters);
         return Some(format!("Start {name}, which would be stuck at {clusters}?"));
     }

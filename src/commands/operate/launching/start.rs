@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::run::UpdateRun;
 use crate::rollout::Rollout;
 use crate::rollout::content::{content_since, emptied, goes_back, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
@@ -36,9 +37,21 @@ pub(in crate::commands) fn start(
     }
     let unattended = op.args.yes;
     let look = op.look();
+    // Whether what is wrong is what the run has recorded, and another would not.
+    let mut keeps = false;
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
-        if proposal.question.is_ok() && !is_shown(plan, &proposal.what) {
+        keeps = proposal.question.is_err()
+            && (!diagnose::held_ahead(&proposal.what).is_empty() || is_empty(&proposal.what));
+        let refused = plan.and_then(|plan| plan.refused.as_ref());
+        if proposal.question.is_ok() && is_shown(plan, &proposal.what) {
+            // What a person was shown is agreed to.
+            if let Some(why) = refused.filter(|_| unattended && !is_named) {
+                keeps = true;
+                let stuck = safeguards::would_be_stuck(&run.name, why, reading);
+                proposal.question = Err(stuck);
+            }
+        } else if proposal.question.is_ok() {
             let shown = if is_untouched(&proposal.what, run) {
                 changed_objects::show(run, None, &look, (&mut proposal.preview, reading))
             } else {
@@ -47,6 +60,7 @@ pub(in crate::commands) fn start(
             let deleted = shown.deleted;
             if let Some(first) = shown.refused.first() {
                 let (name, why) = (&run.name, first.describe());
+                keeps = true;
                 proposal.question = if unattended {
                     Err(safeguards::would_be_stuck(name, &why, reading))
                 } else {
@@ -60,6 +74,8 @@ pub(in crate::commands) fn start(
                 )));
             }
         }
+        let pins = |run: &UpdateRun| run.spec.pinned().is_some();
+        keeps &= !proposal.what.run.present().is_some_and(|run| pins(run));
         Ok(proposal)
     });
     if let (Ok(inventory), Some(_)) = (&agreed, plan)
@@ -71,18 +87,25 @@ pub(in crate::commands) fn start(
     let steered =
         agreed.and_then(|inventory| steering::steer(&inventory, run, RequestedState::Start, op));
     let steered = steered.map_err(|error| {
+        let again = run.scope().fleet("run").flag("--from", &run.name);
+        let anew = Hint::new(
+            "once that is corrected, make a run in its place: this one keeps its content:",
+        )
+        .command(again.switch("--replace"));
         if plan.is_none() {
-            return error;
+            return if keeps { error.also(anew) } else { error };
         }
         let message = op.reading.record.complete(&error.message, error.told);
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
             .telling(crate::change::record::ToldChange::All)
-            .also(
+            .also(if keeps {
+                anew
+            } else {
                 Hint::new("once that is resolved, start it; or delete it, and make a new one:")
                     .command(run.fleet("run"))
-                    .command(run.fleet("delete")),
-            )
+                    .command(run.fleet("delete"))
+            })
     })?;
     steering::finish(&steered, RequestedState::Start, op)
 }
@@ -178,6 +201,11 @@ fn preview_start(
         question,
         what: inventory,
     })
+}
+
+/// Whether the run brings a snapshot without objects.
+fn is_empty(inventory: &Inventory) -> bool {
+    Rollout::new(inventory).is_some_and(|rollout| !emptied(&rollout).is_empty())
 }
 
 /// Whether a run is still to be started.

@@ -76,6 +76,12 @@ impl LaunchPreparation {
 }
 
 impl RunLaunch {
+    /// Whether a run is deleted first that would still get on.
+    pub(super) fn gives_up(&self) -> bool {
+        let mut first = self.first.iter();
+        first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.gets_on))
+    }
+
     /// A run of the content as it is now, which is started; nothing is done, said or asked before.
     pub(in crate::commands) fn new(
         run: ObjectRef,

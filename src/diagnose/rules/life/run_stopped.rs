@@ -23,15 +23,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .collect();
     let since = rollout.progressing().and_then(|it| it.since);
     // A hub agent that starts anew stops it once more, and nothing else tells when it was stopped.
-    let lasting = since.map(|since| {
-        let lasting = cx.now().duration_since(since);
-        format!(" for at least {}", duration::describe(lasting))
-    });
-    let lasting = lasting.unwrap_or_default();
+    let lasting = duration::lasting(since.map(|since| cx.now().duration_since(since)));
     // The summary says that it is stopped; the finding adds for how long.
     let state = resting::stopped(rollout);
     let message = match state.strip_prefix(&format!("{} is stopped", run.object())) {
-        Some(rest) => format!("{} has been stopped{lasting}{rest}", run.meta.name),
+        Some(rest) => format!("{} counts as stopped{lasting}{rest}", run.meta.name),
         None => state,
     };
     let mut finding = rule
