@@ -94,6 +94,7 @@ impl Walk {
     }
 
     /// The same also of a run that moves: whether it passes its next check.
+    #[must_use]
     pub const fn of_any_run(mut self) -> Self {
         self.is_checked_at_once = true;
         self

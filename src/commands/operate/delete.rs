@@ -117,7 +117,7 @@ pub(in crate::commands) struct RunDeletion {
     pub change: Change,
     pub shown: Preview,
     /// Whether it has begun, and nothing holds it.
-    pub gets_on: bool,
+    pub can_continue: bool,
 }
 
 impl RunDeletion {
@@ -134,7 +134,7 @@ impl RunDeletion {
             run: ThisRun::of(rollout.run),
             change: Change::delete(rollout.run),
             shown: leaves(rollout),
-            gets_on: rollout.is_live()
+            can_continue: rollout.is_live()
                 && !matches!(rollout.phase, Phase::Idle | Phase::Initializing)
                 && !rollout.blocks_stop(),
         }

@@ -73,8 +73,7 @@ fn lets(stage: &StageView<'_>, gate: &Gate<'_>, inventory: &Inventory) -> String
 
 fn removes(stage: &StageView<'_>, inventory: &Inventory) -> String {
     let clusters = stage.clusters.iter().map(|cluster| cluster.name);
-    let (left, there): (Vec<_>, Vec<_>) =
-        clusters.partition(|name| inventory.keeps_content(name));
+    let (left, there): (Vec<_>, Vec<_>) = clusters.partition(|name| inventory.keeps_content(name));
     let there =
         (!there.is_empty()).then(|| format!("remove the placement from {}", enumerate(there)));
     let left = (!left.is_empty()).then(|| {

@@ -390,7 +390,10 @@ fn empties(
 ) -> Result<(), Error> {
     let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
     let starts = unattended && launch.start && launch.snapshot.is_none();
-    match warnings.next().filter(|_| starts && counts_before(launch, plan)) {
+    match warnings
+        .next()
+        .filter(|_| starts && counts_before(launch, plan))
+    {
         Some(empty) => Err(safeguards::would_empty(
             &launch.run.name,
             plan.content.snapshot.as_deref().unwrap_or_default(),
@@ -441,7 +444,7 @@ fn stalls(
 /// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show
 /// which snapshot it gets, because that of an object that was put right may not exist yet.
 fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
-    launch.snapshot.is_some() || plan.starts_at_once() || launch.gives_up()
+    launch.snapshot.is_some() || plan.starts_at_once() || launch.deletes_what_continues()
 }
 
 /// Why Kubernetes would refuse an object, as a clause.

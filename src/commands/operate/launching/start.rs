@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::run::UpdateRun;
 use crate::rollout::Rollout;
 use crate::rollout::content::{content_since, emptied, goes_back, old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
@@ -74,8 +73,8 @@ pub(in crate::commands) fn start(
                 )));
             }
         }
-        let pins = |run: &UpdateRun| run.spec.pinned().is_some();
-        keeps &= !proposal.what.run.present().is_some_and(|run| pins(run));
+        let made = proposal.what.run.present();
+        keeps &= made.is_some_and(|run| run.spec.pinned().is_none());
         Ok(proposal)
     });
     if let (Ok(inventory), Some(_)) = (&agreed, plan)

@@ -76,10 +76,10 @@ impl LaunchPreparation {
 }
 
 impl RunLaunch {
-    /// Whether a run is deleted first that would still get on.
-    pub(super) fn gives_up(&self) -> bool {
+    /// Whether a run is deleted first that can still continue.
+    pub(super) fn deletes_what_continues(&self) -> bool {
         let mut first = self.first.iter();
-        first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.gets_on))
+        first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.can_continue))
     }
 
     /// A run of the content as it is now, which is started; nothing is done, said or asked before.
