@@ -3,6 +3,7 @@
 mod content;
 mod existing;
 mod making;
+mod preparing;
 mod shown;
 mod source;
 mod start;

@@ -107,7 +107,7 @@ fn act(
             object: target,
             uid: String::new(),
         };
-        return start(&this, accepted, None, true, op);
+        return start(&this, accepted, (None, &[]), true, op);
     };
     let words = NewRunWords {
         name: word,

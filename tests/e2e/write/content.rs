@@ -1,9 +1,9 @@
 //! The right content: a run means what the placement selects now.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{ALL, play};
-use crate::scene::three_stages;
+use super::{ALL, BEFORE, gated, play};
+use crate::scene::{Scene, three_stages};
 
 #[test]
 fn a_run_gets_the_content_as_it_is_now() {
@@ -17,7 +17,7 @@ fn a_run_gets_the_content_as_it_is_now() {
         let index =
             |run: &str| scene.seen_run(run).unwrap()["status"]["resourceSnapshotIndexUsed"].clone();
         assert_eq!(index(&first), "0");
-        crate::scene::Scene::pass_a_look();
+        Scene::pass_a_look();
         scene.content("2");
         // Whoever does not wait long enough gets no run that starts with the old content.
         let make = |verb: &'static str, run: &str, more: &[&str]| {
@@ -64,7 +64,7 @@ fn a_run_is_made_again_for_its_content() {
         let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
-        crate::scene::Scene::pass_a_look();
+        Scene::pass_a_look();
         scene.content("2");
         let init = [&["init", &second], &scene.of()[..]].concat();
         scene
@@ -96,7 +96,7 @@ fn content_without_objects_is_not_rolled_out_unseen() {
         let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
-        crate::scene::Scene::pass_a_look();
+        Scene::pass_a_look();
         let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
         scene.hub.delete(&content);
         let make = [&["run", &second], &scene.of()[..], &["--yes"]].concat();
@@ -142,24 +142,15 @@ fn an_object_that_kubernetes_refuses_is_named() {
         scene.set(&three_stages(), &ALL);
         let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
         scene.hub.patch(&content, &json!({"immutable": true}));
-        crate::scene::Scene::pass_a_look();
+        Scene::pass_a_look();
         let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
         let make = |name: &str| {
             scene.does(&[&["run", name], &scene.of()[..], &["--yes", "--wait"]].concat())
         };
         make(&first).ends(0);
-        crate::scene::Scene::pass_a_look();
+        Scene::pass_a_look();
         scene.hub.delete(&content);
-        let frozen = |version: &str| {
-            json!({
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": "app", "namespace": scene.namespace},
-                "immutable": true,
-                "data": {"version": version},
-            })
-        };
-        scene.hub.create(&frozen("2"));
+        scene.hub.create(&frozen(scene, "2"));
         let why = "app changes in /data, which Kubernetes does not let change";
         make(&second).ends(1).says(why);
         // A run that waits to be started says the same.
@@ -172,10 +163,75 @@ fn an_object_that_kubernetes_refuses_is_named() {
         let seen = scene.seen_run(&second).unwrap();
         assert_eq!(seen["spec"]["state"], "Initialize");
         // Once the object is as it was, the step of the refusal leads out.
-        crate::scene::Scene::pass_a_look();
+        Scene::pass_a_look();
         scene.hub.delete(&content);
-        scene.hub.create(&frozen("1"));
+        scene.hub.create(&frozen(scene, "1"));
         let again = ["run", "--from", &second, "--replace", "--yes", "--wait"];
         scene.does(&again).ends(0);
     });
+}
+
+#[test]
+fn a_run_that_can_continue_goes_after_the_new_one_was_judged() {
+    play("content-replace", |scene| {
+        if !scene.hub.served().obeys_state {
+            return;
+        }
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let content = format!("/api/v1/namespaces/{}/configmaps/app", scene.namespace);
+        scene.hub.patch(&content, &json!({"immutable": true}));
+        Scene::pass_a_look();
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        let make = [
+            &["run", &first],
+            &scene.of()[..],
+            &["--yes", "--wait=false"],
+        ]
+        .concat();
+        scene.does(&make).ends(0);
+        scene.until_waiting(&first);
+        Scene::pass_a_look();
+        scene.hub.delete(&content);
+        scene.hub.create(&frozen(scene, "2"));
+        let replace = |new: &str| {
+            scene.does(&[
+                "run",
+                new,
+                "--from",
+                &first,
+                "--replace",
+                "--yes",
+                "--wait=false",
+            ])
+        };
+        replace(&second)
+            .ends(1)
+            .says("would be stuck: ConfigMap")
+            .is_silent_of(&format!("deleted ClusterStagedUpdateRun {first}"));
+        let kept = scene.seen_run(&first).unwrap();
+        assert!(kept["metadata"]["deletionTimestamp"].is_null());
+        assert_eq!(
+            scene.seen_run(&second).unwrap()["spec"]["state"],
+            "Initialize"
+        );
+        // Put right, it takes the place of the first.
+        Scene::pass_a_look();
+        scene.hub.delete(&content);
+        scene.hub.create(&frozen(scene, "1"));
+        let third = format!("{}-3", scene.name);
+        replace(&third).ends(0);
+        assert!(scene.seen_run(&first).is_none());
+        assert_eq!(scene.seen_run(&third).unwrap()["spec"]["state"], "Run");
+    });
+}
+
+/// Content that must not change.
+fn frozen(scene: &Scene, version: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "app", "namespace": scene.namespace},
+        "immutable": true,
+        "data": {"version": version},
+    })
 }

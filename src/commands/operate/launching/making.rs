@@ -2,6 +2,7 @@
 
 use super::LaunchProgress;
 use super::content::{self, ContentSeen, ContentTries};
+use super::preparing::prepare;
 use super::shown::{AgreedPlan, guard, plan};
 use super::start::start;
 use super::wanted::{LaunchPreparation, RunLaunch};
@@ -11,12 +12,11 @@ use crate::change::states;
 use crate::change::{Change, RunWish};
 use crate::commands::gather::plan_inputs::PlanWithInputs;
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted, may_patch,
 };
 use crate::commands::operate::steering;
-use crate::commands::operate::writing::{DryRun, WriteFlags};
+use crate::commands::operate::writing::DryRun;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -36,19 +36,17 @@ pub(super) fn make(
     if !launch.first.is_empty() && !op.args.is_dry() {
         rehearse(launch, &change, starts, op)?;
     }
-    if !op.args.is_dry()
-        && launch
-            .first
-            .iter()
-            .any(|first| matches!(first, LaunchPreparation::Delete(_)))
-    {
-        op.ui.hint(completes(launch));
-    }
-    for first in &launch.first {
-        prepare(first, op)?;
-    }
-    if !launch.first.is_empty() && !op.args.is_dry() {
-        still(launch, &agreed.beside, op.reading)?;
+    let at_once = op.args.is_dry() || !(starts && launch.judges_before_deletion());
+    if at_once {
+        let mut first = launch.first.iter();
+        let deletes = first.any(|first| matches!(first, LaunchPreparation::Delete(_)));
+        if !op.args.is_dry() && deletes {
+            op.ui.hint(completes(launch));
+        }
+        prepare(&launch.first, op)?;
+        if !launch.first.is_empty() && !op.args.is_dry() {
+            still(launch, &agreed.beside, op.reading)?;
+        }
     }
     if op.args.dry_run == DryRun::Server && launch.replaces_its_name() {
         op.rehearse(&change, true, launch.accepted)?;
@@ -182,42 +180,6 @@ fn completes(launch: &RunLaunch) -> Hint {
         .command(launch.command())
 }
 
-/// Does what comes before.
-fn prepare(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error> {
-    // What is done on the way is not the result that was asked for; of what would be sent, it is a
-    // part.
-    let quiet = WriteFlags {
-        output: op.args.output.filter(|_| op.args.is_dry()),
-        wait: None,
-        ..op.args.clone()
-    };
-    let op = &mut op.with(&quiet);
-    op.is_step = true;
-    match first {
-        LaunchPreparation::Stop(this) => {
-            let run = &this.object;
-            if !op.reading.record.is_empty() {
-                op.reading.forget();
-            }
-            let inventory = op.reading.overview(run)?;
-            steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
-            let steered = steering::steer(&inventory, run, states::RequestedState::Stop, op)?;
-            let exit = steering::finish(&steered, states::RequestedState::Stop, op)?;
-            if exit != Exit::Done {
-                return Err(
-                    Error::new(exit, format!("{run} was asked to stop but did not stop"))
-                        .telling(ToldChange::Last),
-                );
-            }
-        }
-        LaunchPreparation::Delete(doomed) => {
-            doomed.is_as_shown(op.reading)?;
-            delete_for_good(&doomed.run, &doomed.change, op)?;
-        }
-    }
-    Ok(())
-}
-
 /// Waits until the run is initialized with the right content, starts it where it is to be started,
 /// and follows it as far as was asked. `agreed` is what was shown of one that this command created.
 pub(super) fn finish(
@@ -282,7 +244,11 @@ pub(super) fn finish(
     }
     let this = again.as_ref().unwrap_or(this);
     let is_named = launch.snapshot.is_some();
-    start(this, launch.accepted, agreed, is_named, op)
+    let left = match agreed {
+        Some(_) if launch.judges_before_deletion() => launch.first.as_slice(),
+        _ => &[],
+    };
+    start(this, launch.accepted, (agreed, left), is_named, op)
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.

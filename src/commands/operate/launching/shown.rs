@@ -444,7 +444,8 @@ fn stalls(
 /// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show
 /// which snapshot it gets, because that of an object that was put right may not exist yet.
 fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
-    launch.snapshot.is_some() || plan.starts_at_once() || launch.deletes_what_continues()
+    let goes_first = launch.deletes_what_continues() && launch.replaces_its_name();
+    launch.snapshot.is_some() || plan.starts_at_once() || goes_first
 }
 
 /// Why Kubernetes would refuse an object, as a clause.

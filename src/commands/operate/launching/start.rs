@@ -1,6 +1,8 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
+use super::preparing::prepare;
 use super::shown::AgreedPlan;
+use super::wanted::LaunchPreparation;
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
 use crate::change::preview::Preview;
@@ -21,11 +23,12 @@ use crate::rollout::content::{content_since, emptied, goes_back, old_content, wo
 use crate::words::{Hint, count, enumerate};
 
 /// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
-/// yet; `is_named` is whether somebody named the run as it is, or its snapshot.
+/// yet; `first` is what is done as soon as nothing speaks against the start. `is_named` is whether
+/// somebody named the run as it is, or its snapshot.
 pub(in crate::commands) fn start(
     this: &ThisRun,
     accepted: AcceptedRisks,
-    plan: Option<&AgreedPlan>,
+    (plan, first): (Option<&AgreedPlan>, &[LaunchPreparation]),
     is_named: bool,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
@@ -83,8 +86,10 @@ pub(in crate::commands) fn start(
         // It was made to start by itself, and was done before anybody looked again.
         return op.follow(this);
     }
-    let steered =
-        agreed.and_then(|inventory| steering::steer(&inventory, run, RequestedState::Start, op));
+    let steered = agreed.and_then(|inventory| {
+        prepare(first, op)?;
+        steering::steer(&inventory, run, RequestedState::Start, op)
+    });
     let steered = steered.map_err(|error| {
         let again = run.scope().fleet("run").flag("--from", &run.name);
         let anew = Hint::new(

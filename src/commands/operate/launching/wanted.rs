@@ -76,7 +76,13 @@ impl LaunchPreparation {
 }
 
 impl RunLaunch {
-    /// Whether a run is deleted first that can still continue.
+    /// Whether the run is made and judged before another one is deleted that can still continue: which
+    /// content it gets is not known before. One of its own name has to go first.
+    pub(super) fn judges_before_deletion(&self) -> bool {
+        self.snapshot.is_none() && self.deletes_what_continues() && !self.replaces_its_name()
+    }
+
+    /// Whether a run is deleted that can still continue.
     pub(super) fn deletes_what_continues(&self) -> bool {
         let mut first = self.first.iter();
         first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.can_continue))

@@ -1,0 +1,51 @@
+//! What is done with other runs before a new one starts.
+
+use super::wanted::LaunchPreparation;
+use crate::change::record::ToldChange;
+use crate::change::states;
+use crate::commands::operate::delete::delete_for_good;
+use crate::commands::operate::operation::Operation;
+use crate::commands::operate::steering;
+use crate::commands::operate::writing::WriteFlags;
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// Does what comes before.
+pub(super) fn prepare(first: &[LaunchPreparation], op: &mut Operation<'_>) -> Result<(), Error> {
+    first.iter().try_for_each(|first| settle(first, op))
+}
+
+fn settle(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error> {
+    // What is done on the way is not the result that was asked for; of what would be sent, it is a
+    // part.
+    let quiet = WriteFlags {
+        output: op.args.output.filter(|_| op.args.is_dry()),
+        wait: None,
+        ..op.args.clone()
+    };
+    let op = &mut op.with(&quiet);
+    op.is_step = true;
+    match first {
+        LaunchPreparation::Stop(this) => {
+            let run = &this.object;
+            if !op.reading.record.is_empty() {
+                op.reading.forget();
+            }
+            let inventory = op.reading.overview(run)?;
+            steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
+            let steered = steering::steer(&inventory, run, states::RequestedState::Stop, op)?;
+            let exit = steering::finish(&steered, states::RequestedState::Stop, op)?;
+            if exit != Exit::Done {
+                return Err(
+                    Error::new(exit, format!("{run} was asked to stop but did not stop"))
+                        .telling(ToldChange::Last),
+                );
+            }
+        }
+        LaunchPreparation::Delete(doomed) => {
+            doomed.is_as_shown(op.reading)?;
+            delete_for_good(&doomed.run, &doomed.change, op)?;
+        }
+    }
+    Ok(())
+}
