@@ -49,7 +49,7 @@ fn live(scene: &Scene) {
     scene.set(&stages, &ALL);
     let name = scene.name.as_str();
     let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
-    let [first, second, back] = ["1", "2", "back"].map(|end| format!("{name}-{end}"));
+    let [first, second, third, back] = ["1", "2", "3", "back"].map(|end| format!("{name}-{end}"));
     let of = ["--placement", name, "--strategy", name];
     does(scene, &["doctor"], 0);
     does(scene, &[&["plan"], &of[..]].concat(), 0);
@@ -77,7 +77,11 @@ fn live(scene: &Scene) {
     scene.new_content("2");
     does(scene, &["run", &second, "--from", &first, "--yes"], 0);
     gate(scene, &second);
-    approve(scene, &second);
+    let replace = ["run", &third, "--from", &second, "--replace", "--yes"];
+    does(scene, &replace, 0);
+    assert!(scene.hub.read(&scene.run_path(&second)).is_none());
+    gate(scene, &third);
+    approve(scene, &third);
     let versions = does(scene, &["snapshots", &placement, "-o", "json"], 0).json();
     assert_eq!(
         versions["items"].as_array().unwrap().len(),
@@ -103,7 +107,7 @@ fn live(scene: &Scene) {
     let offline = does(scene, &["diagnose", &back, "-f", bundle, "-o", "json"], 0).json();
     assert_eq!(live["verdict"], "Succeeded", "{live:#}");
     assert_eq!(live["findings"], offline["findings"]);
-    for run in [&first, &second, &back] {
+    for run in [&first, &third, &back] {
         does(scene, &["delete", run, "--yes"], 0);
     }
 }

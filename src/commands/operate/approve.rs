@@ -17,7 +17,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{
-    Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, continuing, interrupted, operate,
+    Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate, to_continue,
 };
 use crate::commands::operate::safeguards;
 use crate::commands::operate::writing::WriteFlags;
@@ -473,8 +473,7 @@ fn accepted(
             .unwrap_or_else(|| format!("the approval takes effect when {run} is resumed"));
         let line = format!("{first} {verb} approved; {effect}");
         op.result(&object, &line)?;
-        let (lead, next) = continuing(&Status::new(rollout.inventory), &run);
-        op.ui.hint(Hint::new(lead).command(next));
+        op.ui.hint(to_continue(rollout.inventory, &run));
         return Ok(Exit::Done);
     }
     if op.args.returns_at_once() {

@@ -14,7 +14,7 @@ use crate::commands::operate::operation::{
 };
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::commands::operate::writing::WriteFlags;
-use crate::diagnose::{self, status::Status};
+use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
@@ -228,9 +228,8 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
             enumerate(asked)
         )]);
     }
-    steering::state(rollout, &mut preview);
-    let silent = diagnose::silent_controller(rollout.inventory);
-    if silent.is_some() && rollout.run.is_seen() {
+    let is_silent = steering::state(rollout, &mut preview);
+    if is_silent && rollout.run.is_seen() {
         preview.lines([
             "  it stays until its controller answers: only that removes its finalizer".to_owned(),
         ]);

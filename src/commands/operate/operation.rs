@@ -26,7 +26,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::render;
 use crate::ui::Ui;
 use crate::words::{Hint, count};
-pub(in crate::commands) use effect::{WriteEffect, continuing};
+pub(in crate::commands) use effect::{WriteEffect, to_continue};
 pub(in crate::commands) use prompt::WriteProposal;
 pub(in crate::commands) use result::WriteResult;
 

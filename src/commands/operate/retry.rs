@@ -10,10 +10,10 @@ use crate::commands::gather::names;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
-use crate::commands::operate::operation::{continuing, operate};
+use crate::commands::operate::operation::{operate, to_continue};
 use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::WriteFlags;
-use crate::diagnose::{self, status::Status};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
@@ -142,10 +142,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             })
             .command(steps::new_run(rollout.run)),
         )),
-        Verdict::Stopped => {
-            let (lead, next) = continuing(&Status::new(rollout.inventory), &run);
-            Err(refuse("is stopped").hint(Hint::new(lead).command(next)))
-        }
+        Verdict::Stopped => Err(refuse("is stopped").hint(to_continue(rollout.inventory, &run))),
         Verdict::Stopping => Err(refuse("is still stopping")
             .hint(Hint::new("to see what it waits for:").command(run.fleet("diagnose")))),
         Verdict::NotStarted => {

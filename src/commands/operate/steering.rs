@@ -97,8 +97,8 @@ pub(in crate::commands) fn facts(
     preview.neighbours(&neighbours(inventory, &rollout.run.meta.name));
 }
 
-/// The state of a run, as a preview compares it, and that its controller is silent.
-pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
+/// The state of a run, as a preview compares it, and whether its controller is silent.
+pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) -> bool {
     let run = rollout.run;
     let state = run.spec.state.as_deref().unwrap_or("not set");
     let how = if rollout.is_live() {
@@ -107,9 +107,11 @@ pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
         "finished or being deleted".to_owned()
     };
     preview.fact(run.object().to_string(), how, &run.meta.uid);
-    if let Some(why) = diagnose::silent_controller(rollout.inventory) {
-        preview.warning(&why);
+    let silent = diagnose::silent_controller(rollout.inventory);
+    if let Some(why) = &silent {
+        preview.warning(why);
     }
+    silent.is_some()
 }
 
 /// Warns that the controller aborts the run, whatever the write.

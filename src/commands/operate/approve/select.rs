@@ -2,8 +2,7 @@
 
 use crate::commands::gather::names;
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::operation::continuing;
-use crate::diagnose::status::Status;
+use crate::commands::operate::operation::to_continue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
@@ -183,10 +182,7 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
         ))
         .hint(match rollout.phase {
             Phase::Idle => Hint::new("start the run:").command(run.fleet("run")),
-            _ if rollout.phase.is_halted() => {
-                let (lead, next) = continuing(&Status::new(rollout.inventory), &run);
-                Hint::new(lead).command(next)
-            }
+            _ if rollout.phase.is_halted() => to_continue(rollout.inventory, &run),
             _ => Hint::new("wait for it:").command(
                 run.fleet("wait")
                     .joined("--for", format!("approval={}", place(approval))),

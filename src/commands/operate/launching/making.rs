@@ -36,15 +36,18 @@ pub(super) fn make(
     if !launch.first.is_empty() && !op.args.is_dry() {
         rehearse(launch, &change, starts, op)?;
     }
-    let at_once = op.args.is_dry() || !(starts && launch.judges_before_deletion());
-    if at_once {
-        let mut first = launch.first.iter();
-        let deletes = first.any(|first| matches!(first, LaunchPreparation::Delete(_)));
-        if !op.args.is_dry() && deletes {
+    let (first, last) = if starts && !op.args.is_dry() && launch.judges_before_deletion() {
+        (&[][..], launch.first.as_slice())
+    } else {
+        (launch.first.as_slice(), &[][..])
+    };
+    if !first.is_empty() {
+        let is_deletion = |first: &LaunchPreparation| matches!(first, LaunchPreparation::Delete(_));
+        if !op.args.is_dry() && first.iter().any(is_deletion) {
             op.ui.hint(completes(launch));
         }
-        prepare(&launch.first, op)?;
-        if !launch.first.is_empty() && !op.args.is_dry() {
+        prepare(first, op)?;
+        if !op.args.is_dry() {
             still(launch, &agreed.beside, op.reading)?;
         }
     }
@@ -70,7 +73,7 @@ pub(super) fn make(
     if op.reading.is_interrupted() {
         return Err(interrupted(&format!("{} was created", launch.run)));
     }
-    finish(launch, &this, Some(agreed), got, op)
+    finish(launch, &this, Some((agreed, last)), got, op)
 }
 
 /// Has the server check each step before the first one is done: what comes first cannot be taken
@@ -181,11 +184,12 @@ fn completes(launch: &RunLaunch) -> Hint {
 }
 
 /// Waits until the run is initialized with the right content, starts it where it is to be started,
-/// and follows it as far as was asked. `agreed` is what was shown of one that this command created.
+/// and follows it as far as was asked. `agreed` is what was shown of one that this command created,
+/// and what is left to do before it starts.
 pub(super) fn finish(
     launch: &RunLaunch,
     this: &ThisRun,
-    agreed: Option<&AgreedPlan>,
+    agreed: Option<(&AgreedPlan, &[LaunchPreparation])>,
     got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
@@ -244,11 +248,9 @@ pub(super) fn finish(
     }
     let this = again.as_ref().unwrap_or(this);
     let is_named = launch.snapshot.is_some();
-    let left = match agreed {
-        Some(_) if launch.judges_before_deletion() => launch.first.as_slice(),
-        _ => &[],
-    };
-    start(this, launch.accepted, (agreed, left), is_named, op)
+    let (plan, last) = agreed.unzip();
+    let plan = (plan, last.unwrap_or_default());
+    start(this, launch.accepted, plan, is_named, op)
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.

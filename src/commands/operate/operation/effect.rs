@@ -12,6 +12,7 @@ use crate::commands::show::wait;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::inventory::Inventory;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::render::status::verdict;
 use crate::report::Verdict;
@@ -35,15 +36,18 @@ pub(in crate::commands) enum WriteEffect {
 
 /// How a stopped run continues, as the lead of a hint and its command: only where that does no more than
 /// it says.
-pub(in crate::commands) fn continuing(
-    status: &Status,
-    run: &ObjectRef,
-) -> (&'static str, CommandLine) {
+fn continuing(status: &Status, run: &ObjectRef) -> (&'static str, CommandLine) {
     if status.is_hindered {
         ("next:", run.fleet("diagnose"))
     } else {
         ("to continue it:", run.fleet("resume"))
     }
+}
+
+/// The same of a run that was read, as a hint.
+pub(in crate::commands) fn to_continue(inventory: &Inventory, run: &ObjectRef) -> Hint {
+    let (lead, next) = continuing(&Status::new(inventory), run);
+    Hint::new(lead).command(next)
 }
 
 impl Operation<'_> {
