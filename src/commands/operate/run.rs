@@ -22,7 +22,7 @@ use crate::words::{CommandLine, Hint};
 /// With only a name, starts an initialized run. With --placement and --strategy, or with --from,
 /// creates a new run and starts it. Before that, previews what KubeFleet will compute and ensures
 /// that the run gets the current content (or --snapshot). With --replace, the run that --from
-/// names is deleted first.
+/// names is deleted before the new one starts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage run example-run\n  \
@@ -57,7 +57,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with = "placement")]
     #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
     from: Option<String>,
-    /// With --from: delete that run first
+    /// With --from: delete that run before the new one starts
     #[arg(long, requires = "from")]
     replace: bool,
     /// Snapshot to roll out: its index, or latest [default: the current content]
