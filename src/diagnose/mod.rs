@@ -112,9 +112,15 @@ pub fn strategy_differs(inventory: &Inventory) -> Option<String> {
     messages(inventory, "FS609").next()
 }
 
-/// That the controller owes the run a write for longer than its pace explains.
+/// That the controller owes the run a write, or the end of its deletion, for longer than its pace
+/// explains.
 pub fn silent_controller(inventory: &Inventory) -> Option<String> {
-    messages(inventory, "FS122").next()
+    let owes = messages(inventory, "FS122").next();
+    owes.or_else(|| {
+        let rollout = Rollout::new(inventory)?;
+        let held = verdict::held_deletion(&rollout)?;
+        Some(format!("{} {held}", rollout.run.object()))
+    })
 }
 
 /// What one rule finds, a sentence for each finding.

@@ -146,14 +146,18 @@ fn deleted_bindings(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
 }
 
 fn silent(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
-    let silent = &troubled.silent;
-    let (Some(message), Some((first, _))) = (troubled.silence_words(), silent.first()) else {
+    let members: Vec<_> = if troubled.unheard.is_some() {
+        draft.inventory.members.iter().collect()
+    } else {
+        troubled.silent.iter().map(|(member, _)| *member).collect()
+    };
+    let (Some(message), Some(first)) = (troubled.silence_words(), members.first()) else {
         return;
     };
-    let names = silent.iter().map(|(member, _)| member.meta.name.as_str());
+    let names = members.iter().map(|member| member.meta.name.as_str());
     let mut warning =
         Warning::new(WarningKind::MemberAgentSilent, first.object(), message).clusters(names);
-    for (member, _) in silent.iter().take(5) {
+    for member in members.iter().take(5) {
         warning = evidence::last_heard(warning, member);
     }
     if troubled.unheard.is_some() {

@@ -110,9 +110,9 @@ impl<'m> TroubledMembers<'m> {
         ))
     }
 
-    /// That agents do not report; `None` where all do.
+    /// That agents do not report; `None` where all do. That no agent of the fleet is heard concerns every
+    /// run, whichever clusters it is to reach.
     pub fn silence_words(&self) -> Option<String> {
-        let (first, longest) = self.silent.first()?;
         if let Some(unheard) = self.unheard {
             return Some(format!(
                 "No member agent has reported for {}: the hub agent, which receives the reports, may \
@@ -120,6 +120,7 @@ impl<'m> TroubledMembers<'m> {
                 duration::describe(unheard)
             ));
         }
+        let (first, longest) = self.silent.first()?;
         let ago = duration::describe(*longest);
         Some(match self.silent.len() {
             1 => format!(

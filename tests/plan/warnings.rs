@@ -263,25 +263,32 @@ fn members_that_do_not_answer_or_leave_are_told() {
         let agent = format!(
             "{other}status:\n  agentStatus:\n  - {{type: MemberAgent, lastReceivedHeartbeat: '{heard}'}}\n"
         );
-        let plan = of(&[], &silent.replacen(other, &agent, 1));
-        plan["warnings"][0]["message"].to_string()
+        silent.replacen(other, &agent, 1)
     };
+    let first = |fleet: &str| of(&[], fleet)["warnings"][0]["message"].to_string();
     let unheard = "No member agent has reported for";
-    assert!(both("2026-03-02T08:00:10Z").contains(unheard));
-    assert!(!both("2026-03-02T09:09:30Z").contains(unheard));
+    let none = both("2026-03-02T08:00:10Z");
+    assert!(first(&none).contains(unheard));
+    assert!(!first(&both("2026-03-02T09:09:30Z")).contains(unheard));
     // Nothing is sent to a cluster that has it all.
     let snapshot = "  resourceSnapshotName: web-1-snapshot\nstatus:\n";
     let released = "  - type: RolloutStarted\n";
     let available = "  - {type: Available, status: 'True', reason: AllWorkAreAvailable, message: all, \
                      observedGeneration: 3, lastTransitionTime: '2026-03-02T08:31:00Z'}\n";
-    let has = |with: &str| {
-        let at = silent.find(snapshot).unwrap() + snapshot.len();
-        let (before, after) = silent.split_at(at);
+    let with = |fleet: &str, with: &str| {
+        let at = fleet.find(snapshot).unwrap() + snapshot.len();
+        let (before, after) = fleet.split_at(at);
         let after = after.replacen(released, &format!("{with}{released}"), 1);
         format!("{before}{after}")
     };
+    let has = |condition: &str| with(&silent, condition);
     let pinned = ["--snapshot", "1"];
     assert_eq!(warnings(&pinned, &has(available)), ["clusters-go-back"]);
+    // Without a hub agent, no run is initialized, whatever it sends.
+    assert_eq!(
+        warnings(&pinned, &with(&none, available)),
+        ["clusters-go-back", "member-agent-silent"]
+    );
     assert_eq!(
         warnings(&pinned, &has("")),
         ["clusters-go-back", "member-agent-silent"]

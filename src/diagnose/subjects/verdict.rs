@@ -7,8 +7,8 @@ use crate::diagnose::subjects::outlook::is_silent;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;
-use crate::kubefleet::reasons;
 use crate::kubefleet::strategy::Task;
+use crate::kubefleet::{duration, reasons};
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
 
@@ -22,7 +22,7 @@ pub(in crate::diagnose) fn of_run(rollout: &Rollout<'_>) -> Verdict {
 
 fn of_status(rollout: &Rollout<'_>) -> Verdict {
     match rollout.phase {
-        Phase::Deleting if deletion_is_held(rollout) => Verdict::Stuck,
+        Phase::Deleting if held_deletion(rollout).is_some() => Verdict::Stuck,
         Phase::Deleting => Verdict::Deleting,
         Phase::Succeeded => Verdict::Succeeded,
         Phase::Failed => Verdict::Failed,
@@ -42,14 +42,15 @@ fn of_status(rollout: &Rollout<'_>) -> Verdict {
 /// Source: updaterun/controller.go:handleDelete.
 const DELETION: SignedDuration = SignedDuration::from_secs(120);
 
-/// Whether a run is terminating for longer than its controller takes.
-pub(in crate::diagnose) fn deletion_is_held(rollout: &Rollout<'_>) -> bool {
-    rollout.phase == Phase::Deleting
-        && rollout
-            .run
-            .meta
-            .deleted
-            .is_some_and(|deleted| rollout.now.duration_since(deleted) > DELETION)
+/// That a run is terminating for longer than its controller takes.
+pub(in crate::diagnose) fn held_deletion(rollout: &Rollout<'_>) -> Option<String> {
+    let deleted = rollout.run.meta.deleted;
+    let deleted = deleted.filter(|_| rollout.phase == Phase::Deleting)?;
+    let lasting = rollout.now.duration_since(deleted);
+    (lasting > DELETION).then(|| {
+        let lasting = duration::describe(lasting);
+        format!("has been terminating for {lasting}, longer than normal")
+    })
 }
 
 fn executing(rollout: &Rollout<'_>) -> Verdict {

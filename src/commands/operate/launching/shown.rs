@@ -18,8 +18,10 @@ use crate::commands::operate::safeguards;
 use crate::commands::show::plan::diff;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::inventory::Inventory;
 use crate::kubefleet::duration;
 use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, WarningKind};
+use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
@@ -162,6 +164,7 @@ pub(super) fn offer(
     let wish = guard(&launch, &plan, around, reading)
         .and_then(|()| empties(&launch, &plan, unattended, reading))
         .and_then(|()| stalls(&launch, &plan, unattended, reading))
+        .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
         .and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
         Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
@@ -441,6 +444,39 @@ fn stalls(
     .hint("correct the override first, or start the run at a terminal"))
 }
 
+/// For how long no member agent is heard, where a run that can still continue is deleted before the next
+/// one is initialized: the controller may not be there.
+fn unheard_for(launch: &RunLaunch, inventory: &Inventory) -> Option<SignedDuration> {
+    let is_at_stake = launch.deletes_what_continues() && !launch.judges_before_deletion();
+    let unheard = all_silent_since(inventory.members.iter(), inventory.now);
+    let since = unheard.filter(|_| is_at_stake)?;
+    Some(inventory.now.duration_since(since))
+}
+
+/// Refuses to let a script delete such a run.
+fn unheard(
+    launch: &RunLaunch,
+    inventory: &Inventory,
+    unattended: bool,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let unheard = unheard_for(launch, inventory);
+    let Some(unheard) = unheard.filter(|_| unattended) else {
+        return Ok(());
+    };
+    let nothing = reading.record.nothing("sent");
+    Err(Error::failed(format!(
+        "the hub agent may be down, because no member agent has reported for {}: nobody would \
+         initialize {} in place of the run that it deletes; {nothing}",
+        duration::describe(unheard),
+        launch.run.name
+    ))
+    .hint(
+        Hint::new("find out whether the hub agent runs:")
+            .command(launch.run.scope().fleet("doctor")),
+    ))
+}
+
 /// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show
 /// which snapshot it gets, because that of an object that was put right may not exist yet.
 fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
@@ -487,4 +523,57 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         "Start {name} while {} is unfinished?",
         beside.subject.name
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::change::guard::AcceptedRisks;
+    use crate::commands::operate::launching::wanted::tests::launch;
+    use crate::rollout::life::tests::{OWN, SINCE, at, inventory, placement, run, snapshot};
+
+    #[test]
+    fn no_run_that_can_continue_is_deleted_while_nobody_may_initialize_the_next() {
+        let member = |name: &str, heard: i64| {
+            json!({
+                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+                "kind": "MemberCluster",
+                "metadata": {"name": name},
+                "status": {"agentStatus": [
+                    {"type": "MemberAgent", "lastReceivedHeartbeat": at(heard).to_string()},
+                ]},
+            })
+        };
+        let unheard = |old: Value, heard: i64, snapshot_of_new: Option<&str>, replaces: bool| {
+            let objects = [
+                placement(),
+                snapshot("0", OWN, Some(SINCE)),
+                old,
+                member("member-1", 0),
+                member("member-2", heard),
+            ];
+            let inventory = inventory(&objects);
+            let old = Rollout::of(&inventory, inventory.run_on("old").unwrap());
+            let new = launch("", snapshot_of_new, true, AcceptedRisks::default());
+            let name = if replaces { old.run.object() } else { new.run };
+            let mut new = RunLaunch::again(&old, &name, true, AcceptedRisks::default());
+            new.snapshot = snapshot_of_new.map(str::to_owned);
+            unheard_for(&new, &inventory).map(|it| it.as_secs())
+        };
+        let started = run("old", "0", [Some(8_900), Some(8_901), Some(8_990), None]);
+        let (silent, heard) = (8_700, 8_950);
+        // A rollback, and a run of the same name, are not judged before.
+        assert_eq!(
+            unheard(started.clone(), silent, Some("0"), false),
+            Some(300)
+        );
+        assert_eq!(unheard(started.clone(), silent, None, true), Some(300));
+        assert_eq!(unheard(started.clone(), silent, None, false), None);
+        assert_eq!(unheard(started, heard, None, true), None);
+        let mut idle = run("old", "0", [Some(8_900), Some(8_901), None, None]);
+        idle["spec"]["state"] = json!("Initialize");
+        assert_eq!(unheard(idle, silent, None, true), None);
+    }
 }

@@ -2,7 +2,8 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{duration, names};
+use crate::diagnose::subjects::verdict;
+use crate::kubefleet::names;
 use crate::problems::steps;
 use crate::rollout::Phase;
 
@@ -19,8 +20,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .filter(|rollout| rollout.phase == Phase::Deleting)?;
     let run = rollout.run;
     let deleted = run.meta.deleted?;
-    let lasting = cx.now().duration_since(deleted);
-    let long = cx.verdict == Verdict::Stuck;
+    let held = verdict::held_deletion(rollout);
+    let long = held.is_some();
     let foreign: Vec<_> = run
         .meta
         .finalizers
@@ -28,14 +29,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .filter(|finalizer| *finalizer != names::RUN_FINALIZER)
         .map(String::as_str)
         .collect();
-    let held = if long {
-        format!(
-            "has been terminating for {}, longer than normal",
-            duration::describe(lasting)
-        )
-    } else {
-        "is being deleted".to_owned()
-    };
+    let held = held.unwrap_or_else(|| "is being deleted".to_owned());
     let mut finding = rule
         .finding(
             run.object(),
