@@ -426,6 +426,45 @@ fn a_waiting_older_run_threatens() {
 }
 
 #[test]
+fn what_is_not_sent_is_on_no_cluster() {
+    let file = whole("tests/findings/FS509/fires-path-missing.yaml");
+    let file = file.to_str().unwrap();
+    let of = |command| document(&[command, "example-placement", "-f", file]);
+    for (command, unsent) in [("clusters", 1), ("history", 1)] {
+        let said = of(command);
+        let key = if command == "history" {
+            "clusters"
+        } else {
+            "items"
+        };
+        let all = said[key].as_array().unwrap();
+        let marked = all.iter().filter(|it| it["unsent"] == true).count();
+        assert_eq!((marked, all.len()), (unsent, 2), "{said:#}");
+        let wide = UiEnvironment {
+            columns: Some(120),
+            ..narrow()
+        };
+        let text = say(&[command, "example-placement", "-f", file], wide).out;
+        assert!(text.contains("0 unsent"), "{text}");
+    }
+    let status = say(&["status", "crp/example-placement", "-f", file], narrow()).out;
+    let words = status.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("snapshot 0, not sent because its overrides do not fit"),
+        "{words}"
+    );
+    // What was sent and fails is there.
+    let file = whole("tests/findings/FS502/fires-quota.yaml");
+    let said = document(&[
+        "clusters",
+        "example-placement",
+        "-f",
+        file.to_str().unwrap(),
+    ]);
+    assert!(!said.to_string().contains("unsent"), "{said:#}");
+}
+
+#[test]
 fn approvals_say_what_became_of_them() {
     let list = document(&["approvals", "-f", PAYMENTS]);
     let states: Vec<_> = list["items"]

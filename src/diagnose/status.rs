@@ -70,6 +70,10 @@ pub struct PlacedCluster {
     pub name: String,
     /// The index of the snapshot that its binding names; absent before the first.
     pub snapshot: Option<String>,
+    /// Whether nothing of that snapshot is sent, because its overrides do not fit: the cluster keeps what
+    /// it had.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unsent: bool,
     /// Whether that content is applied; absent if the binding does not say so yet.
     pub applied: Option<ConditionTruth>,
     /// Whether it is available; absent if the binding does not say so yet.
@@ -320,6 +324,7 @@ fn placed_cluster(binding: &Binding) -> PlacedCluster {
     PlacedCluster {
         name: binding.spec.cluster.clone(),
         snapshot: binding.snapshot_index().map(str::to_owned),
+        unsent: binding.is_unsent(),
         applied: truth(reasons::APPLIED),
         available: truth(reasons::AVAILABLE),
         diff_reported: truth(reasons::DIFF_REPORTED),

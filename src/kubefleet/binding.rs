@@ -7,6 +7,7 @@ use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::override_names::{NamespacedName, override_names};
+use super::reasons;
 use super::scope::{ObjectRef, Scope, describe_object};
 use super::tolerant::{MaskedSetting, model};
 
@@ -115,6 +116,13 @@ impl Binding {
     /// The index of the snapshot that the cluster should have; `None` until a run reached it.
     pub fn snapshot_index(&self) -> Option<&str> {
         names::snapshot_index(&self.spec.snapshot)
+    }
+
+    /// Whether nothing of its snapshot is sent, because its overrides do not fit: the cluster keeps what
+    /// it had. Source: workgenerator/controller.go:reconcile.
+    pub fn is_unsent(&self) -> bool {
+        self.current(reasons::OVERRIDDEN)
+            .is_some_and(Condition::is_false)
     }
 
     /// Whether the placement is to be removed from the cluster.

@@ -84,7 +84,12 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
         return;
     };
     let names: Vec<_> = failing.iter().map(|(name, ..)| *name).collect();
-    let has = if names.len() == 1 { "has" } else { "have" };
+    let is_sent = failing.iter().all(|(_, binding, _)| !binding.is_unsent());
+    let has = match names.len() {
+        _ if !is_sent => "should have",
+        1 => "has",
+        _ => "have",
+    };
     let mut warning = Warning::new(
         WarningKind::ClusterFailing,
         first.object(),

@@ -174,6 +174,9 @@ fn describe(cluster: &PlacedCluster) -> String {
 
 /// How far the content of a cluster is. What is available is applied.
 const fn health(cluster: &PlacedCluster) -> &'static str {
+    if cluster.unsent {
+        return "not sent because its overrides do not fit";
+    }
     match (cluster.diff_reported, cluster.applied, cluster.available) {
         (Some(ConditionTruth::True), _, _) => "compared, nothing applied",
         (Some(ConditionTruth::False), _, _) => "not compared, nothing applied",

@@ -78,6 +78,8 @@ pub struct StepBack<'i> {
 pub struct VersionHolding<'i> {
     /// The index of the version; `None` where the binding names none.
     pub index: Option<&'i str>,
+    /// Whether nothing of it is sent, because its overrides do not fit.
+    pub unsent: bool,
     /// The run that wrote it last, where the binding says so.
     pub writer: Option<String>,
     /// When the first of these clusters was written.
@@ -283,7 +285,7 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
         .collect();
     bindings.sort_by_key(|binding| binding.spec.cluster.as_str());
     for binding in bindings {
-        let index = binding.snapshot_index();
+        let (index, unsent) = (binding.snapshot_index(), binding.is_unsent());
         let writer = rollout_started(binding).run;
         let since = binding
             .status
@@ -292,9 +294,10 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
             .and_then(|condition| condition.since);
         let number: Option<u64> = index.and_then(|index| index.parse().ok());
         let holding = holdings
-            .entry((number, index, writer.clone()))
+            .entry((number, index, unsent, writer.clone()))
             .or_insert_with(|| VersionHolding {
                 index,
+                unsent,
                 writer,
                 since,
                 clusters: Vec::new(),

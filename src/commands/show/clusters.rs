@@ -87,6 +87,10 @@ struct ClusterItem {
     stages: BTreeMap<String, Vec<String>>,
     /// The index of the snapshot that it should have.
     snapshot: Option<String>,
+    /// Whether nothing of that snapshot is sent, because its overrides do not fit: the cluster keeps what
+    /// it had.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unsent: bool,
     /// The overrides that apply to it.
     overrides: Vec<String>,
     /// The state of its member agent.
@@ -236,6 +240,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
                 why,
                 stages: stages.collect(),
                 snapshot: binding.and_then(|it| it.snapshot_index().map(str::to_owned)),
+                unsent: binding.is_some_and(Binding::is_unsent),
                 overrides: binding.map(overrides).unwrap_or_default(),
                 agent: agent(inventory, name, member),
                 suggestions: member
@@ -346,6 +351,15 @@ fn stages(item: &ClusterItem, strategies: &[&str]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
+/// The index of a snapshot as a table shows it.
+pub(super) fn shown_index(index: &str, unsent: bool) -> String {
+    if unsent {
+        format!("{index} unsent")
+    } else {
+        index.to_owned()
+    }
+}
+
 fn table(items: &[ClusterItem], strategies: &[&str]) -> Table {
     Table::of(items)
         .column(Column::name("CLUSTER"), |item| &item.name)
@@ -355,7 +369,8 @@ fn table(items: &[ClusterItem], strategies: &[&str]) -> Table {
             None => "unknown",
         })
         .column(Column::number("SNAPSHOT").spare(0), |item| {
-            item.snapshot.as_ref()
+            let index = item.snapshot.as_deref()?;
+            Some(shown_index(index, item.unsent))
         })
         .column_if(
             !strategies.is_empty(),

@@ -12,6 +12,7 @@ use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::runs;
 use crate::commands::gather::session::Session;
 use crate::commands::output::Output;
+use crate::commands::show::clusters::shown_index;
 use crate::commands::show::list::compared;
 use crate::diagnose;
 use crate::error::Error;
@@ -294,7 +295,9 @@ const NAMED: usize = 5;
 fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all: bool) -> Table {
     let most = if all { usize::MAX } else { NAMED };
     Table::of(&history.now)
-        .column(Column::new("NOW ON"), |it| it.index)
+        .column(Column::new("NOW ON"), |it| {
+            Some(shown_index(it.index?, it.unsent))
+        })
         .column(Column::name("WRITTEN BY"), |it| {
             let writer = it.writer.as_deref()?;
             let known = inventory.run_on(writer).is_some();

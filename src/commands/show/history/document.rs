@@ -55,6 +55,10 @@ struct RunView {
 struct HoldingView {
     /// The index of the version; absent if the bindings name none.
     snapshot: Option<String>,
+    /// Whether nothing of that snapshot is sent, because its overrides do not fit: the clusters keep what
+    /// they had.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unsent: bool,
     /// The run that wrote it last, where the bindings say so.
     written_by: Option<String>,
     /// When the first of these clusters was written.
@@ -111,6 +115,7 @@ fn run(episode: &RunEpisode<'_>) -> RunView {
 fn holding(holding: &VersionHolding<'_>) -> HoldingView {
     HoldingView {
         snapshot: holding.index.map(str::to_owned),
+        unsent: holding.unsent,
         written_by: holding.writer.clone(),
         since: holding.since,
         clusters: owned(holding.clusters.iter().copied()),
