@@ -14,6 +14,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::{ClusterStatus, RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Condition, Conditions, names, reasons};
+use crate::rollout::AgentVersion;
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{LOOK_EVERY, StageEnd};
 
@@ -78,7 +79,12 @@ pub fn forecast(state: &State, times: ClusterTimes) -> Vec<Option<StageEnd>> {
     let pause = shortest.clamp(SignedDuration::from_secs(1), LOOK_EVERY);
     let early = play_stages(&state, shortest, pause, false).into_iter();
     let longest = times.longest.saturating_add(LOOK_EVERY);
-    let late = play_stages(&state, longest, LOOK_EVERY, true).into_iter();
+    // Where nothing tells the version, the tasks of stages without clusters may be carried out.
+    let older = (!state.is_version_told).then(|| State {
+        version: state.version.min(AgentVersion::V03),
+        ..state.clone()
+    });
+    let late = play_stages(older.as_ref().unwrap_or(&state), longest, LOOK_EVERY, true).into_iter();
     let pairs = early.zip(late);
     let range = |(early, late): (Option<StageEnd>, Option<StageEnd>)| {
         let mut late = late?;

@@ -21,6 +21,8 @@ use crate::rollout::AgentVersion;
 pub struct State {
     pub now: Timestamp,
     pub version: AgentVersion,
+    /// Whether something tells if this version skips stages without clusters.
+    pub is_version_told: bool,
     pub scope: Scope,
     pub run: UpdateRun,
     pub placement: Sight<Placement>,
@@ -44,6 +46,7 @@ impl State {
         Self {
             now: inventory.now,
             version: AgentVersion::of(inventory, run),
+            is_version_told: AgentVersion::is_told(inventory, run),
             scope: inventory.scope.clone(),
             run: run.clone(),
             placement: inventory.placement.clone(),

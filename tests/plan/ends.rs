@@ -1,5 +1,7 @@
 //! When the stages of a plan end.
 
+use serde_json::Value;
+
 use super::refusals::edited;
 use super::{call, plan};
 
@@ -63,4 +65,28 @@ fn nothing_is_said_where_nothing_is_known_or_the_run_stalls() {
     // It would be refused.
     let refused = ("    type: External", "    type: RollingUpdate");
     assert_eq!(ends(&with_earlier_run(&[refused])), [false, false]);
+}
+
+#[test]
+fn a_stage_without_clusters_ends_where_every_version_agrees() {
+    let canary = "  labels: {tier: canary}\n";
+    let ends = |labels: &str, placement: (&str, &str)| {
+        let labels = format!("  labels: {{tier: prod, order: '9'{labels}}}\n");
+        let (_, json) = plan(ARGS, &with_earlier_run(&[(canary, &labels), placement]));
+        let ends = &json["stages"][0]["ends"];
+        (ends["untilApproval"].clone(), ends["atMost"].clone())
+    };
+    let nothing = ("", "");
+    // Up to 0.2, its approval is asked for; what is newer tells its name to every member cluster.
+    assert_eq!(ends("", nothing), ("RUN-after-canary".into(), "15s".into()));
+    let named = ", kubernetes-fleet.io/member-name: alpha";
+    assert_eq!(ends(named, nothing), (Value::Null, Value::Null));
+    // KubeFleet skips it after 0.3, which the words on a placement tell.
+    let told = (
+        "  - type: ClusterResourcePlacementScheduled\n",
+        "  - {type: ClusterResourcePlacementWorkSynchronized, status: 'True', reason: WorkSynchronized, \
+         message: Work(s) are successfully created, observedGeneration: 1}\n  \
+         - type: ClusterResourcePlacementScheduled\n",
+    );
+    assert_eq!(ends(named, told), (Value::Null, "15s".into()));
 }
