@@ -86,12 +86,15 @@ impl<'m> TroubledMembers<'m> {
         troubled
     }
 
-    /// Of the clusters that a run has still to reach, and that are meant.
+    /// Of the clusters that a run has still to reach, and that are meant. A cluster that is sent nothing
+    /// needs no agent for it.
     pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
         let ahead = rollout.updated_clusters();
         let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_meant(it.name));
+        let members = ahead.filter_map(|it| Some((it, it.member?)));
+        let members = members.filter(|(it, member)| member.is_leaving() || !it.is_sent_nothing());
         let fleet = rollout.inventory.members.iter();
-        Self::of(ahead.filter_map(|it| it.member), fleet, rollout.now)
+        Self::of(members.map(|(_, member)| member), fleet, rollout.now)
     }
 
     /// That clusters are leaving the fleet; `None` where none is.
@@ -145,4 +148,48 @@ fn is_or_are(members: &[&MemberCluster]) -> Option<String> {
     };
     let names = enumerate(members.iter().map(|member| &member.meta.name));
     Some(format!("{names} {verb}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::TroubledMembers;
+    use crate::rollout::Rollout;
+    use crate::rollout::life::tests::{
+        OWN, SINCE, at, binding, inventory, placement, run, snapshot,
+    };
+
+    #[test]
+    fn a_cluster_that_is_sent_nothing_needs_no_agent() {
+        let silent = |available: &str, is_leaving: bool| {
+            let mut has = binding("0", 1_500);
+            has["status"]["conditions"] = json!([{"type": "Available", "status": available}]);
+            let mut member = json!({
+                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+                "kind": "MemberCluster",
+                "metadata": {"name": "member-1"},
+                "status": {"agentStatus": [
+                    {"type": "MemberAgent", "lastReceivedHeartbeat": at(0).to_string()},
+                ]},
+            });
+            if is_leaving {
+                member["metadata"]["deletionTimestamp"] = json!(at(100).to_string());
+            }
+            let new = run("new", "0", [Some(8_900), Some(8_901), None, None]);
+            let inventory = inventory(&[
+                placement(),
+                snapshot("0", OWN, Some(SINCE)),
+                new,
+                has,
+                member,
+            ]);
+            let rollout = Rollout::of(&inventory, inventory.run_on("new").unwrap());
+            let troubled = TroubledMembers::ahead(&rollout, |_| true);
+            (troubled.silent.len(), troubled.leaving.len())
+        };
+        assert_eq!(silent("True", false), (0, 0));
+        assert_eq!(silent("Unknown", false), (1, 0));
+        assert_eq!(silent("True", true), (0, 1));
+    }
 }

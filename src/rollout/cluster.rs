@@ -139,6 +139,11 @@ impl<'i> ClusterView<'i> {
         }
     }
 
+    /// Whether the run sends nothing there, because the cluster has all of it.
+    pub const fn is_sent_nothing(&self) -> bool {
+        self.is_written && matches!(self.health, Health::Fine(_))
+    }
+
     /// Whether it does not finish by itself, as far as its binding tells.
     pub fn is_held(&self) -> bool {
         let refuses = |trouble: &BindingTrouble<'_>| {

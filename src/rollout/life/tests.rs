@@ -257,7 +257,7 @@ fn an_index_is_foreign_where_its_snapshot_came_later() {
 }
 
 /// A binding of the cluster that the runs have.
-fn binding(index: &str, created: i64) -> Value {
+pub(crate) fn binding(index: &str, created: i64) -> Value {
     let mut binding = object("ClusterResourceBinding", "shop-member-1", Some(created));
     binding["spec"] = json!({
         "state": "Bound", "targetCluster": "member-1",
