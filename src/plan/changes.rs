@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_with::skip_serializing_none;
 
 use super::draft::PlanDraft;
+use super::lost;
 use super::stages::ComputedStages;
 use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::ManifestKey;
@@ -198,7 +199,9 @@ pub(super) fn compute(
     draft.not_checked.append(&mut found.not_checked);
     refused(draft, &found.groups);
     moved(draft, &found.groups);
-    sort_changes(found.groups, to)
+    let changes = sort_changes(found.groups, to);
+    lost::check(draft, &changes);
+    changes
 }
 
 /// What an initialized run changes, with the overrides that it recorded.

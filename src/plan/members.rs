@@ -121,9 +121,13 @@ fn leave(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
     for member in leaving.iter().take(5) {
         warning = evidence::leaving(warning, member);
     }
-    draft
-        .warnings
-        .push(warning.look("Wait until it is gone, then plan again."));
+    let wait = "Wait until it is gone, then plan again.";
+    // What has left and is not deleted is never gone.
+    let going = leaving.iter().find(|member| member.meta.is_deleting());
+    draft.warnings.push(match going {
+        Some(member) => warning.look_with(wait, steps::wait_for(&member.object(), "delete")),
+        None => warning.look(wait),
+    });
 }
 
 /// Warns of the bindings that go, as those of an evicted cluster do.

@@ -7,6 +7,7 @@ mod content;
 mod delivery;
 mod draft;
 mod limits;
+mod lost;
 mod members;
 mod neighbours;
 mod overrides;
@@ -30,6 +31,7 @@ use crate::words::worded;
 pub use changes::{ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
 pub use delivery::{NamespaceCarriers, may_carry};
+pub use lost::LostNamespace;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 
 /// The run that someone thinks of.

@@ -261,6 +261,29 @@ fn a_plan_warns_of_fields_that_must_not_change() {
 }
 
 #[test]
+fn a_plan_warns_of_a_namespace_that_is_deleted() {
+    let own = "kubernetes.io/metadata.name: shop\n      name: shop\n";
+    let (_file, path) = changed(|document| {
+        let is_new = document.contains("name: shop-1-snapshot");
+        assert!(!is_new || document.contains(own), "{document}");
+        Some(if is_new {
+            document.replace(own, &own.replace("shop", "other"))
+        } else {
+            document.to_owned()
+        })
+    });
+    let (code, out, _) = call_on(&path, &PLAN);
+    assert_eq!(code, 0);
+    let out = one_line(&out);
+    let warning = "warning namespace-deleted Namespace shop is deleted with everything in it from \
+                   member-1, member-2, member-3 and member-4, although the placement stays.";
+    assert!(out.contains(warning), "{out}");
+    // The next snapshot has it.
+    let (_, out, _) = call(&PLAN);
+    assert!(!out.contains("namespace-deleted"), "{out}");
+}
+
+#[test]
 fn a_plan_warns_of_an_override_that_breaks() {
     let (_file, path) = changed(|document| {
         let is_override = document.contains("name: web-eu-0");

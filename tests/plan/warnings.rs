@@ -305,10 +305,18 @@ fn members_that_do_not_answer_or_leave_are_told() {
     assert!(plan["stages"][0]["ends"].is_null(), "{plan:#}");
     assert_eq!(warnings(&[], &healthy("True")), [""; 0]);
     let leaving = format!("{member}  deletionTimestamp: '2026-03-02T09:00:00Z'\n");
-    assert_eq!(
-        warnings(&[], &edited(&[(member, &leaving)])),
-        ["member-cluster-leaving"]
+    let plan = of(&[], &edited(&[(member, &leaving)]));
+    assert_eq!(kinds(&plan, "warnings"), ["member-cluster-leaving"]);
+    let step = |plan: &serde_json::Value| plan["warnings"][0]["remedies"][0]["command"].clone();
+    let wait = "kubectl wait memberclusters alpha --for=delete --timeout=10m";
+    assert_eq!(step(&plan), wait);
+    // What has left and is not deleted is never gone.
+    let left = format!(
+        "{member}status:\n  conditions:\n  - {{type: Joined, status: 'False', reason: MemberClusterLeft}}\n"
     );
+    let plan = of(&[], &edited(&[(member, &left)]));
+    assert_eq!(kinds(&plan, "warnings"), ["member-cluster-leaving"]);
+    assert!(step(&plan).is_null(), "{plan:#}");
 }
 
 #[test]

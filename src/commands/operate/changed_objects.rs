@@ -7,8 +7,9 @@ use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{self, WorkQuery};
 use crate::commands::gather::reading::SourceReading;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::plan::{PlanContents, RefusedObject, RunChanges, of_run};
+use crate::plan::{LostNamespace, PlanContents, RefusedObject, RunChanges, of_run};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::enumerate;
@@ -18,6 +19,8 @@ use crate::words::enumerate;
 pub(in crate::commands) struct ShownChanges {
     /// How many objects some cluster loses that keeps the placement, each counted once.
     pub deleted: usize,
+    /// The namespaces among them.
+    pub namespaces: Vec<LostNamespace>,
     /// What Kubernetes would refuse there.
     pub refused: Vec<RefusedObject>,
     /// All override snapshots: what was changed since the run recorded its own is among them.
@@ -73,8 +76,15 @@ pub(in crate::commands) fn show(
     let updated = changes.iter().filter(|it| it.to.is_some());
     let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
     let overrides = material.overrides.iter();
+    let apply = found.status.apply_strategy.as_deref();
+    let compares = apply.is_some_and(ApplyStrategy::is_report_diff);
     ShownChanges {
         deleted: deleted.len(),
+        namespaces: if compares {
+            Vec::new()
+        } else {
+            LostNamespace::of(&changes)
+        },
         refused,
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }

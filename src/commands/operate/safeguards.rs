@@ -168,6 +168,22 @@ pub(in crate::commands) fn going_back(
     ))
 }
 
+/// Refuses to open a gate of a run that ends within seconds, because a cluster ahead is being deleted.
+pub(in crate::commands) fn nobody_leaves(
+    rollout: &Rollout<'_>,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let mut members = TroubledMembers::ahead(rollout, |_| true);
+    members.leaving.retain(|member| member.meta.is_deleting());
+    let Some(why) = members.leaving_words() else {
+        return Ok(());
+    };
+    let (why, nothing) = (why.trim_end_matches('.'), reading.record.nothing("sent"));
+    let diagnose = rollout.run.object().fleet("diagnose");
+    let hint = Hint::new("what to do instead:").command(diagnose);
+    Err(Error::failed(format!("{why}; {nothing}")).hint(hint))
+}
+
 /// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
 /// go on after another run took over those that are done, and delete everything for a snapshot without
 /// objects that nobody named. Returns whether a person is asked.
@@ -227,6 +243,15 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
         "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
     ))
     .hint("check what the placement selects; a script needs a run that was made with --snapshot")
+}
+
+/// What a script does not do either: namespaces go with everything that is in them.
+pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
+    let nothing = reading.record.nothing("sent");
+    Error::failed(format!("{run} would go too far: {lost}; {nothing}")).hint(
+        "check that the namespace exists on the hub and that the placement selects it; a script needs \
+         a run that was made with --snapshot",
+    )
 }
 
 /// What a script does not start: Kubernetes would refuse an object.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ALL, BEFORE, gated, play};
-use crate::scene::{Scene, three_stages};
+use crate::scene::{Scene, stage, three_stages};
 
 #[test]
 fn a_run_gets_the_content_as_it_is_now() {
@@ -207,13 +207,12 @@ fn a_run_that_can_continue_goes_after_the_new_one_was_judged() {
         replace(&second)
             .ends(1)
             .says("would be stuck: ConfigMap")
-            .is_silent_of(&format!("deleted ClusterStagedUpdateRun {first}"));
+            .says(&format!("run --from {first} --replace"))
+            .is_silent_of(&format!("deleted ClusterStagedUpdateRun {first}\n"));
         let kept = scene.seen_run(&first).unwrap();
         assert!(kept["metadata"]["deletionTimestamp"].is_null());
-        assert_eq!(
-            scene.seen_run(&second).unwrap()["spec"]["state"],
-            "Initialize"
-        );
+        // What was made for its place is gone again.
+        assert!(scene.seen_run(&second).is_none());
         // Put right, it takes the place of the first.
         Scene::pass_a_look();
         scene.hub.delete(&content);
@@ -222,6 +221,42 @@ fn a_run_that_can_continue_goes_after_the_new_one_was_judged() {
         replace(&third).ends(0);
         assert!(scene.seen_run(&first).is_none());
         assert_eq!(scene.seen_run(&third).unwrap()["spec"]["state"], "Run");
+    });
+}
+
+#[test]
+fn a_script_deletes_no_namespace_that_nobody_named() {
+    play("content-namespace", |scene| {
+        if scene.namespaced || !scene.hub.served().obeys_state {
+            return;
+        }
+        scene.set(&[stage("first", "staging")], &ALL[..1]);
+        let [first, second, third] =
+            ["1", "2", "3"].map(|number| format!("{}-{number}", scene.name));
+        let make = |name: &str, more: &[&str]| {
+            scene.does(&[&["run", name, "--yes"], &scene.of()[..], more].concat())
+        };
+        make(&first, &["--wait"]).ends(0);
+        Scene::pass_a_look();
+        let other = format!("{}-other", scene.namespace);
+        scene.hub.create(&json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": other},
+        }));
+        let selectors = json!([{"group": "", "version": "v1", "kind": "Namespace", "name": other}]);
+        let changed = json!({"spec": {"resourceSelectors": selectors}});
+        scene.hub.patch(&scene.placement_path(), &changed);
+        let lost = format!(
+            "Namespace {} is deleted with everything in it from",
+            scene.namespace
+        );
+        make(&second, &["--wait=false"]).ends(1).says(&lost);
+        let kept = scene.seen_run(&second).unwrap();
+        assert_eq!(kept["spec"]["state"], "Initialize");
+        scene.does(&["run", &second]).ends(1).says(&lost);
+        let index = kept["status"]["resourceSnapshotIndexUsed"]
+            .as_str()
+            .unwrap();
+        make(&third, &["--snapshot", index]).ends(0);
     });
 }
 

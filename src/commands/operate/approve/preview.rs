@@ -403,5 +403,8 @@ pub(super) fn guard(
             "approve it at a terminal, or give the stages of the strategy names of their own";
         return Err(Error::failed(format!("{why}; {nothing}")).hint(hint));
     }
+    if is_script {
+        safeguards::nobody_leaves(rollout, reading)?;
+    }
     safeguards::unattended(rollout, Some(&opened), (is_script, accepted), reading).map(|_| ())
 }

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::duration;
-use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, WarningKind};
+use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind};
 use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
@@ -51,6 +51,8 @@ pub(in crate::commands) struct AgreedPlan {
     stages: Vec<AgreedStage>,
     /// Why Kubernetes would refuse an object of the snapshot, as a clause.
     pub(super) refused: Option<String>,
+    /// Which namespace is deleted, as a clause.
+    pub(super) lost: Option<String>,
 }
 
 /// A stage as it was shown.
@@ -82,7 +84,8 @@ impl AgreedPlan {
         };
         Self {
             beside,
-            refused: refused(&plan),
+            refused: clause(&plan, WarningKind::ImmutableFieldChanged),
+            lost: clause(&plan, WarningKind::NamespaceDeleted),
             snapshot: plan.content.snapshot,
             stages: plan.stages.into_iter().map(stage).collect(),
         }
@@ -384,7 +387,8 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     })
 }
 
-/// Refuses to start a run with a snapshot without objects that nobody named.
+/// Refuses to start a run with a snapshot without objects, or without a namespace that clusters have,
+/// that nobody named.
 fn empties(
     launch: &RunLaunch,
     plan: &Plan,
@@ -393,10 +397,12 @@ fn empties(
 ) -> Result<(), Error> {
     let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
     let starts = unattended && launch.start && launch.snapshot.is_none();
-    match warnings
-        .next()
-        .filter(|_| starts && counts_before(launch, plan))
-    {
+    let counts = starts && counts_before(launch, plan);
+    let lost = clause(plan, WarningKind::NamespaceDeleted);
+    if let Some(lost) = lost.filter(|_| counts) {
+        return Err(safeguards::would_delete(&launch.run.name, &lost, reading));
+    }
+    match warnings.next().filter(|_| counts) {
         Some(empty) => Err(safeguards::would_empty(
             &launch.run.name,
             plan.content.snapshot.as_deref().unwrap_or_default(),
@@ -420,7 +426,7 @@ fn stalls(
         return Ok(());
     }
     let nothing = reading.record.nothing("sent");
-    if let Some(fails) = plan.warnings_of(WarningKind::BindingDeleted).next() {
+    if let Some(fails) = fails(plan) {
         let why = fails.message.trim_end_matches('.');
         let gone = fails.remedies.iter().filter_map(|it| it.command.clone());
         return Err(Error::failed(format!("{why}; {nothing}"))
@@ -428,7 +434,8 @@ fn stalls(
     }
     let name = &launch.run.name;
     let counts = counts_before(launch, plan);
-    if let Some(why) = refused(plan).filter(|_| counts) {
+    let refused = clause(plan, WarningKind::ImmutableFieldChanged);
+    if let Some(why) = refused.filter(|_| counts) {
         let hint = "correct the object first, or start the run at a terminal";
         return Err(safeguards::would_be_stuck(name, &why, reading).hint(hint));
     }
@@ -477,6 +484,16 @@ fn unheard(
     ))
 }
 
+/// What ends a run within seconds, and passes: a binding or a cluster of it is being deleted.
+fn fails(plan: &Plan) -> Option<&Warning> {
+    let kinds = [
+        WarningKind::BindingDeleted,
+        WarningKind::MemberClusterLeaving,
+    ];
+    let mut fails = kinds.into_iter().flat_map(|kind| plan.warnings_of(kind));
+    fails.find(|it| it.remedies.iter().any(|step| step.command.is_some()))
+}
+
 /// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show
 /// which snapshot it gets, because that of an object that was put right may not exist yet.
 fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
@@ -484,12 +501,10 @@ fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
     launch.snapshot.is_some() || plan.starts_at_once() || goes_first
 }
 
-/// Why Kubernetes would refuse an object, as a clause.
-fn refused(plan: &Plan) -> Option<String> {
-    let refused = plan
-        .warnings_of(WarningKind::ImmutableFieldChanged)
-        .next()?;
-    Some(refused.message.trim_end_matches('.').to_owned())
+/// What the first warning of a kind says, as a clause.
+fn clause(plan: &Plan, kind: WarningKind) -> Option<String> {
+    let warning = plan.warnings_of(kind).next()?;
+    Some(warning.message.trim_end_matches('.').to_owned())
 }
 
 /// What is asked before a run is made: a person could regret one that starts beside another.
@@ -504,15 +519,22 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
             "Start {name}, which deletes everything from {clusters}?"
         ));
     }
+    if let Some(lost) = clause(plan, WarningKind::NamespaceDeleted) {
+        return Some(format!("Start {name}? {lost}."));
+    }
     let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);
     if let Some(stalls) = stalls.next().filter(|_| counts_before(launch, plan)) {
         let clusters = enumerate(&stalls.clusters);
         return Some(format!("Start {name}, which would be stuck at {clusters}?"));
     }
-    if let Some(fails) = plan.warnings_of(WarningKind::BindingDeleted).next() {
+    if let Some(fails) = fails(plan) {
         let clusters = enumerate(&fails.clusters);
+        let what = match fails.kind {
+            WarningKind::BindingDeleted => "whose binding is being deleted",
+            _ => "because it leaves the fleet",
+        };
         return Some(format!(
-            "Start {name}, which may fail at {clusters}, whose binding is being deleted?"
+            "Start {name}, which may fail at {clusters}, {what}?"
         ));
     }
     let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);

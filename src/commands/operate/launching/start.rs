@@ -3,6 +3,7 @@
 use super::preparing::prepare;
 use super::shown::AgreedPlan;
 use super::wanted::LaunchPreparation;
+use crate::change::Change;
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
 use crate::change::preview::Preview;
@@ -10,17 +11,21 @@ use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::moves;
 use crate::commands::operate::changed_objects::{self, ShownChanges};
+use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, rollout_of};
+use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::run::UpdateRun;
+use crate::plan::LostNamespace;
 use crate::rollout::Rollout;
 use crate::rollout::content::{content_since, emptied, goes_back, old_content, would_go_back};
-use crate::words::{Hint, count, enumerate};
+use crate::words::{Hint, capital, count, enumerate};
 
 /// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
 /// yet; `first` is what is done as soon as nothing speaks against the start. `is_named` is whether
@@ -41,6 +46,7 @@ pub(in crate::commands) fn start(
     let look = op.look();
     // Whether what is wrong is what the run has recorded, and another would not.
     let mut keeps = false;
+    let mut made = None;
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
         keeps = proposal.question.is_err()
@@ -48,10 +54,13 @@ pub(in crate::commands) fn start(
         let refused = plan.and_then(|plan| plan.refused.as_ref());
         if proposal.question.is_ok() && is_shown(plan, &proposal.what) {
             // What a person was shown is agreed to.
-            if let Some(why) = refused.filter(|_| unattended && !is_named) {
+            let lost = plan.and_then(|plan| plan.lost.as_ref());
+            let stuck = |why: &String| safeguards::would_be_stuck(&run.name, why, reading);
+            let far = |lost: &String| safeguards::would_delete(&run.name, lost, reading);
+            let why = refused.map(stuck).or_else(|| lost.map(far));
+            if let Some(why) = why.filter(|_| unattended && !is_named) {
                 keeps = true;
-                let stuck = safeguards::would_be_stuck(&run.name, why, reading);
-                proposal.question = Err(stuck);
+                proposal.question = Err(why);
             }
         } else if proposal.question.is_ok() {
             let shown = if is_untouched(&proposal.what, run) {
@@ -60,6 +69,9 @@ pub(in crate::commands) fn start(
                 ShownChanges::default()
             };
             let deleted = shown.deleted;
+            let is_pinned = |run: &UpdateRun| run.spec.pinned().is_some();
+            let is_pinned = proposal.what.run.present().is_some_and(|it| is_pinned(it));
+            let lost = shown.namespaces.first().map(LostNamespace::describe);
             if let Some(first) = shown.refused.first() {
                 let (name, why) = (&run.name, first.describe());
                 keeps = true;
@@ -67,6 +79,13 @@ pub(in crate::commands) fn start(
                     Err(safeguards::would_be_stuck(name, &why, reading))
                 } else {
                     Ok(Some(format!("Start {name}, which would be stuck?")))
+                };
+            } else if let Some(lost) = lost.filter(|_| !(unattended && is_pinned)) {
+                keeps = true;
+                proposal.question = if unattended {
+                    Err(safeguards::would_delete(&run.name, &lost, reading))
+                } else {
+                    Ok(Some(format!("Start {}? {}.", run.name, capital(&lost))))
                 };
             } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
@@ -76,8 +95,8 @@ pub(in crate::commands) fn start(
                 )));
             }
         }
-        let made = proposal.what.run.present();
-        keeps &= made.is_some_and(|run| run.spec.pinned().is_none());
+        made = proposal.what.run.present().map(UpdateRun::clone);
+        keeps &= made.as_ref().is_some_and(|it| it.spec.pinned().is_none());
         Ok(proposal)
     });
     if let (Ok(inventory), Some(_)) = (&agreed, plan)
@@ -86,16 +105,25 @@ pub(in crate::commands) fn start(
         // It was made to start by itself, and was done before anybody looked again.
         return op.follow(this);
     }
+    // The run that was to be replaced goes on: what was made for its place goes.
+    let refused = made.filter(|_| agreed.is_err() && keeps);
+    let kept = first.first().zip(refused);
+    let taken_back = kept.filter(|(_, made)| delete_untouched(this, made, op).is_ok());
     let steered = agreed.and_then(|inventory| {
         prepare(first, op)?;
         steering::steer(&inventory, run, RequestedState::Start, op)
     });
     let steered = steered.map_err(|error| {
-        let again = run.scope().fleet("run").flag("--from", &run.name);
-        let anew = Hint::new(
-            "once that is corrected, make a run in its place: this one keeps its content:",
-        )
-        .command(again.switch("--replace"));
+        let (old, how) = match &taken_back {
+            Some((kept, _)) => (&kept.object().name, "try again"),
+            None => (
+                &run.name,
+                "make a run in its place: this one keeps its content",
+            ),
+        };
+        let again = run.scope().fleet("run").flag("--from", old);
+        let anew =
+            Hint::new(format!("once that is corrected, {how}:")).command(again.switch("--replace"));
         if plan.is_none() {
             return if keeps { error.also(anew) } else { error };
         }
@@ -112,6 +140,17 @@ pub(in crate::commands) fn start(
             })
     })?;
     steering::finish(&steered, RequestedState::Start, op)
+}
+
+/// Deletes a run that was made for the place of another, unless somebody has touched it.
+fn delete_untouched(this: &ThisRun, made: &UpdateRun, op: &mut Operation<'_>) -> Result<(), Error> {
+    let quiet = WriteFlags {
+        output: None,
+        wait: None,
+        ..op.args.clone()
+    };
+    let change = Change::delete_untouched(made);
+    delete_for_good(this, &change, &mut op.with(&quiet)).map(drop)
 }
 
 /// What is shown before a run is started, and what is asked.

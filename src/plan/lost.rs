@@ -1,0 +1,67 @@
+//! Namespaces that a run deletes from clusters.
+
+use std::collections::BTreeMap;
+
+use super::changes::ObjectChanges;
+use super::draft::PlanDraft;
+use super::{Warning, WarningKind};
+use crate::report::{ComposeText, Subject};
+use crate::words::enumerate;
+
+/// A namespace that clusters lose, with everything in it, while they keep the placement.
+#[derive(Debug)]
+pub struct LostNamespace {
+    object: Subject,
+    pub clusters: Vec<String>,
+}
+
+impl LostNamespace {
+    pub fn of(changes: &[ObjectChanges]) -> Vec<Self> {
+        let mut all: BTreeMap<&str, (&Subject, Vec<String>)> = BTreeMap::new();
+        for change in changes.iter().filter(|it| it.to.is_some()) {
+            let deleted = change.deleted.iter();
+            for object in deleted.filter(|it| it.kind == "Namespace") {
+                let clusters = all.entry(&object.name).or_insert((object, Vec::new()));
+                clusters.1.extend(change.clusters.iter().cloned());
+            }
+        }
+        let all = all.into_values();
+        let all = all.map(|(object, mut clusters)| {
+            clusters.sort_unstable();
+            let object = object.clone();
+            Self { object, clusters }
+        });
+        all.collect()
+    }
+
+    /// What is lost, as a clause.
+    pub fn describe(&self) -> String {
+        let clusters = enumerate(&self.clusters);
+        format!(
+            "{} is deleted with everything in it from {clusters}",
+            self.object
+        )
+    }
+}
+
+/// Warns of namespaces that are deleted. A snapshot without objects is warned of by itself.
+pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
+    let placement = draft.inventory.placement.present();
+    let is_empty = |it: &Warning| it.kind == WarningKind::SnapshotEmpty;
+    if placement.is_some_and(|it| it.apply_strategy().is_report_diff())
+        || draft.warnings.iter().any(is_empty)
+    {
+        return;
+    }
+    for lost in LostNamespace::of(changes) {
+        let message = format!("{}, although the placement stays.", lost.describe());
+        let selects = draft.placement().kubectl("get").flag("-o", "yaml");
+        let warning = Warning::new(WarningKind::NamespaceDeleted, lost.object, message)
+            .clusters(lost.clusters)
+            .look_with(
+                "Check that the namespace exists on the hub, and that the placement selects it.",
+                selects,
+            );
+        draft.warnings.push(warning);
+    }
+}
