@@ -139,7 +139,10 @@ impl PlacementSurroundings {
 
     /// Whether a member cluster is known not to exist.
     pub fn member_is_absent(&self, cluster: &str) -> bool {
-        self.members.is_complete() && !self.member_by_name.contains_key(cluster)
+        let mut asked = self.answers.iter().map(|(query, _)| query.kind);
+        self.members.is_complete()
+            && asked.any(|kind| kind == Kind::MemberCluster)
+            && !self.member_by_name.contains_key(cluster)
     }
 
     /// When a member cluster came back to which nothing has been sent since: its Works went with its

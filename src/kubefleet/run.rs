@@ -148,6 +148,12 @@ impl RunSpec {
 }
 
 impl UpdateRun {
+    /// Whether it applies nothing to clusters: it only reports how they differ from its snapshot.
+    pub fn compares_only(&self) -> bool {
+        let apply = self.status.apply_strategy.as_deref();
+        apply.is_some_and(ApplyStrategy::is_report_diff)
+    }
+
     /// Whether the controller has ever touched it. Its first deed is to add its finalizer.
     /// Source: updaterun/controller.go:ensureFinalizer.
     pub fn is_seen(&self) -> bool {

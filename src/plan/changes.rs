@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_with::skip_serializing_none;
 
 use super::draft::PlanDraft;
-use super::lost;
 use super::stages::ComputedStages;
 use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::ManifestKey;
@@ -199,9 +198,7 @@ pub(super) fn compute(
     draft.not_checked.append(&mut found.not_checked);
     refused(draft, &found.groups);
     moved(draft, &found.groups);
-    let changes = sort_changes(found.groups, to);
-    lost::check(draft, &changes);
-    changes
+    sort_changes(found.groups, to)
 }
 
 /// What an initialized run changes, with the overrides that it recorded.

@@ -3,8 +3,8 @@
 use super::draft::PlanDraft;
 use super::{
     NamespaceCarriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedCluster, PlannedRun,
-    PlannedSnapshot, RefusalKind, StrategyChoice, changes, content, delivery, limits, members,
-    neighbours, overrides, refusals, stages, strategy,
+    PlannedSnapshot, RefusalKind, StrategyChoice, changes, content, delivery, limits, lost,
+    members, neighbours, overrides, refusals, stages, strategy,
 };
 use crate::controller;
 use crate::inventory::Inventory;
@@ -31,6 +31,7 @@ pub fn compute(
     overrides::check(&mut draft, &computed, then);
     content::empty(&mut draft, &computed, then);
     let changes = changes::compute(&mut draft, &computed, then, contents);
+    lost::check(&mut draft, &changes);
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);

@@ -1,4 +1,4 @@
-//! Namespaces that a run deletes from clusters.
+//! Objects that a run deletes from clusters, and with which others go.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,20 @@ use super::{Warning, WarningKind};
 use crate::report::{ComposeText, Subject};
 use crate::words::enumerate;
 
-/// A namespace that clusters lose, with everything in it, while they keep the placement.
+/// A namespace, or a definition of custom resources, that clusters lose while they keep the placement: what
+/// is in it goes too, whoever put it there.
 #[derive(Debug)]
-pub struct LostNamespace {
+pub struct CascadingDeletion {
     object: Subject,
     pub clusters: Vec<String>,
 }
 
-impl LostNamespace {
+impl CascadingDeletion {
     pub fn of(changes: &[ObjectChanges]) -> Vec<Self> {
         let mut all: BTreeMap<&str, (&Subject, Vec<String>)> = BTreeMap::new();
         for change in changes.iter().filter(|it| it.to.is_some()) {
             let deleted = change.deleted.iter();
-            for object in deleted.filter(|it| it.kind == "Namespace") {
+            for object in deleted.filter(|it| what_goes_with(it).is_some()) {
                 let clusters = all.entry(&object.name).or_insert((object, Vec::new()));
                 clusters.1.extend(change.clusters.iter().cloned());
             }
@@ -44,7 +45,16 @@ impl LostNamespace {
     }
 }
 
-/// Warns of namespaces that are deleted. A snapshot without objects is warned of by itself.
+/// What is deleted with an object; `None` where nothing is.
+pub fn what_goes_with(object: &Subject) -> Option<&'static str> {
+    match object.kind.as_str() {
+        "Namespace" => Some("with everything in it"),
+        "CustomResourceDefinition" => Some("with all its objects"),
+        _ => None,
+    }
+}
+
+/// Warns of what is deleted with others. A snapshot without objects is warned of by itself.
 pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
     let placement = draft.inventory.placement.present();
     let is_empty = |it: &Warning| it.kind == WarningKind::SnapshotEmpty;
@@ -53,13 +63,13 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
     {
         return;
     }
-    for lost in LostNamespace::of(changes) {
+    for lost in CascadingDeletion::of(changes) {
         let message = format!("{}, although the placement stays.", lost.describe());
         let selects = draft.placement().kubectl("get").flag("-o", "yaml");
-        let warning = Warning::new(WarningKind::NamespaceDeleted, lost.object, message)
+        let warning = Warning::new(WarningKind::CascadingDeletion, lost.object, message)
             .clusters(lost.clusters)
             .look_with(
-                "Check that the namespace exists on the hub, and that the placement selects it.",
+                "Check that it exists on the hub, and that the placement selects it.",
                 selects,
             );
         draft.warnings.push(warning);

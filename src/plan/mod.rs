@@ -31,7 +31,7 @@ use crate::words::worded;
 pub use changes::{ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
 pub use delivery::{NamespaceCarriers, may_carry};
-pub use lost::LostNamespace;
+pub use lost::{CascadingDeletion, what_goes_with};
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 
 /// The run that someone thinks of.

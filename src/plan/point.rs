@@ -158,8 +158,9 @@ kinds! {
         OverrideNotApplicable = "override-not-applicable", "FS509";
         /// An object changes in a field that Kubernetes does not let change.
         ImmutableFieldChanged = "immutable-field-changed";
-        /// Clusters that keep the placement lose a namespace, and with it everything that is in it.
-        NamespaceDeleted = "namespace-deleted";
+        /// Clusters that keep the placement lose a namespace, or a definition of custom resources, and
+        /// what is in it.
+        CascadingDeletion = "cascading-deletion";
         /// Objects move to another Work: KubeFleet may delete them and create them again.
         ObjectsMoved = "objects-moved";
         /// A stage has no clusters.

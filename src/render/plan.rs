@@ -13,7 +13,7 @@ use crate::kubefleet::duration;
 use crate::manifests::ChangeCounts;
 use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,
-    PlannedStage, RefusalKind,
+    PlannedStage, RefusalKind, what_goes_with,
 };
 use crate::report::{EvidenceValues, NotChecked, Subject, unnamed};
 use crate::rollout::{GateFacts, StageEnd, TaskTime};
@@ -180,7 +180,7 @@ fn objects_below(
             hanging(out, &lead, "      ", &text, look.width);
         }
         // Removing a placement deletes all of it: what goes with a namespace is not its own.
-        let told = |object: &&Subject| change.to.is_some() || object.kind == "Namespace";
+        let told = |object: &&Subject| change.to.is_some() || what_goes_with(object).is_some();
         let deleted: Vec<_> = change.deleted.iter().filter(told).map(deleted).collect();
         if !deleted.is_empty() {
             let text = list(&deleted, most);
@@ -191,12 +191,11 @@ fn objects_below(
     cut
 }
 
-/// An object that is deleted. With a namespace goes what is in it, whoever put it there.
+/// An object that is deleted, with what goes with it, whoever put it there.
 fn deleted(object: &Subject) -> String {
-    if object.kind == "Namespace" {
-        format!("{object} with everything in it")
-    } else {
-        object.to_string()
+    match what_goes_with(object) {
+        Some(with) => format!("{object} {with}"),
+        None => object.to_string(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
+use crate::words::enumerate;
 
 /// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
 /// last snapshot. The annotation stays when a change is taken back, and means nothing later on.
@@ -35,6 +36,15 @@ pub fn content_since(rollout: &Rollout<'_>) -> Option<Timestamp> {
     let since = initialized.since.filter(|_| initialized.is_true())?;
     let waits = rollout.phase == Phase::Idle && run.spec.pinned().is_none();
     (waits && rollout.now.duration_since(since) > JUST_NOW).then_some(since)
+}
+
+/// The index of the latest snapshot, where a run that has not begun took an older one that nobody named.
+pub fn newer_snapshot<'i>(rollout: &Rollout<'i>) -> Option<&'i str> {
+    let run = rollout.run;
+    let latest = rollout.inventory.latest_snapshot()?.index()?;
+    let own: u64 = run.status.snapshot_index.parse().ok()?;
+    let is_older = own < latest.parse().ok()? && run.spec.pinned().is_none();
+    (is_older && rollout.phase == Phase::Idle && !rollout.has_begun()).then_some(latest)
 }
 
 /// Whether a run without an index got content that was out of date already: the snapshot used
@@ -153,6 +163,20 @@ pub struct MissingContent<'i> {
     pub is_another: bool,
     /// The clusters.
     pub clusters: Vec<&'i str>,
+}
+
+impl MissingContent<'_> {
+    /// What happens to the clusters, as a sentence.
+    pub fn describe(&self) -> String {
+        let (clusters, snapshot) = (enumerate(&self.clusters), &self.object.name);
+        if self.is_another {
+            format!(
+                "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."
+            )
+        } else {
+            format!("{clusters} cannot get its content: {snapshot} no longer exists.")
+        }
+    }
 }
 
 /// Whether clusters that a live run has still to reach would get nothing, or content that the run did

@@ -31,6 +31,7 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .runs
         .iter()
         .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
+        .filter(|run| !run.compares_only())
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let clusters = rollout.updated_clusters().filter_map(|it| it.started);
@@ -238,6 +239,10 @@ pub fn last_good_below<'i>(
         }
         let index = run.status.snapshot_index.as_str();
         if index.is_empty() || index == index_now {
+            continue;
+        }
+        if run.compares_only() {
+            passed_over.push(format!("{} only compared snapshot {index}", run.meta.name));
             continue;
         }
         if is_newer(index, index_now) {

@@ -275,12 +275,12 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
     let (code, out, _) = call_on(&path, &PLAN);
     assert_eq!(code, 0);
     let out = one_line(&out);
-    let warning = "warning namespace-deleted Namespace shop is deleted with everything in it from \
+    let warning = "warning cascading-deletion Namespace shop is deleted with everything in it from \
                    member-1, member-2, member-3 and member-4, although the placement stays.";
     assert!(out.contains(warning), "{out}");
     // The next snapshot has it.
     let (_, out, _) = call(&PLAN);
-    assert!(!out.contains("namespace-deleted"), "{out}");
+    assert!(!out.contains("cascading-deletion"), "{out}");
 }
 
 #[test]

@@ -7,9 +7,8 @@ use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{self, WorkQuery};
 use crate::commands::gather::reading::SourceReading;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::plan::{LostNamespace, PlanContents, RefusedObject, RunChanges, of_run};
+use crate::plan::{CascadingDeletion, PlanContents, RefusedObject, RunChanges, of_run};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::enumerate;
@@ -19,8 +18,8 @@ use crate::words::enumerate;
 pub(in crate::commands) struct ShownChanges {
     /// How many objects some cluster loses that keeps the placement, each counted once.
     pub deleted: usize,
-    /// The namespaces among them.
-    pub namespaces: Vec<LostNamespace>,
+    /// Those of them with which others go.
+    pub cascading: Vec<CascadingDeletion>,
     /// What Kubernetes would refuse there.
     pub refused: Vec<RefusedObject>,
     /// All override snapshots: what was changed since the run recorded its own is among them.
@@ -76,14 +75,12 @@ pub(in crate::commands) fn show(
     let updated = changes.iter().filter(|it| it.to.is_some());
     let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
     let overrides = material.overrides.iter();
-    let apply = found.status.apply_strategy.as_deref();
-    let compares = apply.is_some_and(ApplyStrategy::is_report_diff);
     ShownChanges {
         deleted: deleted.len(),
-        namespaces: if compares {
+        cascading: if found.compares_only() {
             Vec::new()
         } else {
-            LostNamespace::of(&changes)
+            CascadingDeletion::of(&changes)
         },
         refused,
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),

@@ -158,6 +158,14 @@ fn wanted(
     is_for_runs(inventory, placement)?;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
+    if let Some(compared) = now.filter(|now| to.is_none() && now.compares_only()) {
+        let (run, index) = (compared.object(), &compared.status.snapshot_index);
+        return Err(Error::failed(format!(
+            "{run} only compared snapshot {index} with the clusters, and changed nothing there; nothing \
+             was sent"
+        ))
+        .hint("select a snapshot with --to, if one is to be rolled out"));
+    }
     let name = chosen_name(args);
     let done = name.and_then(|name| inventory.run_on(name));
     if let Some(done) = done.filter(|run| choose::is_finished(run)) {

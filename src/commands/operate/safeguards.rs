@@ -245,12 +245,13 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
     .hint("check what the placement selects; a script needs a run that was made with --snapshot")
 }
 
-/// What a script does not do either: namespaces go with everything that is in them.
+/// What a script does not do either: a namespace goes with everything in it, and a definition of custom
+/// resources with all its objects.
 pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");
     Error::failed(format!("{run} would go too far: {lost}; {nothing}")).hint(
-        "check that the namespace exists on the hub and that the placement selects it; a script needs \
-         a run that was made with --snapshot",
+        "check that it exists on the hub and that the placement selects it; a script needs a run that \
+         was made with --snapshot",
     )
 }
 
@@ -331,7 +332,9 @@ pub(in crate::commands) fn warn_of_ahead(
     let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
     let open = gates.filter_map(|gate| gate.approved_ahead_words(rollout.run));
     let held = held.iter().map(|it| it.message.clone());
+    let missing = missing_content(rollout);
     for why in open
+        .chain(missing.map(|it| it.describe().trim_end_matches('.').to_owned()))
         .chain(held)
         .chain(diagnose::overrides_changed(rollout.inventory))
     {

@@ -324,14 +324,15 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
         if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
             finding.root_cause = true;
         }
-        if !LETS_GO_ON.contains(&finding.code.as_str()) {
+        let is_doomed_wait = fails.is_some() && finding.code == "FS407";
+        if !LETS_GO_ON.contains(&finding.code.as_str()) && !is_doomed_wait {
             continue;
         }
         if fails.is_some() {
             finding.root_cause &= !is_explained;
             finding
                 .remedies
-                .retain(|remedy| !continues(remedy) && !remedy.is_our(&["stop"]));
+                .retain(|remedy| !continues(remedy) && !remedy.is_our(&["stop", "wait"]));
         }
         finding.remedies.insert(0, step.clone());
     }

@@ -146,15 +146,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
         let (over, clusters) = (&failing.over, enumerate(clusters));
         return Some(format!("{over} does not fit the content for {clusters}."));
     };
-    let (clusters, object) = (enumerate(&missing.clusters), missing.object);
-    let snapshot = object.name;
-    Some(if missing.is_another {
-        format!(
-            "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."
-        )
-    } else {
-        format!("{clusters} cannot get its content: {snapshot} no longer exists.")
-    })
+    Some(missing.describe())
 }
 
 /// That clusters fail which the run counts as done, or which have its content already.

@@ -2,7 +2,6 @@
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::ownership;
 use crate::diagnose::subjects::rule::Rule;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
@@ -19,8 +18,6 @@ pub(in crate::diagnose) struct NeededMember<'i> {
     pub member: Option<&'i MemberCluster>,
     /// Whether the verdict is about it, and its own agent has to do the next step.
     pub waits: bool,
-    /// Whether it waits, and nothing that it reported tells why.
-    pub unexplained: bool,
 }
 
 impl NeededMember<'_> {
@@ -46,12 +43,6 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
     let on_hub = |failing: Option<&FailingCluster<'_>>| {
         failing.is_some_and(|failing| failing.trouble.problem.is_some())
     };
-    let unexplained = |failing: Option<&FailingCluster<'_>>| {
-        failing.is_none_or(|failing| {
-            let codes = ownership::of_trouble(failing);
-            codes.is_empty() || codes == ["FS515"]
-        })
-    };
     let stuck = cx.verdict == Verdict::Stuck;
     let Some(rollout) = &cx.rollout else {
         return cx
@@ -65,7 +56,6 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
                     is_removal: false,
                     member: failing.member,
                     waits,
-                    unexplained: waits && unexplained(Some(failing)),
                 }
             })
             .collect();
@@ -93,7 +83,6 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
                 is_removal: stage.deletes,
                 member: cluster.member,
                 waits,
-                unexplained: waits && unexplained(failing),
             });
         }
     }

@@ -77,7 +77,11 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
         return "has succeeded".to_owned();
     }
     let updated = rollout.updated_clusters().count();
-    let removed = rollout.clusters().count().saturating_sub(updated);
+    let removed = rollout.stages.iter().filter(|stage| stage.deletes);
+    let removed = removed.flat_map(|stage| &stage.clusters);
+    let (left, removed): (Vec<_>, Vec<_>) =
+        removed.partition(|it| rollout.inventory.member_is_absent(it.name));
+    let removed = removed.len();
     let (updated, removed) = (
         (updated > 0).then(|| count(updated, "cluster")),
         (removed > 0).then(|| count(removed, "cluster")),
@@ -94,7 +98,13 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
             None => format!("snapshot {index} of {placement} was rolled out to 0 clusters"),
         },
     };
-    let others = others_now(rollout);
+    // Whether what they had was removed before they left is not known.
+    let gone = match left.len() {
+        0 => String::new(),
+        1 => "; 1 cluster of its deletion stage is no longer in the fleet".to_owned(),
+        all => format!("; {all} clusters of its deletion stage are no longer in the fleet"),
+    };
+    let others = format!("{gone}{}", others_now(rollout));
     match removed {
         Some(removed) => {
             format!("has succeeded: {did}, and {placement} was removed from {removed}{others}")

@@ -75,6 +75,29 @@ fn it_goes_back_to_what_was_completed_last_before() {
     assert_eq!(good(&late).0, "0 of second");
 }
 
+#[test]
+fn what_was_only_compared_is_on_no_cluster() {
+    let compared = |mut run: Value| {
+        run["status"]["appliedStrategy"] = json!({"type": "ReportDiff"});
+        run
+    };
+    let objects = [
+        placement(),
+        own("0", DAY),
+        own("1", DAY + 100),
+        own("2", DAY + 300),
+        done("first", "0", DAY + 10),
+        compared(done("second", "1", DAY + 110)),
+        done("third", "2", DAY + 310),
+        compared(done("fourth", "2", DAY + 410)),
+    ];
+    let why = "second only compared snapshot 1".to_owned();
+    assert_eq!(good(&objects), ("0 of first".to_owned(), vec![why.clone()]));
+    let mut nothing = objects.to_vec();
+    nothing.remove(4);
+    assert_eq!(good(&nothing), (String::new(), vec![why]));
+}
+
 /// A run that was not told its snapshot.
 fn unpinned(mut run: Value) -> Value {
     run["spec"]["resourceSnapshotIndex"] = "".into();

@@ -17,6 +17,7 @@ use crate::rollout::{
     ClusterState, ClusterView, Gate, GateOpening, GateState, Rollout, StageView, TaskState,
     TaskTime, opening,
 };
+use crate::words::Hint;
 use crate::words::{count, enumerate, together};
 
 /// What is shown of the approvals that are to be given.
@@ -244,6 +245,31 @@ fn failing(rollout: &Rollout<'_>) -> Vec<String> {
         .collect()
 }
 
+/// Refuses to let a run continue whose content fails where the run counts it as done: a gate is there to
+/// hold that. A person may know why it fails.
+fn done_is_well(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Error> {
+    let mut done = rollout.updated_clusters();
+    let failing = done.find_map(|it| {
+        let condition = it.trouble()?.condition;
+        (it.state == ClusterState::Done).then_some((it.name, condition))
+    });
+    let Some((name, condition)) = failing else {
+        return Ok(());
+    };
+    let (kind, reason) = (&condition.kind, &condition.reason);
+    let nothing = reading.record.nothing("sent");
+    let diagnose = rollout.run.object().fleet("diagnose");
+    Err(Error::failed(format!(
+        "{name} fails now ({kind}={:?} {reason}), but the run counts it as done; {nothing}",
+        condition.status
+    ))
+    .hint(
+        Hint::new("check why:").command(diagnose).text(
+            "approve it at a terminal, if the next clusters should get the content all the same",
+        ),
+    ))
+}
+
 /// The gate of an approval, in the run as it stands, and its stage. Of stages that share a request,
 /// that which waits for it.
 fn gate_of<'r, 'i>(
@@ -405,6 +431,7 @@ pub(super) fn guard(
     }
     if is_script {
         safeguards::nobody_leaves(rollout, reading)?;
+        done_is_well(rollout, reading)?;
     }
     safeguards::unattended(rollout, Some(&opened), (is_script, accepted), reading).map(|_| ())
 }

@@ -51,7 +51,7 @@ pub(in crate::commands) struct AgreedPlan {
     stages: Vec<AgreedStage>,
     /// Why Kubernetes would refuse an object of the snapshot, as a clause.
     pub(super) refused: Option<String>,
-    /// Which namespace is deleted, as a clause.
+    /// What is deleted with others, as a clause.
     pub(super) lost: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl AgreedPlan {
         Self {
             beside,
             refused: clause(&plan, WarningKind::ImmutableFieldChanged),
-            lost: clause(&plan, WarningKind::NamespaceDeleted),
+            lost: clause(&plan, WarningKind::CascadingDeletion),
             snapshot: plan.content.snapshot,
             stages: plan.stages.into_iter().map(stage).collect(),
         }
@@ -387,8 +387,8 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     })
 }
 
-/// Refuses to start a run with a snapshot without objects, or without a namespace that clusters have,
-/// that nobody named.
+/// Refuses to start a run with a snapshot without objects, or without a namespace that clusters have, or
+/// a definition of custom resources, that nobody named.
 fn empties(
     launch: &RunLaunch,
     plan: &Plan,
@@ -398,7 +398,7 @@ fn empties(
     let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
     let starts = unattended && launch.start && launch.snapshot.is_none();
     let counts = starts && counts_before(launch, plan);
-    let lost = clause(plan, WarningKind::NamespaceDeleted);
+    let lost = clause(plan, WarningKind::CascadingDeletion);
     if let Some(lost) = lost.filter(|_| counts) {
         return Err(safeguards::would_delete(&launch.run.name, &lost, reading));
     }
@@ -519,7 +519,7 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
             "Start {name}, which deletes everything from {clusters}?"
         ));
     }
-    if let Some(lost) = clause(plan, WarningKind::NamespaceDeleted) {
+    if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         return Some(format!("Start {name}? {lost}."));
     }
     let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);

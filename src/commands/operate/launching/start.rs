@@ -22,9 +22,11 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
-use crate::plan::LostNamespace;
+use crate::plan::CascadingDeletion;
 use crate::rollout::Rollout;
-use crate::rollout::content::{content_since, emptied, goes_back, old_content, would_go_back};
+use crate::rollout::content::{
+    content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
+};
 use crate::words::{Hint, capital, count, enumerate};
 
 /// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
@@ -71,7 +73,7 @@ pub(in crate::commands) fn start(
             let deleted = shown.deleted;
             let is_pinned = |run: &UpdateRun| run.spec.pinned().is_some();
             let is_pinned = proposal.what.run.present().is_some_and(|it| is_pinned(it));
-            let lost = shown.namespaces.first().map(LostNamespace::describe);
+            let lost = shown.cascading.first().map(CascadingDeletion::describe);
             if let Some(first) = shown.refused.first() {
                 let (name, why) = (&run.name, first.describe());
                 keeps = true;
@@ -207,6 +209,11 @@ fn preview_start(
                 run.name,
                 old.snapshot.index().unwrap_or_default(),
                 old.detected
+            ));
+        } else if let Some(latest) = newer_snapshot(&rollout).filter(|_| plan.is_none()) {
+            preview.warning(&format!(
+                "{} has snapshot {}, and snapshot {latest} is newer",
+                run.name, rollout.run.status.snapshot_index
             ));
         }
         question = safeguards::seen(&guards(&rollout), accepted, &inventory, reading)

@@ -8,7 +8,7 @@ use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::problems::steps;
-use crate::rollout::Rollout;
+use crate::rollout::{ClusterView, Rollout};
 
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
@@ -20,19 +20,20 @@ pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", RuleSearc
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut left: BTreeMap<&str, Option<ClusterFate>> = BTreeMap::new();
-    let mut membership = false;
+    // The positions of the stages that the run's text is about, `None` meaning any.
+    let mut places: Vec<Option<u64>> = Vec::new();
     for cause in cx.causes() {
         match cause {
             Cause::DeleteClusterNotInStage { cluster, .. } => {
                 left.insert(cluster, fate(cx.inventory, cluster));
             }
-            Cause::StageClusterCountChanged { .. }
-            | Cause::StageClusterChanged { .. }
-            | Cause::BindingCountMismatch { .. }
-            | Cause::BindingMissing { .. } => membership = true,
+            Cause::StageClusterCountChanged { stage_index, .. }
+            | Cause::StageClusterChanged { stage_index, .. } => places.push(*stage_index),
+            Cause::BindingCountMismatch { .. } | Cause::BindingMissing { .. } => places.push(None),
             _ => {}
         }
     }
+    let membership = !places.is_empty();
     let failed = !left.is_empty() || membership;
     if !failed && run_failure::live_run(cx).is_none() {
         return Vec::new();
@@ -44,7 +45,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     }
     // Before it began, a run has no clusters that could leave it.
     if membership || !failed {
-        for cluster in cx.rollout.iter().flat_map(Rollout::updated_clusters) {
+        let stages = cx.rollout.iter().flat_map(|it| it.stages.iter().zip(0..));
+        let stages = stages.filter(|(stage, at)| {
+            let is_meant = |place: &Option<u64>| place.is_none_or(|place| place == *at);
+            !stage.deletes && (!failed || places.iter().any(is_meant))
+        });
+        for cluster in stages.flat_map(|(stage, _)| &stage.clusters) {
+            if cx.rollout.as_ref().is_some_and(|it| left_later(it, cluster)) {
+                continue;
+            }
             // While the run is alive only the scheduler's word counts: it ends the run.
             let unscheduled = cluster.binding.is_some_and(Binding::is_unscheduled);
             if let Some(fate) = fate(cx.inventory, cluster.name)
@@ -57,6 +66,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     left.into_iter()
         .map(|(cluster, fate)| finding(cx, rule, cluster, fate.as_ref(), failed))
         .collect()
+}
+
+/// Whether a cluster began to leave only after the run had failed.
+fn left_later(rollout: &Rollout<'_>, cluster: &ClusterView<'_>) -> bool {
+    let deleted = cluster.member.and_then(|member| member.meta.deleted);
+    deleted.zip(rollout.ended()).is_some_and(|(deleted, ended)| deleted > ended)
 }
 
 fn finding(

@@ -321,7 +321,7 @@ fn recorded(
 /// Which clusters came and left, as part of a sentence.
 fn describe(cx: &DiagnosisContext<'_>, difference: &StageDifference<'_>) -> String {
     if difference.is_empty() {
-        return "; its clusters are the recorded ones again, but the run has failed for good"
+        return ". Its clusters are the recorded ones again, but the run has failed for good"
             .to_owned();
     }
     if difference.reordered {

@@ -73,6 +73,10 @@ fn check_now(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, finding: Finding)
     if rollout.state_ignored || rollout.phase == Phase::Stopping {
         return finding;
     }
+    // A run with a removal ahead does not come to a stop.
+    if !rollout.removals_to_come().is_empty() {
+        return finding.look("Wait for the next check: the run continues with it.");
+    }
     finding
         .fix_with(
             "Stop the run to make the controller check now. It updates nothing new until it is \

@@ -77,7 +77,7 @@ fn silent_members(
     if needed.is_empty() {
         return Vec::new();
     }
-    let waits = needed.iter().any(|needed| needed.unexplained);
+    let waits = needed.iter().any(|needed| needed.waits);
     let mut finding = rule
         .finding(
             cx.run_object(),

@@ -11,6 +11,8 @@ use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::member::PodHold;
+use crate::problems::members::all_silent_since;
+use crate::report::CausedBy;
 use crate::rollout::{ManifestTrouble, STUCK_AFTER};
 use crate::words::CommandLine;
 
@@ -41,6 +43,20 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.lasting(),
             affected.cx.run_object().name
         );
+    }
+    if let Some(newest) = unheard_since(affected) {
+        finding.message = format!(
+            "{} No member agent has been heard since {newest}: it may have become available.",
+            finding.message
+        );
+        finding.root_cause = false;
+        finding.caused_by.push(CausedBy {
+            code: "FS516".to_owned(),
+            subject: Subject::from(affected.cx.run_object()),
+        });
+        return finding
+            .severity(Severity::Warning)
+            .look("Resolve FS516 first: until then its state is unknown.");
     }
     let own = OwnWait::of(affected);
     if let Some((OwnWait::Held(held), sent)) = &own {
@@ -151,6 +167,19 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                 affected.on_hub()
             ),
         )
+}
+
+/// When the hub heard from a member agent last, where it heard from none since the object began to be
+/// unavailable, or soon after.
+fn unheard_since(affected: &AffectedObject<'_, '_>) -> Option<Timestamp> {
+    const SOON: SignedDuration = SignedDuration::from_secs(60);
+    let inventory = affected.cx.inventory;
+    let newest = all_silent_since(inventory.members.iter(), affected.cx.now())?;
+    let is_new = |on: &&FailingCluster<'_>| {
+        let since = on.trouble.condition.since;
+        on.blocking && since.is_some_and(|since| newest.duration_since(since) < SOON)
+    };
+    affected.on.iter().all(is_new).then_some(newest)
 }
 
 /// What a manifest itself says of how long it takes.

@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::content::content_since;
+use crate::rollout::content::{content_since, newer_snapshot};
 use crate::rollout::{ClusterState, Phase};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
@@ -35,10 +35,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let content = content_since(rollout).map_or_else(String::new, |since| {
         format!(" Its content is that of {since}, without later changes on the hub.")
     });
+    let newer = newer_snapshot(rollout).map_or_else(String::new, |latest| {
+        let own = &run.status.snapshot_index;
+        format!(" Snapshot {latest} is newer than its snapshot {own}.")
+    });
     Some(
         check_failing(cx, finding)
             .look_with(
-                format!("Check which clusters each stage would update.{content}"),
+                format!("Check which clusters each stage would update.{content}{newer}"),
                 cx.command("status").arg(&run.meta.name),
             )
             .fix_with(
