@@ -245,6 +245,15 @@ pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
         .collect()
 }
 
+/// How many clusters a run is done with and have lost its content, unless another run is under way, which brings it again.
+pub fn lost_for_now(rollout: &Rollout<'_>) -> usize {
+    let mut others = rollout.inventory.runs_under_way();
+    if others.any(|other| other.meta.name != rollout.run.meta.name) {
+        return 0;
+    }
+    lost_content(rollout).len()
+}
+
 /// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no
 /// objects, and theirs is another one.
 pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {

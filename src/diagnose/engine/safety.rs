@@ -93,7 +93,10 @@ fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
 fn leaving(findings: &mut [Finding]) {
     let left = findings.iter().filter(|it| it.code == "FS205");
     let left: Vec<_> = left.flat_map(|it| it.clusters.clone()).collect();
-    let on_member = |code: &str| code.starts_with("FS5") || code.starts_with("FS9");
+    // That it left the fleet is why the placement is to be removed.
+    let is_cause = |code: &str| code == "FS518";
+    let on_member =
+        |code: &str| (code.starts_with("FS5") || code.starts_with("FS9")) && !is_cause(code);
     for finding in findings.iter_mut().filter(|it| on_member(&it.code)) {
         let clusters = &finding.clusters;
         if clusters.is_empty() || !clusters.iter().all(|cluster| left.contains(cluster)) {

@@ -15,6 +15,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
+use crate::rollout::content::lost_for_now;
 use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
 use crate::words::{CommandLine, enumerate};
 
@@ -302,6 +303,9 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
             }
         }
         Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
+            about("diagnose", &word)
+        }
+        Verdict::Succeeded if cx.rollout.as_ref().is_some_and(|it| lost_for_now(it) > 0) => {
             about("diagnose", &word)
         }
         Verdict::Initializing if initialization_overdue(cx).is_some() => about("diagnose", &word),

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::kubefleet::Concept;
 use crate::report::Verdict;
+use crate::rollout::content::lost_for_now;
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::count;
 
@@ -104,7 +105,12 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
         1 => "; 1 cluster of its deletion stage is no longer in the fleet".to_owned(),
         all => format!("; {all} clusters of its deletion stage are no longer in the fleet"),
     };
-    let others = format!("{gone}{}", others_now(rollout));
+    let lost = match lost_for_now(rollout) {
+        0 => String::new(),
+        1 => "; 1 cluster has lost it since".to_owned(),
+        lost => format!("; {lost} clusters have lost it since"),
+    };
+    let others = format!("{gone}{lost}{}", others_now(rollout));
     match removed {
         Some(removed) => {
             format!("has succeeded: {did}, and {placement} was removed from {removed}{others}")
