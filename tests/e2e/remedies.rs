@@ -142,7 +142,8 @@ fn suggested(finding: &Value, strategy: &str) -> Vec<Suggested> {
         let action = remedy["action"].as_str().unwrap();
         let names_another_fault = action.starts_with("Check what else makes a new run fail");
         let plans = remedy["argv"][2] == "plan" && (PLANNED.contains(&code) || names_another_fault);
-        later |= remedy["effect"] != "read-only" || remedy["argv"].is_null() || plans;
+        let waits = remedy["argv"][1] == "wait";
+        later |= remedy["effect"] != "read-only" || remedy["argv"].is_null() || plans || waits;
     }
     found
 }
@@ -360,7 +361,8 @@ impl Hub {
             ran.code == 0 || suggested.verb() == "wait" && ran.err.contains("timed out")
         } else if suggested.writes() {
             // What KubeFleet would refuse as things are now is fine after the step before it.
-            let waits = ran.code == 1 && ran.err.contains("wait until it is gone");
+            let until = ["wait until it is gone", "approve it at a terminal"];
+            let waits = ran.code == 1 && until.iter().any(|words| ran.err.contains(words));
             ran.code == 0 || (ran.code == 3 || waits) && suggested.later
         } else {
             // A look tells how things are; the doctor that there is no hub agent.

@@ -1,7 +1,7 @@
 //! What is shown before a run is made: what the controller would compute, what speaks against it, and
 //! what is asked.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::existing::{self, ExistingRun};
 use super::wanted::{LaunchPreparation, RunLaunch};
@@ -454,10 +454,27 @@ fn stalls(
 /// For how long no member agent is heard, where a run that can still continue is deleted before the next
 /// one is initialized: the controller may not be there.
 fn unheard_for(launch: &RunLaunch, inventory: &Inventory) -> Option<SignedDuration> {
+    /// Where nobody has reported for longer, reports are not what shows that a hub agent runs.
+    const USUAL: SignedDuration = SignedDuration::from_hours(24);
     let is_at_stake = launch.deletes_what_continues() && !launch.judges_before_deletion();
     let unheard = all_silent_since(inventory.members.iter(), inventory.now);
-    let since = unheard.filter(|_| is_at_stake)?;
-    Some(inventory.now.duration_since(since))
+    let since = unheard.filter(|since| is_at_stake && !has_written_after(*since, inventory))?;
+    let lasting = inventory.now.duration_since(since);
+    (lasting < USUAL).then_some(lasting)
+}
+
+/// Whether the controller wrote to a run so long after the last report that it ran without others.
+fn has_written_after(report: Timestamp, inventory: &Inventory) -> bool {
+    const SOON: SignedDuration = SignedDuration::from_mins(2);
+    let mut written = inventory.runs.iter().flat_map(|run| {
+        let clusters = run.all_stages().flat_map(|stage| &stage.clusters);
+        let clusters = clusters.flat_map(|cluster| &cluster.conditions);
+        run.status.conditions.iter().chain(clusters)
+    });
+    written.any(|it| {
+        it.since
+            .is_some_and(|since| since.duration_since(report) > SOON)
+    })
 }
 
 /// Refuses to let a script delete such a run.
@@ -584,7 +601,7 @@ mod tests {
             new.snapshot = snapshot_of_new.map(str::to_owned);
             unheard_for(&new, &inventory).map(|it| it.as_secs())
         };
-        let started = run("old", "0", [Some(8_900), Some(8_901), Some(8_990), None]);
+        let started = run("old", "0", [Some(8_600), Some(8_601), Some(8_810), None]);
         let (silent, heard) = (8_700, 8_950);
         // A rollback, and a run of the same name, are not judged before.
         assert_eq!(
@@ -594,7 +611,10 @@ mod tests {
         assert_eq!(unheard(started.clone(), silent, None, true), Some(300));
         assert_eq!(unheard(started.clone(), silent, None, false), None);
         assert_eq!(unheard(started, heard, None, true), None);
-        let mut idle = run("old", "0", [Some(8_900), Some(8_901), None, None]);
+        // The controller wrote long after the last report.
+        let late = run("old", "0", [Some(8_600), Some(8_601), Some(8_830), None]);
+        assert_eq!(unheard(late, silent, None, true), None);
+        let mut idle = run("old", "0", [Some(8_600), Some(8_601), None, None]);
         idle["spec"]["state"] = json!("Initialize");
         assert_eq!(unheard(idle, silent, None, true), None);
     }

@@ -51,7 +51,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             !stage.deletes && (!failed || places.iter().any(is_meant))
         });
         for cluster in stages.flat_map(|(stage, _)| &stage.clusters) {
-            if cx.rollout.as_ref().is_some_and(|it| left_later(it, cluster)) {
+            if cx
+                .rollout
+                .as_ref()
+                .is_some_and(|it| left_later(it, cluster))
+            {
                 continue;
             }
             // While the run is alive only the scheduler's word counts: it ends the run.
@@ -71,7 +75,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 /// Whether a cluster began to leave only after the run had failed.
 fn left_later(rollout: &Rollout<'_>, cluster: &ClusterView<'_>) -> bool {
     let deleted = cluster.member.and_then(|member| member.meta.deleted);
-    deleted.zip(rollout.ended()).is_some_and(|(deleted, ended)| deleted > ended)
+    deleted
+        .zip(rollout.ended())
+        .is_some_and(|(deleted, ended)| deleted > ended)
 }
 
 fn finding(

@@ -3,6 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::problems::members::leaving;
+use crate::problems::steps;
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
@@ -48,8 +49,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 format!("Wait until {name} is gone: a run that is created before contains it.");
             let step =
                 "Then start a new run. To keep the cluster, join it again before.".to_owned();
-            let get = member.object().kubectl("get");
-            (finding.look_with(wait, get), step)
+            let gone = steps::wait_for(&member.object(), "delete");
+            (finding.look_with(wait, gone), step)
         } else {
             let step = format!(
                 "Join {name} again, if it should stay. Then start a new run, which is computed from \

@@ -1,9 +1,9 @@
 //! The run is being deleted.
 
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::run::UpdateRun;
 use crate::diagnose::subjects::verdict;
 use crate::kubefleet::names;
+use crate::kubefleet::run::UpdateRun;
 use crate::problems::steps;
 use crate::rollout::Phase;
 
