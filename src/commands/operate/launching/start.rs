@@ -72,7 +72,7 @@ pub(in crate::commands) fn start(
             };
             let deleted = shown.deleted;
             let is_pinned = |run: &UpdateRun| run.spec.pinned().is_some();
-            let is_pinned = proposal.what.run.present().is_some_and(|it| is_pinned(it));
+            let is_pinned = proposal.what.run.present().is_some_and(is_pinned);
             let lost = shown.cascading.first().map(CascadingDeletion::describe);
             if let Some(first) = shown.refused.first() {
                 let (name, why) = (&run.name, first.describe());
@@ -97,7 +97,7 @@ pub(in crate::commands) fn start(
                 )));
             }
         }
-        made = proposal.what.run.present().map(UpdateRun::clone);
+        made = proposal.what.run.present().cloned();
         keeps &= made.as_ref().is_some_and(|it| it.spec.pinned().is_none());
         Ok(proposal)
     });
