@@ -80,8 +80,8 @@ pub fn forecast(state: &State, times: ClusterTimes) -> Vec<Option<StageEnd>> {
     let early = play_stages(&state, shortest, pause, false).into_iter();
     let longest = times.longest.saturating_add(LOOK_EVERY);
     // Where nothing tells the version, the tasks of stages without clusters may be carried out.
-    let older = (!state.is_version_told).then(|| State {
-        version: state.version.min(AgentVersion::V03),
+    let older = state.is_version_guessed.then(|| State {
+        version: AgentVersion::V03,
         ..state.clone()
     });
     let late = play_stages(older.as_ref().unwrap_or(&state), longest, LOOK_EVERY, true).into_iter();

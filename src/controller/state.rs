@@ -21,8 +21,8 @@ use crate::rollout::AgentVersion;
 pub struct State {
     pub now: Timestamp,
     pub version: AgentVersion,
-    /// Whether something tells if this version skips stages without clusters.
-    pub is_version_told: bool,
+    /// Whether nothing tells that this version skips stages without clusters.
+    pub is_version_guessed: bool,
     pub scope: Scope,
     pub run: UpdateRun,
     pub placement: Sight<Placement>,
@@ -43,10 +43,11 @@ pub struct State {
 impl State {
     /// As one of the runs on the inventory's placement finds it.
     pub fn new(inventory: &Inventory, run: &UpdateRun) -> Self {
+        let (version, is_version_guessed) = AgentVersion::or_guess(inventory, run);
         Self {
             now: inventory.now,
-            version: AgentVersion::of(inventory, run),
-            is_version_told: AgentVersion::is_told(inventory, run),
+            version,
+            is_version_guessed,
             scope: inventory.scope.clone(),
             run: run.clone(),
             placement: inventory.placement.clone(),

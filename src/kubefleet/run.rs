@@ -149,7 +149,7 @@ impl RunSpec {
 
 impl UpdateRun {
     /// Whether it applies nothing to clusters: it only reports how they differ from its snapshot.
-    pub fn compares_only(&self) -> bool {
+    pub fn only_compares(&self) -> bool {
         let apply = self.status.apply_strategy.as_deref();
         apply.is_some_and(ApplyStrategy::is_report_diff)
     }

@@ -38,10 +38,8 @@ impl CascadingDeletion {
     /// What is lost, as a clause.
     pub fn describe(&self) -> String {
         let clusters = enumerate(&self.clusters);
-        format!(
-            "{} is deleted with everything in it from {clusters}",
-            self.object
-        )
+        let with = what_goes_with(&self.object).unwrap_or_default();
+        format!("{} is deleted {with} from {clusters}", self.object)
     }
 }
 

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
+use crate::problems::steps;
 use crate::report::ComposeText;
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::enumerate;
@@ -27,6 +28,15 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
         Some(joined) => build.condition(&object, joined),
         None => build,
     }
+}
+
+/// Adds the step that comes before a new run while a cluster is being deleted.
+pub fn wait_until_gone<B: ComposeText>(build: B, member: &MemberCluster) -> B {
+    let name = &member.meta.name;
+    build.look_with(
+        format!("Wait until {name} is gone: a run that is created before contains it."),
+        steps::wait_for(&member.object(), "delete"),
+    )
 }
 
 /// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They
@@ -157,7 +167,7 @@ mod tests {
     use super::TroubledMembers;
     use crate::rollout::Rollout;
     use crate::rollout::life::tests::{
-        OWN, SINCE, at, binding, inventory, placement, run, snapshot,
+        OWN, SINCE, at, binding, inventory, member, placement, run, snapshot,
     };
 
     #[test]
@@ -165,14 +175,7 @@ mod tests {
         let silent = |available: &str, is_leaving: bool| {
             let mut has = binding("0", 1_500);
             has["status"]["conditions"] = json!([{"type": "Available", "status": available}]);
-            let mut member = json!({
-                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
-                "kind": "MemberCluster",
-                "metadata": {"name": "member-1"},
-                "status": {"agentStatus": [
-                    {"type": "MemberAgent", "lastReceivedHeartbeat": at(0).to_string()},
-                ]},
-            });
+            let mut member = member("member-1", 0);
             if is_leaving {
                 member["metadata"]["deletionTimestamp"] = json!(at(100).to_string());
             }

@@ -22,26 +22,23 @@ impl AgentVersion {
     /// What the hub serves, the form of the run, and what the same agent wrote on the placement tell
     /// the version. Where nothing does, it is the newest.
     pub fn of(inventory: &Inventory, run: &UpdateRun) -> Self {
-        let stateless = run.spec.state.is_none() && inventory.hub.run_states.is_none();
-        if stateless || ignores_state(inventory, run) {
-            return Self::V01;
-        }
-        if let Some(is_next) = is_next(inventory, run) {
-            return if is_next {
-                Self::Next
-            } else {
-                older(inventory)
-            };
-        }
-        match older(inventory) {
-            Self::V02 => Self::V02,
-            _ => Self::Next,
-        }
+        Self::or_guess(inventory, run).0
     }
 
-    /// Whether something tells if the agent skips stages without clusters.
-    pub fn is_told(inventory: &Inventory, run: &UpdateRun) -> bool {
-        is_next(inventory, run).is_some()
+    /// The same, and whether nothing tells that it skips stages without clusters.
+    pub fn or_guess(inventory: &Inventory, run: &UpdateRun) -> (Self, bool) {
+        let stateless = run.spec.state.is_none() && inventory.hub.run_states.is_none();
+        if stateless || ignores_state(inventory, run) {
+            return (Self::V01, false);
+        }
+        match is_next(inventory, run) {
+            Some(true) => (Self::Next, false),
+            Some(false) => (older(inventory), false),
+            None => match older(inventory) {
+                Self::V02 => (Self::V02, false),
+                _ => (Self::Next, true),
+            },
+        }
     }
 }
 

@@ -245,13 +245,13 @@ pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
         .collect()
 }
 
-/// How many clusters a run is done with and have lost its content, unless another run is under way, which brings it again.
-pub fn lost_for_now(rollout: &Rollout<'_>) -> usize {
+/// The same, unless another run is under way: it brings the content again.
+pub fn lost_for_now<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
     let mut others = rollout.inventory.runs_under_way();
     if others.any(|other| other.meta.name != rollout.run.meta.name) {
-        return 0;
+        return Vec::new();
     }
-    lost_content(rollout).len()
+    lost_content(rollout)
 }
 
 /// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no

@@ -24,7 +24,6 @@ pub mod versions;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::inventory::{Inventory, Sight};
-use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
@@ -437,8 +436,7 @@ impl<'i> Rollout<'i> {
 
     /// Whether the run only compares, and applies nothing.
     pub fn only_compares(&self) -> bool {
-        let strategy = self.run.status.apply_strategy.as_deref();
-        strategy.is_some_and(ApplyStrategy::is_report_diff)
+        self.run.only_compares()
     }
 
     /// Whether the run has begun with its first stage, and be it that it waits there for an

@@ -59,9 +59,9 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
             let others = closed(rollout, stage, gate.time);
             let others = others.filter(|it| !is_own(it));
             opening.held_by.extend(others);
-        } else if stage.clusters.is_empty() && (stage.deletes || skips_empty(rollout)) {
+        } else if stage.clusters.is_empty() && (stage.deletes || skips_empty(rollout).0) {
             let holds = !stage.deletes && !stage.gates.is_empty();
-            if holds && !AgentVersion::is_told(rollout.inventory, rollout.run) {
+            if holds && skips_empty(rollout).1 {
                 opening.passed = opening.passed.or(Some(stage));
             }
             continue;
@@ -86,9 +86,10 @@ pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening
     opening
 }
 
-/// Whether stages without clusters are passed with all their tasks.
-fn skips_empty(rollout: &Rollout<'_>) -> bool {
-    AgentVersion::of(rollout.inventory, rollout.run) >= AgentVersion::Next
+/// Whether stages without clusters are passed with all their tasks, and whether that is guessed.
+fn skips_empty(rollout: &Rollout<'_>) -> (bool, bool) {
+    let (version, is_guess) = AgentVersion::or_guess(rollout.inventory, rollout.run);
+    (version >= AgentVersion::Next, is_guess)
 }
 
 /// The tasks of a stage at one side of its clusters that are not over. A request that is approved

@@ -31,7 +31,7 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .runs
         .iter()
         .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
-        .filter(|run| !run.compares_only())
+        .filter(|run| !run.only_compares())
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let clusters = rollout.updated_clusters().filter_map(|it| it.started);
@@ -241,7 +241,7 @@ pub fn last_good_below<'i>(
         if index.is_empty() || index == index_now {
             continue;
         }
-        if run.compares_only() {
+        if run.only_compares() {
             passed_over.push(format!("{} only compared snapshot {index}", run.meta.name));
             continue;
         }

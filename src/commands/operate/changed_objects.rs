@@ -77,7 +77,7 @@ pub(in crate::commands) fn show(
     let overrides = material.overrides.iter();
     ShownChanges {
         deleted: deleted.len(),
-        cascading: if found.compares_only() {
+        cascading: if found.only_compares() {
             Vec::new()
         } else {
             CascadingDeletion::of(&changes)

@@ -158,7 +158,7 @@ fn wanted(
     is_for_runs(inventory, placement)?;
     let mut preview = Preview::default();
     let now = current_run(inventory, target);
-    if let Some(compared) = now.filter(|now| to.is_none() && now.compares_only()) {
+    if let Some(compared) = now.filter(|now| to.is_none() && now.only_compares()) {
         let (run, index) = (compared.object(), &compared.status.snapshot_index);
         return Err(Error::failed(format!(
             "{run} only compared snapshot {index} with the clusters, and changed nothing there; nothing \

@@ -305,7 +305,12 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
         Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
             about("diagnose", &word)
         }
-        Verdict::Succeeded if cx.rollout.as_ref().is_some_and(|it| lost_for_now(it) > 0) => {
+        Verdict::Succeeded
+            if cx
+                .rollout
+                .as_ref()
+                .is_some_and(|it| !lost_for_now(it).is_empty()) =>
+        {
             about("diagnose", &word)
         }
         Verdict::Initializing if initialization_overdue(cx).is_some() => about("diagnose", &word),

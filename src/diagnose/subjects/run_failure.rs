@@ -5,7 +5,8 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
-use crate::problems::{Problem, steps};
+use crate::problems::Problem;
+use crate::problems::members::wait_until_gone;
 use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
 
@@ -135,11 +136,7 @@ pub(in crate::diagnose) fn new_run(
             cx.plan_command(),
         )
     } else if let Some(member) = leaving(cx) {
-        let name = &member.meta.name;
-        finding.look_with(
-            format!("Wait until {name} is gone: a run that is created before contains it."),
-            steps::wait_for(&member.object(), "delete"),
-        )
+        wait_until_gone(finding, member)
     } else {
         finding
     };

@@ -105,7 +105,7 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
         1 => "; 1 cluster of its deletion stage is no longer in the fleet".to_owned(),
         all => format!("; {all} clusters of its deletion stage are no longer in the fleet"),
     };
-    let lost = match lost_for_now(rollout) {
+    let lost = match lost_for_now(rollout).len() {
         0 => String::new(),
         1 => "; 1 cluster has lost it since".to_owned(),
         lost => format!("; {lost} clusters have lost it since"),

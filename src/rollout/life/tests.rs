@@ -256,6 +256,18 @@ fn an_index_is_foreign_where_its_snapshot_came_later() {
     assert!(!is_foreign(&all, all.runs.iter().next().unwrap()));
 }
 
+/// A member cluster, and when its agent was heard last.
+pub(crate) fn member(name: &str, heard: i64) -> Value {
+    json!({
+        "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+        "kind": "MemberCluster",
+        "metadata": {"name": name},
+        "status": {"agentStatus": [
+            {"type": "MemberAgent", "lastReceivedHeartbeat": at(heard).to_string()},
+        ]},
+    })
+}
+
 /// A binding of the cluster that the runs have.
 pub(crate) fn binding(index: &str, created: i64) -> Value {
     let mut binding = object("ClusterResourceBinding", "shop-member-1", Some(created));

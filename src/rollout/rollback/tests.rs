@@ -35,22 +35,29 @@ fn good(objects: &[Value]) -> (String, Vec<String>) {
 
 const DAY: i64 = SINCE + 86_400;
 
+/// The placement with three snapshots, and runs.
+fn with_runs(runs: [Value; 4]) -> Vec<Value> {
+    let snapshots =
+        [("0", 0), ("1", 100), ("2", 300)].map(|(index, after)| own(index, DAY + after));
+    [placement()]
+        .into_iter()
+        .chain(snapshots)
+        .chain(runs)
+        .collect()
+}
+
 #[test]
 fn it_goes_back_to_what_was_completed_last_before() {
-    let objects = [
-        placement(),
-        own("0", DAY),
-        own("1", DAY + 100),
-        own("2", DAY + 300),
+    let objects = with_runs([
         done("first", "0", DAY + 10),
         done("second", "1", DAY + 110),
         under_way("third", "2", DAY + 310),
         // It has not begun.
         run("later", "2", [Some(DAY + 400), Some(DAY + 400), None, None]),
-    ];
+    ]);
     assert_eq!(good(&objects), ("1 of second".to_owned(), Vec::new()));
     // What ended after the current one began was not before it, and what did not succeed is not good.
-    let mut late = objects.to_vec();
+    let mut late = objects.clone();
     late[5] = run(
         "second",
         "1",
@@ -81,19 +88,15 @@ fn what_was_only_compared_is_on_no_cluster() {
         run["status"]["appliedStrategy"] = json!({"type": "ReportDiff"});
         run
     };
-    let objects = [
-        placement(),
-        own("0", DAY),
-        own("1", DAY + 100),
-        own("2", DAY + 300),
+    let objects = with_runs([
         done("first", "0", DAY + 10),
         compared(done("second", "1", DAY + 110)),
         done("third", "2", DAY + 310),
         compared(done("fourth", "2", DAY + 410)),
-    ];
+    ]);
     let why = "second only compared snapshot 1".to_owned();
     assert_eq!(good(&objects), ("0 of first".to_owned(), vec![why.clone()]));
-    let mut nothing = objects.to_vec();
+    let mut nothing = objects;
     nothing.remove(4);
     assert_eq!(good(&nothing), (String::new(), vec![why]));
 }

@@ -17,8 +17,7 @@ use crate::rollout::{
     ClusterState, ClusterView, Gate, GateOpening, GateState, Rollout, StageView, TaskState,
     TaskTime, opening,
 };
-use crate::words::Hint;
-use crate::words::{count, enumerate, together};
+use crate::words::{Hint, count, enumerate, together};
 
 /// What is shown of the approvals that are to be given.
 pub(super) fn preview_of(

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::LaunchProgress;
+use super::preparing::delete_untouched;
 use super::wanted::RunLaunch;
 use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{ChangeOutcome, Operation, ThisRun, interrupted};
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::rollout_of;
@@ -231,17 +231,11 @@ fn make_again(
         unknown: launch.unknown.clone(),
     };
     let create = Change::create(run, wish, launch.start);
-    let change = Change::delete_untouched(old);
     // What could not be made again is not deleted.
     op.rehearse(&create, true, launch.accepted)?;
-    let quiet = WriteFlags {
-        output: None,
-        wait: None,
-        ..op.args.clone()
-    };
     // From the moment in which it is sent; what is refused deletes nothing.
     let before = op.reading.record.steps().len();
-    let deleted = op.hushed(|op| delete_for_good(this, &change, &mut op.with(&quiet)));
+    let deleted = op.hushed(|op| delete_untouched(this, old, op));
     if op.reading.record.steps().len() > before {
         *got = LaunchProgress::Nothing;
     }
@@ -263,8 +257,10 @@ fn make_again(
     }
     progress.clear();
     let rest = WriteFlags {
+        output: None,
+        wait: None,
         timeout: op.args.timeout.map(|limit| limit.saturating_sub(due)),
-        ..quiet
+        ..op.args.clone()
     };
     match op.hushed(|op| op.with(&rest).send(&create))? {
         ChangeOutcome::Written { uid } => {

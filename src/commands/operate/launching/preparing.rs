@@ -1,14 +1,16 @@
-//! What is done with other runs before a new one starts.
+//! What is done with other runs before a new one starts, and with one that does not start.
 
 use super::wanted::LaunchPreparation;
+use crate::change::Change;
 use crate::change::record::ToldChange;
 use crate::change::states;
 use crate::commands::operate::delete::delete_for_good;
-use crate::commands::operate::operation::Operation;
+use crate::commands::operate::operation::{Operation, ThisRun};
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::run::UpdateRun;
 
 /// Does what comes before.
 pub(super) fn prepare(first: &[LaunchPreparation], op: &mut Operation<'_>) -> Result<(), Error> {
@@ -48,4 +50,19 @@ fn settle(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error
         }
     }
     Ok(())
+}
+
+/// Deletes a run that this command made, unless somebody has touched it.
+pub(super) fn delete_untouched(
+    this: &ThisRun,
+    made: &UpdateRun,
+    op: &mut Operation<'_>,
+) -> Result<(), Error> {
+    let quiet = WriteFlags {
+        output: None,
+        wait: None,
+        ..op.args.clone()
+    };
+    let change = Change::delete_untouched(made);
+    delete_for_good(this, &change, &mut op.with(&quiet)).map(drop)
 }

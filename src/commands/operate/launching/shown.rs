@@ -571,20 +571,10 @@ mod tests {
     use super::*;
     use crate::change::guard::AcceptedRisks;
     use crate::commands::operate::launching::wanted::tests::launch;
-    use crate::rollout::life::tests::{OWN, SINCE, at, inventory, placement, run, snapshot};
+    use crate::rollout::life::tests::{OWN, SINCE, inventory, member, placement, run, snapshot};
 
     #[test]
     fn no_run_that_can_continue_is_deleted_while_nobody_may_initialize_the_next() {
-        let member = |name: &str, heard: i64| {
-            json!({
-                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
-                "kind": "MemberCluster",
-                "metadata": {"name": name},
-                "status": {"agentStatus": [
-                    {"type": "MemberAgent", "lastReceivedHeartbeat": at(heard).to_string()},
-                ]},
-            })
-        };
         let unheard = |old: Value, heard: i64, snapshot_of_new: Option<&str>, replaces: bool| {
             let objects = [
                 placement(),

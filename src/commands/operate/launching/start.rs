@@ -1,9 +1,8 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
-use super::preparing::prepare;
+use super::preparing::{delete_untouched, prepare};
 use super::shown::AgreedPlan;
 use super::wanted::LaunchPreparation;
-use crate::change::Change;
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
 use crate::change::preview::Preview;
@@ -11,11 +10,9 @@ use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::moves;
 use crate::commands::operate::changed_objects::{self, ShownChanges};
-use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -142,17 +139,6 @@ pub(in crate::commands) fn start(
             })
     })?;
     steering::finish(&steered, RequestedState::Start, op)
-}
-
-/// Deletes a run that was made for the place of another, unless somebody has touched it.
-fn delete_untouched(this: &ThisRun, made: &UpdateRun, op: &mut Operation<'_>) -> Result<(), Error> {
-    let quiet = WriteFlags {
-        output: None,
-        wait: None,
-        ..op.args.clone()
-    };
-    let change = Change::delete_untouched(made);
-    delete_for_good(this, &change, &mut op.with(&quiet)).map(drop)
 }
 
 /// What is shown before a run is started, and what is asked.

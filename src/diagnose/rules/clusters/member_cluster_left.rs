@@ -2,8 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
-use crate::problems::members::leaving;
-use crate::problems::steps;
+use crate::problems::members::{leaving, wait_until_gone};
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
@@ -45,12 +44,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let going = needed.member.filter(|member| member.meta.is_deleting());
         let (finding, step) = if let Some(member) = going {
-            let wait =
-                format!("Wait until {name} is gone: a run that is created before contains it.");
             let step =
                 "Then start a new run. To keep the cluster, join it again before.".to_owned();
-            let gone = steps::wait_for(&member.object(), "delete");
-            (finding.look_with(wait, gone), step)
+            (wait_until_gone(finding, member), step)
         } else {
             let step = format!(
                 "Join {name} again, if it should stay. Then start a new run, which is computed from \

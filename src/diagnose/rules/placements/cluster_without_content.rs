@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::content::{leaving_ahead, lost_content};
+use crate::rollout::content::{leaving_ahead, lost_for_now};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{ClusterState, Rollout};
 
@@ -25,11 +25,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
 fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let run = rollout.run;
-    let lost = lost_content(rollout);
-    // A newer run brings the content again.
-    let mut others = cx.inventory.runs_under_way();
-    let is_overtaken = others.any(|other| other.meta.name != run.meta.name);
-    if lost.is_empty() || is_overtaken || cx.verdict == Verdict::Deleting {
+    let lost = lost_for_now(rollout);
+    if lost.is_empty() || cx.verdict == Verdict::Deleting {
         return None;
     }
     let names: Vec<_> = lost.iter().map(|(cluster, _)| cluster.name).collect();
