@@ -438,7 +438,10 @@ fn what_is_not_sent_is_on_no_cluster() {
             "items"
         };
         let all = said[key].as_array().unwrap();
-        let marked = all.iter().filter(|it| it["unsent"] == true).count();
+        let marked = all
+            .iter()
+            .filter(|it| it["undelivered"] == "Unsent")
+            .count();
         assert_eq!((marked, all.len()), (unsent, 2), "{said:#}");
         let wide = UiEnvironment {
             columns: Some(120),
@@ -461,7 +464,18 @@ fn what_is_not_sent_is_on_no_cluster() {
         "-f",
         file.to_str().unwrap(),
     ]);
-    assert!(!said.to_string().contains("unsent"), "{said:#}");
+    assert!(!said.to_string().contains("undelivered"), "{said:#}");
+}
+
+#[test]
+fn what_is_only_compared_is_on_no_cluster() {
+    let file = whole("tests/findings/FS526/fires-deployment.yaml");
+    let file = file.to_str().unwrap();
+    let of = |command| document(&[command, "example-placement", "-f", file]);
+    let now = &of("history")["clusters"];
+    assert_eq!(now[1]["undelivered"], "Compared", "{now:#}");
+    assert_eq!(of("clusters")["items"][1]["undelivered"], "Compared");
+    assert_eq!(of("snapshots")["items"][0]["clusters"], json!([]));
 }
 
 #[test]

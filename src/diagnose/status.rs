@@ -18,7 +18,8 @@ use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
 use crate::rollout::content::{missing_content, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, rollout_started,
+    ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, Undelivered,
+    rollout_started,
 };
 use crate::words::{self, CommandLine};
 
@@ -70,10 +71,8 @@ pub struct PlacedCluster {
     pub name: String,
     /// The index of the snapshot that its binding names; absent before the first.
     pub snapshot: Option<String>,
-    /// Whether nothing of that snapshot is sent, because its overrides do not fit: the cluster keeps what
-    /// it had.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unsent: bool,
+    /// Why the cluster does not have that snapshot: nothing of it is sent, or it is only compared.
+    pub undelivered: Option<Undelivered>,
     /// Whether that content is applied; absent if the binding does not say so yet.
     pub applied: Option<ConditionTruth>,
     /// Whether it is available; absent if the binding does not say so yet.
@@ -324,7 +323,7 @@ fn placed_cluster(binding: &Binding) -> PlacedCluster {
     PlacedCluster {
         name: binding.spec.cluster.clone(),
         snapshot: binding.snapshot_index().map(str::to_owned),
-        unsent: binding.is_unsent(),
+        undelivered: Undelivered::of(binding),
         applied: truth(reasons::APPLIED),
         available: truth(reasons::AVAILABLE),
         diff_reported: truth(reasons::DIFF_REPORTED),

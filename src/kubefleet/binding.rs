@@ -125,6 +125,12 @@ impl Binding {
             .is_some_and(Condition::is_false)
     }
 
+    /// Whether its snapshot is only compared with what the cluster has.
+    pub fn only_compares(&self) -> bool {
+        let apply = self.spec.apply_strategy.as_ref();
+        apply.is_some_and(|it| it.is_report_diff())
+    }
+
     /// Whether the placement is to be removed from the cluster.
     pub fn is_unscheduled(&self) -> bool {
         self.spec.state == "Unscheduled"

@@ -276,10 +276,18 @@ fn compare_sides<'s>(
     contents: &PlanContents<'_>,
 ) -> FoundChanges {
     let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
+    let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::<String, Vec<String>>::new());
+    let applies = after.apply.as_ref().is_some_and(|it| !it.is_report_diff());
+    let is_compared = |name| inventory.binding(name).is_some_and(Binding::only_compares);
     for step in steps {
+        if applies && step.to.is_some() && is_compared(step.name) {
+            let why = "the cluster was only compared (ReportDiff): what it has is unknown";
+            let compared = unread.entry(why.to_owned()).or_default();
+            compared.push(step.name.to_owned());
+            continue;
+        }
         held.entry(step.from).or_default().push(step);
     }
-    let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::new());
     for (from, clusters) in held {
         let known = |index| content_of(all, index, contents.texts);
         let Some(content) = from.map_or(Some(SnapshotContent::default()), known) else {

@@ -13,7 +13,7 @@ use super::wrap::{hanging, list, titled};
 use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
 use crate::kubefleet::duration;
 use crate::report::RunFacts;
-use crate::rollout::{StageProgress, StageState};
+use crate::rollout::{StageProgress, StageState, Undelivered};
 use crate::words::{CommandLine, brief, count, together};
 
 pub use changes::{beginning, changes, gaps, verdict};
@@ -174,7 +174,7 @@ fn describe(cluster: &PlacedCluster) -> String {
 
 /// How far the content of a cluster is. What is available is applied.
 const fn health(cluster: &PlacedCluster) -> &'static str {
-    if cluster.unsent {
+    if matches!(cluster.undelivered, Some(Undelivered::Unsent)) {
         return "not sent because its overrides do not fit";
     }
     match (cluster.diff_reported, cluster.applied, cluster.available) {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_with::skip_serializing_none;
 
 use super::StageEnd;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Task};
 
@@ -70,6 +71,25 @@ impl StageProgress {
     fn count(&self, is_meant: impl Fn(ClusterState) -> bool) -> usize {
         let states = self.clusters.iter().map(|cluster| cluster.state);
         states.filter(|state| is_meant(*state)).count()
+    }
+}
+
+/// Why a cluster does not have the snapshot that its binding names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub enum Undelivered {
+    /// Nothing of it is sent, because its overrides do not fit: the cluster keeps what it had.
+    Unsent,
+    /// It is only compared (`ReportDiff`): nothing of it is applied.
+    Compared,
+}
+
+impl Undelivered {
+    /// As far as the binding tells.
+    pub fn of(binding: &Binding) -> Option<Self> {
+        if binding.is_unsent() {
+            return Some(Self::Unsent);
+        }
+        binding.only_compares().then_some(Self::Compared)
     }
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::content::{GoesBack, OldContent, old_content, would_go_back};
 use super::life::{self, PlacementLife};
-use super::{Phase, Rollout, rollout_started};
+use super::{Phase, Rollout, Undelivered, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Condition, Conditions, reasons};
@@ -78,8 +78,8 @@ pub struct StepBack<'i> {
 pub struct VersionHolding<'i> {
     /// The index of the version; `None` where the binding names none.
     pub index: Option<&'i str>,
-    /// Whether nothing of it is sent, because its overrides do not fit.
-    pub unsent: bool,
+    /// Why they do not have it, where that is known.
+    pub undelivered: Option<Undelivered>,
     /// The run that wrote it last, where the binding says so.
     pub writer: Option<String>,
     /// When the first of these clusters was written.
@@ -212,8 +212,8 @@ fn steps_back<'i>(
         let Ok(index) = rollout.run.status.snapshot_index.parse() else {
             continue;
         };
-        if life::is_foreign(inventory, rollout.run) {
-            // Its index is neither later nor earlier than those of others.
+        // The index of another placement's is neither later nor earlier than those of others.
+        if rollout.only_compares() || life::is_foreign(inventory, rollout.run) {
             continue;
         }
         for cluster in rollout.updated_clusters() {
@@ -285,7 +285,7 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
         .collect();
     bindings.sort_by_key(|binding| binding.spec.cluster.as_str());
     for binding in bindings {
-        let (index, unsent) = (binding.snapshot_index(), binding.is_unsent());
+        let (index, undelivered) = (binding.snapshot_index(), Undelivered::of(binding));
         let writer = rollout_started(binding).run;
         let since = binding
             .status
@@ -294,10 +294,10 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
             .and_then(|condition| condition.since);
         let number: Option<u64> = index.and_then(|index| index.parse().ok());
         let holding = holdings
-            .entry((number, index, unsent, writer.clone()))
+            .entry((number, index, undelivered, writer.clone()))
             .or_insert_with(|| VersionHolding {
                 index,
-                unsent,
+                undelivered,
                 writer,
                 since,
                 clusters: Vec::new(),

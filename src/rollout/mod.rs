@@ -33,7 +33,7 @@ pub use agent_version::AgentVersion;
 pub use cluster::{ClusterView, Health, is_written, rollout_started};
 pub use facts::{
     ClusterProgress, ClusterState, GateFacts, GateState, PersonAnswer, StageDefinition,
-    StageProgress, StageState, TaskState, TaskTime,
+    StageProgress, StageState, TaskState, TaskTime, Undelivered,
 };
 pub use opening::{GateOpening, opening};
 pub use stage_end::StageEnd;

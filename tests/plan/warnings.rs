@@ -60,6 +60,37 @@ fn clusters_gates_and_turns_are_those_of_the_controller() {
 }
 
 #[test]
+fn what_was_only_compared_says_nothing_of_what_changes() {
+    let compared = std::fs::read_to_string(whole("tests/findings/FS526/fires-deployment.yaml"));
+    let compared = compared.unwrap();
+    // That of the placement is the one that stands deepest.
+    let applied = compared.replace("\n      type: ReportDiff", "\n      type: ClientSideApply");
+    let args = "--placement example-placement --strategy example-strategy -f -";
+    let args: Vec<_> = args.split(' ').collect();
+    let changes = |objects: &str| {
+        let plan = plan(&args, objects).1;
+        let clusters = plan["changes"].as_array().unwrap().iter();
+        let clusters: Vec<_> = clusters.map(|it| it["clusters"].clone()).collect();
+        (clusters, kinds_of_unchecked(&plan))
+    };
+    let (clusters, unchecked) = changes(&applied);
+    assert_eq!(clusters, [serde_json::json!(["member1"])]);
+    assert_eq!(unchecked, "changed objects of member2");
+    // What compares again applies nothing.
+    assert_eq!(changes(&compared).0.len(), 2);
+}
+
+/// What a plan did not check, and of which clusters.
+fn kinds_of_unchecked(plan: &serde_json::Value) -> String {
+    let all = plan["notChecked"].as_array().unwrap().iter();
+    let all = all.filter(|it| !it["clusters"].is_null());
+    let all: Vec<_> = all
+        .map(|it| format!("{} of {}", it["what"], it["clusters"][0]).replace('"', ""))
+        .collect();
+    all.join(", ")
+}
+
+#[test]
 fn an_older_snapshot_takes_clusters_back() {
     let plan = of(&["--snapshot", "1"], &edited(&[]));
     assert_eq!(plan["stages"][1]["clusters"][1]["change"], "back");

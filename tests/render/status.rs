@@ -189,7 +189,7 @@ fn waiting() -> Status {
 /// A placement whose clusters have different snapshots.
 fn placement() -> Status {
     let has = |name: String, snapshot: Option<&str>, available, run: &str| PlacedCluster {
-        unsent: false,
+        undelivered: None,
         name,
         snapshot: snapshot.map(str::to_owned),
         applied: available,
@@ -205,7 +205,7 @@ fn placement() -> Status {
         .collect();
     clusters.push(has("west-000".to_owned(), Some("6"), yes, "old-run"));
     clusters.push(PlacedCluster {
-        unsent: false,
+        undelivered: None,
         applied: yes,
         ..has(
             "west-001".to_owned(),

@@ -295,7 +295,10 @@ fn preview_approval(
             });
         let at_once = aborts.as_deref().filter(|_| !rollout.phase.is_halted());
         question = match at_once {
-            Some(why) if args.writing.yes || guarded.is_err() => Err(would_abort(run, why)),
+            Some(why) if args.writing.yes || guarded.is_err() => {
+                let at_once = format!("{why}; an approval makes it do so at once");
+                Err(safeguards::would_abort(run, &at_once, reading))
+            }
             _ => guarded.map(|()| Some(ask(&selection, who, aborts.is_some().then_some(run)))),
         };
     }
@@ -305,14 +308,6 @@ fn preview_approval(
         question,
         what: (inventory, selection),
     })
-}
-
-/// What a script does not do: a person may know better, or undo the cause before the next check.
-fn would_abort(run: &ObjectRef, why: &str) -> Error {
-    Error::failed(format!(
-        "{why}; an approval makes it do so at once, so nothing was sent"
-    ))
-    .hint(Hint::new("see what can be undone before:").command(run.fleet("diagnose")))
 }
 
 fn whoami(reading: &mut SourceReading) -> ApproverIdentity {

@@ -105,8 +105,12 @@ fn preview_resume(
         let held = diagnose::held_ahead(&inventory);
         safeguards::warn_of_ahead(&rollout, &held, &mut preview);
         steering::others(&rollout, &inventory, &mut preview);
-        let aborts = aborts(&inventory);
-        for reason in &aborts {
+        let aborts = diagnose::aborts(&inventory);
+        let mut changes = changes(&inventory);
+        if changes.is_empty() {
+            changes.extend(aborts.clone());
+        }
+        for reason in &changes {
             preview.warning(reason);
         }
         question = safeguards::seen(guard::RESUME, accepted, &inventory, reading)
@@ -117,13 +121,15 @@ fn preview_resume(
                 safeguards::going_back(&back, &rollout, ("resuming", "delete"), accepted, reading)
             })
             .and_then(|()| safeguards::unattended(&rollout, None, (is_script, accepted), reading))
-            .map(|asks| match (aborts.is_empty(), asks) {
-                (false, _) => Some(format!(
+            .and_then(|asks| match aborts {
+                Some(why) if is_script => Err(safeguards::would_abort(run, &why, reading)),
+                None if changes.is_empty() => {
+                    Ok(asks.then(|| format!("Resume {} all the same?", run.name)))
+                }
+                _ => Ok(Some(format!(
                     "Resume {}, which KubeFleet will then abort?",
                     run.name
-                )),
-                (true, true) => Some(format!("Resume {} all the same?", run.name)),
-                (true, false) => None,
+                ))),
             });
     }
     drop(rollout);
@@ -167,18 +173,13 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
     lines
 }
 
-/// What makes KubeFleet give the run up as soon as it looks at it: the findings about changes, all
-/// of which abort a run.
-fn aborts(inventory: &Inventory) -> Vec<String> {
+/// The findings about changes, which make KubeFleet give a run up as soon as it looks at it.
+fn changes(inventory: &Inventory) -> Vec<String> {
     let findings = diagnose::explain(inventory).findings.into_iter();
-    let mut aborts: Vec<_> = findings
+    findings
         .filter(|finding| finding.code.starts_with("FS2") && finding.severity != Severity::Info)
         .map(|finding| format!("{} ({})", finding.message, finding.code))
-        .collect();
-    if aborts.is_empty() {
-        aborts.extend(diagnose::aborts(inventory));
-    }
-    aborts
+        .collect()
 }
 
 #[cfg(test)]

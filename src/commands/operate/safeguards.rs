@@ -8,6 +8,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
+use crate::kubefleet::ObjectRef;
 use crate::problems::members::TroubledMembers;
 use crate::problems::put_there;
 use crate::report::Finding;
@@ -259,6 +260,18 @@ pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceR
 pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");
     Error::failed(format!("{run} would be stuck: {why}; {nothing}"))
+}
+
+/// What a script does not do: the write makes KubeFleet check a run at once which it then aborts, and
+/// until then the cause may be undone.
+pub(in crate::commands) fn would_abort(
+    run: &ObjectRef,
+    why: &str,
+    reading: &SourceReading,
+) -> Error {
+    let nothing = reading.record.nothing("sent");
+    let hint = Hint::new("see what can be undone before:").command(run.fleet("diagnose"));
+    Error::failed(format!("{why}; {nothing}")).hint(hint)
 }
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.

@@ -115,12 +115,12 @@ pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) -
 }
 
 /// Warns that the controller aborts the run, whatever the write.
-pub(in crate::commands) fn aborts(inventory: &Inventory, preview: &mut Preview) -> bool {
+pub(in crate::commands) fn aborts(inventory: &Inventory, preview: &mut Preview) -> Option<String> {
     let aborts = diagnose::aborts(inventory);
     if let Some(why) = &aborts {
         preview.warning(why);
     }
-    aborts.is_some()
+    aborts
 }
 
 /// Says what of the bindings and of the runs on the placement could not be read.

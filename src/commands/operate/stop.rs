@@ -82,7 +82,7 @@ fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
             preview.progress(in_flight(&rollout));
             steering::state(&rollout, &mut preview);
             // A stop makes the controller check at once.
-            if rollout.is_live() && steering::aborts(&inventory, &mut preview) {
+            if rollout.is_live() && steering::aborts(&inventory, &mut preview).is_some() {
                 question = Some(format!("Stop {}, which KubeFleet then aborts?", run.name));
             }
             // Halting a rollout must not fail for want of what it only shows.

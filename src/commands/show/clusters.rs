@@ -27,6 +27,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
 use crate::problems::scheduling::{by_policy, not_picked};
 use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject, TypeMeta};
+use crate::rollout::Undelivered;
 use crate::rollout::placing::{selected_clusters, stages_of};
 use suggest::{LabelSuggestion, suggest, suggestions};
 
@@ -87,10 +88,8 @@ struct ClusterItem {
     stages: BTreeMap<String, Vec<String>>,
     /// The index of the snapshot that it should have.
     snapshot: Option<String>,
-    /// Whether nothing of that snapshot is sent, because its overrides do not fit: the cluster keeps what
-    /// it had.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unsent: bool,
+    /// Why it does not have that snapshot: nothing of it is sent, or it is only compared.
+    undelivered: Option<Undelivered>,
     /// The overrides that apply to it.
     overrides: Vec<String>,
     /// The state of its member agent.
@@ -240,7 +239,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
                 why,
                 stages: stages.collect(),
                 snapshot: binding.and_then(|it| it.snapshot_index().map(str::to_owned)),
-                unsent: binding.is_some_and(Binding::is_unsent),
+                undelivered: binding.and_then(Undelivered::of),
                 overrides: binding.map(overrides).unwrap_or_default(),
                 agent: agent(inventory, name, member),
                 suggestions: member
@@ -352,11 +351,11 @@ fn stages(item: &ClusterItem, strategies: &[&str]) -> Option<String> {
 }
 
 /// The index of a snapshot as a table shows it.
-pub(super) fn shown_index(index: &str, unsent: bool) -> String {
-    if unsent {
-        format!("{index} unsent")
-    } else {
-        index.to_owned()
+pub(super) fn shown_index(index: &str, undelivered: Option<Undelivered>) -> String {
+    match undelivered {
+        Some(Undelivered::Unsent) => format!("{index} unsent"),
+        Some(Undelivered::Compared) => format!("{index} compared"),
+        None => index.to_owned(),
     }
 }
 
@@ -370,7 +369,7 @@ fn table(items: &[ClusterItem], strategies: &[&str]) -> Table {
         })
         .column(Column::number("SNAPSHOT").spare(0), |item| {
             let index = item.snapshot.as_deref()?;
-            Some(shown_index(index, item.unsent))
+            Some(shown_index(index, item.undelivered))
         })
         .column_if(
             !strategies.is_empty(),

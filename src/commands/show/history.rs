@@ -296,7 +296,7 @@ fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all:
     let most = if all { usize::MAX } else { NAMED };
     Table::of(&history.now)
         .column(Column::new("NOW ON"), |it| {
-            Some(shown_index(it.index?, it.unsent))
+            Some(shown_index(it.index?, it.undelivered))
         })
         .column(Column::name("WRITTEN BY"), |it| {
             let writer = it.writer.as_deref()?;

@@ -235,6 +235,7 @@ fn clusters(version: &Version<'_>) -> Vec<String> {
     let mut clusters: Vec<_> = version
         .bindings
         .iter()
+        .filter(|binding| !binding.only_compares())
         .map(|binding| binding.spec.cluster.clone())
         .collect();
     clusters.dedup();

@@ -222,13 +222,14 @@ fn preview_start(
                 };
                 safeguards::going_back(&back, &rollout, ("starting", "delete"), accepted, reading)
             })
-            .and_then(|()| match plan {
-                None if aborts => Ok(Some(format!(
+            .and_then(|()| match (plan, aborts) {
+                (_, Some(why)) if unattended => Err(safeguards::would_abort(run, &why, reading)),
+                (None, Some(_)) => Ok(Some(format!(
                     "Start {}, which KubeFleet will then abort?",
                     run.name
                 ))),
-                None => Ok(ask(&rollout, &inventory)),
-                Some(plan) => unshown(&rollout, &inventory, plan, unattended, reading),
+                (None, None) => Ok(ask(&rollout, &inventory)),
+                (Some(plan), _) => unshown(&rollout, &inventory, plan, unattended, reading),
             });
     }
     drop(rollout);

@@ -9,6 +9,7 @@ use super::notes::HistoryNote;
 use crate::diagnose;
 use crate::kubefleet::ObjectRef;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta};
+use crate::rollout::Undelivered;
 use crate::rollout::approvals::of_run;
 use crate::rollout::history::{History, RunEpisode, VersionHolding};
 
@@ -55,10 +56,8 @@ struct RunView {
 struct HoldingView {
     /// The index of the version; absent if the bindings name none.
     snapshot: Option<String>,
-    /// Whether nothing of that snapshot is sent, because its overrides do not fit: the clusters keep what
-    /// they had.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unsent: bool,
+    /// Why the clusters do not have that snapshot: nothing of it is sent, or it is only compared.
+    undelivered: Option<Undelivered>,
     /// The run that wrote it last, where the bindings say so.
     written_by: Option<String>,
     /// When the first of these clusters was written.
@@ -115,7 +114,7 @@ fn run(episode: &RunEpisode<'_>) -> RunView {
 fn holding(holding: &VersionHolding<'_>) -> HoldingView {
     HoldingView {
         snapshot: holding.index.map(str::to_owned),
-        unsent: holding.unsent,
+        undelivered: holding.undelivered,
         written_by: holding.writer.clone(),
         since: holding.since,
         clusters: owned(holding.clusters.iter().copied()),

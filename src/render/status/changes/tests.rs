@@ -333,7 +333,7 @@ fn what_was_asked_for_is_told() {
 #[test]
 fn clusters_of_a_placement_are_told_by_what_they_have() {
     let has = |name: &str, snapshot: Option<&str>, available| PlacedCluster {
-        unsent: false,
+        undelivered: None,
         name: name.to_owned(),
         snapshot: snapshot.map(str::to_owned),
         applied: None,
