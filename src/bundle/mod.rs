@@ -299,10 +299,13 @@ impl Bundle {
 
     /// The same of a question: an object that nobody asked for is unknown, where others were.
     fn outcome_of(&self, query: &HubQuery) -> Outcome {
-        let asked = self.names.get(&query.kind).is_none_or(|names| {
-            let name = query.name_asked();
-            name.is_some_and(|name| names.contains(&name))
-        });
+        let knows = |kind: Kind, name: Option<String>| {
+            let names = self.names.get(&kind);
+            names.is_none_or(|names| name.is_some_and(|name| names.contains(&name)))
+        };
+        let around = query.placement_around();
+        let asked = knows(query.kind, query.name_asked())
+            && around.is_none_or(|placement| knows(placement.kind, placement.name_asked()));
         match self.outcome(query.kind) {
             Outcome::Listed if !asked => Outcome::NotCollected,
             outcome => outcome.clone(),

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::object::{InBody, Object};
 use crate::kubefleet::selector::LabelSelector;
-use crate::kubefleet::{Kind, ObjectRef};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::member::{MemberErrand, MemberObservation};
 use crate::query;
 pub use crate::query::{NOT_COLLECTED, NOT_SERVED, Outcome, QuerySelection};
@@ -60,6 +60,24 @@ impl HubQuery {
             QuerySelection::Named { namespace, name } => Some(format!("{namespace}/{name}")),
             QuerySelection::All { .. } => None,
         }
+    }
+
+    /// The question for the placement whose objects are asked for; `None` where those of none are.
+    pub fn placement_around(&self) -> Option<Self> {
+        let QuerySelection::All {
+            namespace,
+            labels: Some(Labels::Is(names::PARENT_PLACEMENT, placement)),
+        } = &self.which
+        else {
+            return None;
+        };
+        // The namespace of a Work is that of its cluster.
+        if self.kind == Kind::Work {
+            return None;
+        }
+        let namespace = namespace.as_deref().unwrap_or_default();
+        let kind = Scope::of_namespace(namespace).kind(Concept::Placement);
+        Some(Self::named(kind, namespace, placement))
     }
 
     /// The condition on labels as the API takes it; `None` where there is none.

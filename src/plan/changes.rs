@@ -15,6 +15,7 @@ use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::reasons;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
@@ -23,8 +24,8 @@ use crate::manifests::{
     RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
 use crate::report::{ComposeText, NotChecked, Subject};
-use crate::rollout::binding_trouble;
 use crate::rollout::versions::{Version, versions};
+use crate::rollout::{ManifestTrouble, binding_trouble};
 use crate::words::{count, enumerate};
 
 /// What snapshots and overrides hold.
@@ -399,10 +400,24 @@ fn compare(
         let is_older = |object: &ManifestKey| own.is_some_and(|own| was_not_applied(own, object));
         delta.refused.retain(|(object, _)| !is_older(object));
         delta.counts.refused = delta.refused.len();
+        let trouble = own.and_then(|own| binding_trouble(inventory, own));
+        let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
+        // What others own stays theirs.
+        let foreign = subjects(&troubled, ManifestProblem::is_not_ours);
+        delta
+            .deleted
+            .retain(|object| !foreign.contains(&subject(object)));
+        delta.counts.deleted = delta.deleted.len();
         let then = then.map(|(_, at)| at);
         let bound = own.zip(after.apply.as_ref()).zip(then);
         let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
-            delta.overwritten = overwritten(inventory, own, apply, &after.rendering, at);
+            let kept = subjects(&troubled, |problem| problem.is_overcome_by(apply));
+            let sent = after.rendering.manifests(at);
+            let sent = sent.iter().map(|it| &it.manifest.identity);
+            delta.overwritten = sent
+                .filter(|it| kept.contains(&subject(it)))
+                .cloned()
+                .collect();
             delta.counts.overwritten = delta.overwritten.len();
             let has = own.spec.apply_strategy.as_deref();
             has.map(|has| has.differences(apply)).unwrap_or_default()
@@ -420,28 +435,13 @@ fn compare(
     }
 }
 
-/// The objects of a cluster that are kept so far, and that a way to apply the content overwrites.
-fn overwritten(
-    inventory: &Inventory,
-    binding: &Binding,
-    apply: &ApplyStrategy,
-    rendering: &RenderedClusters<'_>,
-    at: usize,
-) -> Vec<ManifestKey> {
-    let trouble = binding_trouble(inventory, binding);
-    let kept = trouble.into_iter().flat_map(|it| it.manifests);
-    let kept: Vec<Subject> = kept
-        .filter(|it| it.problem.is_overcome_by(apply))
-        .map(|it| Subject::from(&it))
-        .collect();
-    if kept.is_empty() {
-        return Vec::new();
-    }
-    let sent = rendering.manifests(at);
-    let sent = sent.iter().map(|it| &it.manifest.identity);
-    sent.filter(|it| kept.contains(&subject(it)))
-        .cloned()
-        .collect()
+/// The objects of a cluster that have such a problem.
+fn subjects(
+    troubled: &[ManifestTrouble<'_>],
+    is_meant: impl Fn(&ManifestProblem) -> bool,
+) -> Vec<Subject> {
+    let meant = troubled.iter().filter(|it| is_meant(&it.problem));
+    meant.map(Subject::from).collect()
 }
 
 /// Whether a cluster still has an object as it was before the snapshot that its binding names.

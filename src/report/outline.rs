@@ -328,7 +328,8 @@ fn names(sentence: &str, name: &str) -> bool {
 }
 
 /// At most so many steps: the first, and then those that change something before those that only
-/// look. A step that continues another one stays with it, and the way back comes beside them.
+/// look. A step that continues another one stays with it, as does one with the step that says why it
+/// would fail; the way back comes beside them.
 fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
     let goes_back = |it: &Remedy| it.is_our(&["rollback"]);
     let most = most.saturating_add(remedies.iter().filter(|it| goes_back(it)).count());
@@ -341,7 +342,9 @@ fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
     for at in order {
         let mut needed = vec![at];
         let mut start = at;
-        while start > 0 && remedies[start].action.starts_with("Then ") {
+        let continues = |at: usize| remedies[at].action.starts_with("Then ");
+        let is_vain = |at: usize| remedies[at - 1].action.contains("a new run fail");
+        while start > 0 && (continues(start) || is_vain(start)) {
             start -= 1;
             needed.push(start);
         }

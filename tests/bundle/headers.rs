@@ -1,6 +1,6 @@
 use kubectl_fleet_stage::bundle::Bundle;
 use kubectl_fleet_stage::inventory::source::{HubQuery, ObjectSource as _, Outcome};
-use kubectl_fleet_stage::kubefleet::Kind;
+use kubectl_fleet_stage::kubefleet::{Kind, names};
 
 use super::{RUN, good};
 
@@ -113,6 +113,22 @@ fn of_a_kind_that_was_asked_for_by_name_the_others_are_unknown() {
         ask(&format!("{one}---\n{all}"), object("slow")),
         Outcome::Listed
     );
+}
+
+#[test]
+fn of_a_placement_that_was_not_asked_for_nothing_is_known() {
+    let (binding, work) = (Kind::ClusterResourceBinding, Kind::Work);
+    let text = header(
+        "kinds: [{kind: ClusterResourcePlacement, outcome: listed, names: [web]}, {kind: \
+         ClusterResourceBinding, outcome: listed}, {kind: Work, outcome: listed}]",
+    );
+    let ask = |kind, placement: &str| {
+        let query = HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, placement);
+        good(text.clone()).answer(&[query])[0].outcome.clone()
+    };
+    assert_eq!(ask(binding, "web"), Outcome::Listed);
+    assert_eq!(ask(binding, "shop"), Outcome::NotCollected);
+    assert_eq!(ask(work, "shop"), Outcome::Listed);
 }
 
 /// What two headers say together of some kinds; the same in either order.

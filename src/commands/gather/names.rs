@@ -108,8 +108,12 @@ pub(in crate::commands) fn resolve(
         .map(|concept| scope.object(*concept, word))
         .filter(|object| known.objects.contains(object))
         .collect();
+    // Commands of ours name a run without its type.
+    let is_run = |object: &&ObjectRef| object.kind.concept() == Concept::UpdateRun;
+    let run = meant.iter().find(is_run).filter(|_| !known.writes());
     match meant.as_slice() {
         [one] => Ok(one.clone()),
+        _ if let Some(run) = run => Ok(run.clone()),
         [] => Err(missing(word, &scope, known, known.concepts)),
         several => Err(Error::usage(format!(
             "{word:?} is the name of {}",
@@ -279,7 +283,16 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
             let forms: Vec<_> = others.into_iter().map(form).collect();
             error.hint(format!("{} has {}", known.place, forms.join(", ")))
         }
-        more => error.hint(format!("{} has {more} objects of these kinds", known.place)),
+        more => {
+            let has = format!("{} has {more} such objects", known.place);
+            let list = CommandLine::fleet("list").namespace(scope.namespace());
+            error.hint(if concepts.contains(&Concept::UpdateRun) {
+                Hint::new(format!("{has}; to list the update runs:"))
+                    .command(again(list, known.again))
+            } else {
+                Hint::new(has)
+            })
+        }
     }
 }
 

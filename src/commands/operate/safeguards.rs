@@ -243,7 +243,7 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
     Error::failed(format!(
         "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
     ))
-    .hint("check what the placement selects; a script needs a run that was made with --snapshot")
+    .hint("check what the placement selects; a script needs a run made with --snapshot")
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom
@@ -251,8 +251,8 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
 pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");
     Error::failed(format!("{run} would go too far: {lost}; {nothing}")).hint(
-        "check that it exists on the hub and that the placement selects it; a script needs a run that \
-         was made with --snapshot",
+        "check that it exists on the hub and that the placement selects it; a script needs a run made \
+         with --snapshot",
     )
 }
 

@@ -320,10 +320,16 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
     }
     let is_explained = findings.iter().any(|it| first.contains(&it.code));
     let step = step_before_check(cx, &first, is_explained);
+    let dooms: Vec<_> = findings
+        .iter()
+        .filter(|it| fails.is_some() && first.contains(&it.code))
+        .flat_map(|it| match it.caused_by.as_slice() {
+            [] => vec![it.code.clone()],
+            causes => causes.iter().map(|cause| cause.code.clone()).collect(),
+        })
+        .collect();
     for finding in findings {
-        if fails.is_some() && cx.verdict.wants_root_cause() && first.contains(&finding.code) {
-            finding.root_cause = true;
-        }
+        finding.root_cause |= dooms.contains(&finding.code);
         let is_doomed_wait = fails.is_some() && finding.code == "FS407";
         if !LETS_GO_ON.contains(&finding.code.as_str()) && !is_doomed_wait {
             continue;

@@ -171,6 +171,18 @@ pub enum ManifestProblem {
 }
 
 impl ManifestProblem {
+    /// Whether the object is not the placement's: whatever becomes of the content, it stays.
+    pub const fn is_not_ours(&self) -> bool {
+        matches!(
+            self,
+            Self::AlreadyOwnedByOthers { .. }
+                | Self::OwnedByAnotherAppliedWork
+                | Self::TakeoverNever
+                | Self::TakeoverFailed { .. }
+                | Self::DiffFound { .. }
+        )
+    }
+
     /// Whether the hub's content goes over what kept the object where it is applied like this.
     pub fn is_overcome_by(&self, apply: &ApplyStrategy) -> bool {
         let ways = apply.with_defaults();

@@ -215,8 +215,8 @@ fn a_run_that_came_meanwhile_is_not_joined() {
     play("guard-joined", |scene| {
         let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let [old, back, other] =
-            ["old", "back", "other"].map(|word| format!("{}-{word}", scene.name));
+        let [old, back, other, late] =
+            ["old", "back", "other", "late"].map(|word| format!("{}-{word}", scene.name));
         scene.run(&old, "Run");
         scene.until_waiting(&old);
         let kind = if scene.namespaced { "rp" } else { "crp" };
@@ -246,11 +246,14 @@ fn a_run_that_came_meanwhile_is_not_joined() {
         did.ends(1)
             .says("someone else created a run on")
             .says(&other)
-            .says("already done: deleted ")
-            .says(&format!("{back} was not created"))
-            .says(&format!("run {back} --placement"))
-            .says("--snapshot 0 --allow-older");
-        assert!(scene.seen_run(&back).is_none() && scene.seen_run(&old).is_none());
+            .says("already done: created ")
+            .says(&format!("{back} was not started"))
+            .says(&format!("run {back} --allow-older"));
+        assert_eq!(
+            scene.seen_run(&back).unwrap()["spec"]["state"],
+            "Initialize"
+        );
+        assert!(scene.seen_run(&old).is_none());
         // The same between a run's being made and its being started.
         let new = format!("{}-new", scene.name);
         let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
@@ -258,8 +261,8 @@ fn a_run_that_came_meanwhile_is_not_joined() {
             .method(Method::POST)
             .times(1);
         let did = desk.does_while(&make, rule, || {
-            scene.run(&back, "Initialize");
-            scene.until_run(&back, "Initialized", "True", "");
+            scene.run(&late, "Initialize");
+            scene.until_run(&late, "Initialized", "True", "");
         });
         did.ends(1)
             .says("someone else created a run on")

@@ -199,7 +199,7 @@ pub(super) fn finish(
     let run = &this.object;
     // Whose answer was lost may have been made by another.
     let created = agreed.is_some() && !this.uid.is_empty();
-    if op.args.returns_at_once() && (!launch.start || launch.snapshot.is_some()) {
+    if op.args.returns_at_once() && (!launch.start || launch.begins_by_itself()) {
         let did = if created { "was created" } else { "exists" };
         op.result(run, &format!("{run} {did}"))?;
         return Ok(Exit::Done);

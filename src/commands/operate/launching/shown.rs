@@ -373,12 +373,11 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
         }
         snapshot.clone_from(&plan.content.latest_snapshot);
     }
-    let certain = snapshot.is_some();
     Ok(RunWish {
         placement: launch.placement.name.clone(),
         strategy: launch.strategy.clone(),
         snapshot,
-        state: match (old, launch.start && certain) {
+        state: match (old, launch.begins_by_itself()) {
             (true, _) => None,
             (false, true) => Some("Run"),
             (false, false) => Some("Initialize"),
@@ -456,7 +455,7 @@ fn stalls(
 fn unheard_for(launch: &RunLaunch, inventory: &Inventory) -> Option<SignedDuration> {
     /// Where nobody has reported for longer, reports are not what shows that a hub agent runs.
     const USUAL: SignedDuration = SignedDuration::from_hours(24);
-    let is_at_stake = launch.deletes_what_continues() && !launch.judges_before_deletion();
+    let is_at_stake = launch.replaces_what_continues();
     let unheard = all_silent_since(inventory.members.iter(), inventory.now);
     let since = unheard.filter(|since| is_at_stake && !has_written_after(*since, inventory))?;
     let lasting = inventory.now.duration_since(since);
@@ -514,8 +513,7 @@ fn fails(plan: &Plan) -> Option<&Warning> {
 /// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show
 /// which snapshot it gets, because that of an object that was put right may not exist yet.
 fn counts_before(launch: &RunLaunch, plan: &Plan) -> bool {
-    let goes_first = launch.deletes_what_continues() && launch.replaces_its_name();
-    launch.snapshot.is_some() || plan.starts_at_once() || goes_first
+    launch.snapshot.is_some() || plan.starts_at_once() || launch.replaces_what_continues()
 }
 
 /// What the first warning of a kind says, as a clause.

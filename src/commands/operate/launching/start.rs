@@ -45,11 +45,14 @@ pub(in crate::commands) fn start(
     let look = op.look();
     // Whether what is wrong is what the run has recorded, and another would not.
     let mut keeps = false;
+    // Whether it is refused for what it deletes, which somebody may want.
+    let mut deletes = false;
     let mut made = None;
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
-        keeps = proposal.question.is_err()
-            && (!diagnose::held_ahead(&proposal.what).is_empty() || is_empty(&proposal.what));
+        deletes = proposal.question.is_err() && is_empty(&proposal.what);
+        keeps = deletes
+            || proposal.question.is_err() && !diagnose::held_ahead(&proposal.what).is_empty();
         let refused = plan.and_then(|plan| plan.refused.as_ref());
         if proposal.question.is_ok() && is_shown(plan, &proposal.what) {
             // What a person was shown is agreed to.
@@ -58,7 +61,7 @@ pub(in crate::commands) fn start(
             let far = |lost: &String| safeguards::would_delete(&run.name, lost, reading);
             let why = refused.map(stuck).or_else(|| lost.map(far));
             if let Some(why) = why.filter(|_| unattended && !is_named) {
-                keeps = true;
+                (keeps, deletes) = (true, refused.is_none());
                 proposal.question = Err(why);
             }
         } else if proposal.question.is_ok() {
@@ -80,7 +83,7 @@ pub(in crate::commands) fn start(
                     Ok(Some(format!("Start {name}, which would be stuck?")))
                 };
             } else if let Some(lost) = lost.filter(|_| !(unattended && is_pinned)) {
-                keeps = true;
+                (keeps, deletes) = (true, true);
                 proposal.question = if unattended {
                     Err(safeguards::would_delete(&run.name, &lost, reading))
                 } else {
@@ -106,10 +109,24 @@ pub(in crate::commands) fn start(
     }
     // The run that was to be replaced goes on: what was made for its place goes.
     let refused = made.filter(|_| agreed.is_err() && keeps);
+    let index = refused
+        .as_ref()
+        .map(|made| made.status.snapshot_index.clone());
     let kept = first.first().zip(refused);
     let taken_back = kept.filter(|(_, made)| delete_untouched(this, made, op).is_ok());
-    let steered = agreed.and_then(|inventory| {
+    let steered = agreed.and_then(|mut inventory| {
         prepare(first, op)?;
+        if let Some(plan) = plan.filter(|_| !first.is_empty() && !op.args.is_dry()) {
+            op.reading.forget();
+            inventory = op.reading.inventory(run)?;
+            unshown(
+                &rollout_of(&inventory, run)?,
+                &inventory,
+                plan,
+                true,
+                op.reading,
+            )?;
+        }
         steering::steer(&inventory, run, RequestedState::Start, op)
     });
     let steered = steered.map_err(|error| {
@@ -121,8 +138,13 @@ pub(in crate::commands) fn start(
             ),
         };
         let again = run.scope().fleet("run").flag("--from", old);
-        let anew =
-            Hint::new(format!("once that is corrected, {how}:")).command(again.switch("--replace"));
+        let again = again.switch("--replace");
+        let mut anew = Hint::new(format!("once that is corrected, {how}:")).command(again.clone());
+        if let Some(index) = index.filter(|_| deletes) {
+            anew = anew
+                .text("or, if all of that is to be deleted:")
+                .command(again.flag("--snapshot", index));
+        }
         if plan.is_none() {
             return if keeps { error.also(anew) } else { error };
         }
@@ -133,8 +155,13 @@ pub(in crate::commands) fn start(
             .also(if keeps {
                 anew
             } else {
+                let start = run.fleet("run");
                 Hint::new("once that is resolved, start it; or delete it, and make a new one:")
-                    .command(run.fleet("run"))
+                    .command(if accepted.older {
+                        start.switch("--allow-older")
+                    } else {
+                        start
+                    })
                     .command(run.fleet("delete"))
             })
     })?;

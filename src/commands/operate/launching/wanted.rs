@@ -76,16 +76,23 @@ impl LaunchPreparation {
 }
 
 impl RunLaunch {
-    /// Whether the run is made and judged before another one is deleted that can still continue: which
-    /// content it gets is not known before. One of its own name has to go first.
+    /// Whether the run is made and judged before another one is deleted: nobody else may be there to make
+    /// one, and which content it gets is not always known before. One of its own name has to go first.
     pub(super) fn judges_before_deletion(&self) -> bool {
-        self.snapshot.is_none() && self.deletes_what_continues() && !self.replaces_its_name()
+        let is_deletion = |it: &LaunchPreparation| matches!(it, LaunchPreparation::Delete(_));
+        self.first.iter().any(is_deletion) && !self.replaces_its_name()
     }
 
-    /// Whether a run is deleted that can still continue.
-    pub(super) fn deletes_what_continues(&self) -> bool {
+    /// Whether the run is made to begin by itself: nothing is left to judge or to do before.
+    pub(super) fn begins_by_itself(&self) -> bool {
+        self.start && self.snapshot.is_some() && !self.judges_before_deletion()
+    }
+
+    /// Whether a run of the same name, which can still continue, is deleted first.
+    pub(super) fn replaces_what_continues(&self) -> bool {
         let mut first = self.first.iter();
         first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.can_continue))
+            && self.replaces_its_name()
     }
 
     /// A run of the content as it is now, which is started; nothing is done, said or asked before.

@@ -48,8 +48,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "Then start a new run. To keep the cluster, join it again before.".to_owned();
             (wait_until_gone(finding, member), step)
         } else {
+            let lives = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
+            let unless = lives.map_or_else(String::new, |rollout| {
+                format!(", if {} has failed by then", rollout.run.meta.name)
+            });
             let step = format!(
-                "Join {name} again, if it should stay. Then start a new run, which is computed from \
+                "Join {name} again, if it should stay. Then start a new run{unless}: it is computed from \
                  the clusters that are scheduled at that time."
             );
             (finding, step)

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::kubefleet::{Kind, ObjectRef, Scope, names};
+use crate::kubefleet::{Condition, Kind, ObjectRef, Scope, names, reasons};
 use crate::rollout::ManifestTrouble;
 
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
@@ -74,19 +75,27 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                 .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
         ),
     };
-    finding = finding.new_run(
-        affected.cx,
-        format!(
-            "Remove {} from this placement's content and start a new run, if the other placement \
-             should keep it: nothing changes on {clusters}.",
-            affected.on_hub()
-        ),
-    );
     let with = if affected.manifest.kind == "Namespace" {
         ", with everything in it,"
     } else {
         ""
     };
+    let deleted = match ours(affected).as_slice() {
+        [] => String::new(),
+        ours => format!(
+            " On {}, where this placement has it, that run deletes it{}.",
+            enumerate(ours),
+            with.trim_end_matches(',')
+        ),
+    };
+    finding = finding.new_run(
+        affected.cx,
+        format!(
+            "Remove {} from this placement's content and start a new run, if the other placement \
+             should keep it: nothing changes on {clusters}.{deleted}",
+            affected.on_hub()
+        ),
+    );
     finding
         .disrupt(format!(
             "Or remove it from the other placement's selectors, if this placement should have it. \
@@ -94,6 +103,23 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
              it."
         ))
         .then_continues(affected.cx)
+}
+
+/// The clusters where the object is this placement's: they have the same snapshot, which is applied.
+fn ours<'i>(affected: &AffectedObject<'_, 'i>) -> Vec<&'i str> {
+    let has = affected
+        .on
+        .first()
+        .and_then(|it| it.binding.snapshot_index());
+    let is_failing = |it: &&Binding| {
+        let mut all = affected.all.iter();
+        all.any(|(failing, _)| failing.binding.meta.name == it.meta.name)
+    };
+    let bindings = affected.cx.inventory.bindings.iter();
+    let ours = bindings.filter(|it| it.snapshot_index() == has && !is_failing(it));
+    let applied = |it: &&Binding| it.current(reasons::APPLIED).is_some_and(Condition::is_true);
+    let ours = ours.filter(applied).filter(|it| !it.only_compares());
+    ours.map(|it| it.spec.cluster.as_str()).collect()
 }
 
 /// The AppliedWorks that own an object, by name.

@@ -32,6 +32,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
         let object = cx.object(Concept::ApprovalRequest, name);
+        let is_unread = matches!(gate.request, Some(Sight::Unknown(_)));
         let since = match &gate.request {
             Some(Sight::Present(request)) => {
                 // Any answer, right or wrong, is another rule's business, and so is a request that
@@ -52,7 +53,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let removed = removed(rollout, gate);
         let removes = !removed.is_empty();
         let aborts = cx.outlook.aborts(cx.verdict);
-        let message = if aborts.is_some() {
+        let message = if is_unread && aborts.is_none() && !halted {
+            format!(
+                "{name} has been waiting{lasting} for an approval; whether somebody has answered was not \
+                 read."
+            )
+        } else if aborts.is_some() {
             format!(
                 "{name} is not approved; an approval does not let {} continue.",
                 run.name
@@ -79,6 +85,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
+        }
+        if is_unread && aborts.is_none() {
+            let read = object.kubectl("get").flag("-o", "yaml");
+            finding = finding.look_with("Check whether somebody has answered.", read);
         }
         if !removes {
             finding = check_failing(cx, finding);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::problems::{StageMap, no_stage};
+use crate::rollout::Rollout;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -34,16 +35,26 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
     let left = shown.iter().filter(|it| cx.inventory.member_is_absent(it));
     let left: Vec<_> = left.copied().collect();
-    let is_gone = !left.is_empty() && left.len() == shown.len();
+    let back: Vec<_> = shown.iter().filter(|it| joined_since(cx, it)).collect();
+    let is_gone = !shown.is_empty() && left.len() + back.len() == shown.len();
     let since = match (&recorded, left.as_slice()) {
+        _ if is_gone && left.is_empty() => {
+            format!(
+                "; {} left the fleet and joined again since",
+                enumerate(back)
+            )
+        }
         // A cluster without labels is in no stage.
         (_, [one]) => format!("; {one} has left the fleet"),
-        (_, [_, ..]) => format!("; {} have left the fleet", enumerate(left)),
+        (_, [_, ..]) => format!("; {} have left the fleet", enumerate(&left)),
         _ if fixed => "; now every cluster is in one stage".to_owned(),
         (Some(map), _) if same => map.near_misses(),
         // Without the placement there are no clusters to place.
         (Some(map), _) if map.complete && !cx.inventory.placement.is_absent() => {
-            format!("; with the current labels: {}", enumerate(&computed))
+            match computed.len() {
+                0 => "; with the current labels, each is in a stage".to_owned(),
+                _ => format!("; with the current labels: {}", enumerate(&computed)),
+            }
         }
         _ => String::new(),
     };
@@ -54,8 +65,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     if is_gone && !fixed {
         // Nobody can label it.
         problem.remedies.clear();
-        problem =
-            problem.look("Wait until the placement no longer selects what has left the fleet.");
+        if !left.is_empty() {
+            problem =
+                problem.look("Wait until the placement no longer selects what has left the fleet.");
+        }
     }
     let problem = if cx.inventory.placement.is_absent() {
         problem
@@ -63,4 +76,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         problem.look_with("Check the stage of every cluster then.", cx.plan_command())
     };
     Some(run_failure::refused(cx, rule, problem, fixed))
+}
+
+/// Whether a cluster joined the fleet after the run ended: what was in no stage was another MemberCluster.
+fn joined_since(cx: &DiagnosisContext<'_>, cluster: &str) -> bool {
+    let member = cx.inventory.member(cluster);
+    let joined = member.and_then(|member| member.meta.created);
+    let ended = cx.rollout.as_ref().and_then(Rollout::ended);
+    joined
+        .zip(ended)
+        .is_some_and(|(joined, ended)| joined > ended)
 }
