@@ -274,7 +274,8 @@ pub struct SlowedLook {
 /// Source: updaterun/controller.go:Reconcile; controller-runtime/pkg/internal/controller/controller.go.
 pub fn slowed(state: &State) -> Option<SlowedLook> {
     let run = &state.run;
-    if waits(run) || run.spec.wants() != RunState::Run {
+    // A run whose spec was edited is looked at once, errors or not.
+    if waits(run) || run.spec.wants() != RunState::Run || !pace::is_observed(run) {
         return None;
     }
     let since = pace::last_write(run)?;

@@ -378,7 +378,7 @@ fn compare(
 ) {
     let mut known = BTreeMap::new();
     for cluster in clusters {
-        let Some((alike, at)) = before.place(cluster.name) else {
+        let Some((alike, was)) = before.place(cluster.name) else {
             continue;
         };
         let then = after.place(cluster.name);
@@ -389,7 +389,7 @@ fn compare(
         let delta: &WorkDelta = known
             .entry((alike, then.map(|(alike, _)| alike)))
             .or_insert_with(|| {
-                let now = before.rendering.manifests(at);
+                let now = before.rendering.manifests(was);
                 let then = then.map(|(_, at)| after.rendering.manifests(at));
                 let now = now.iter();
                 let now = now.map(|it| (it.manifest.as_ref(), Some(it.slot())));
@@ -411,13 +411,8 @@ fn compare(
         let then = then.map(|(_, at)| at);
         let bound = own.zip(after.apply.as_ref()).zip(then);
         let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
-            let kept = subjects(&troubled, |problem| problem.is_overcome_by(apply));
-            let sent = after.rendering.manifests(at);
-            let sent = sent.iter().map(|it| &it.manifest.identity);
-            delta.overwritten = sent
-                .filter(|it| kept.contains(&subject(it)))
-                .cloned()
-                .collect();
+            let sides = (&before.rendering, &after.rendering);
+            delta.overwritten = overwritten(&troubled, apply, sides, (was, at));
             delta.counts.overwritten = delta.overwritten.len();
             let has = own.spec.apply_strategy.as_deref();
             has.map(|has| has.differences(apply)).unwrap_or_default()
@@ -433,6 +428,32 @@ fn compare(
             .or_default()
             .push(cluster.name.to_owned());
     }
+}
+
+/// The objects of a cluster that are kept so far, and that a way to apply the content overwrites.
+fn overwritten(
+    troubled: &[ManifestTrouble<'_>],
+    apply: &ApplyStrategy,
+    (before, after): (&RenderedClusters<'_>, &RenderedClusters<'_>),
+    (was, at): (usize, usize),
+) -> Vec<ManifestKey> {
+    if troubled.is_empty() {
+        return Vec::new();
+    }
+    let had = before.manifests(was);
+    let had: BTreeMap<_, _> = had
+        .iter()
+        .map(|it| (&it.manifest.identity, &it.manifest.value))
+        .collect();
+    let is_kept = |object: &ManifestKey, value: &serde_json::Value| {
+        let (named, is_new) = (subject(object), had.get(object) != Some(&value));
+        let mut own = troubled.iter().filter(|it| Subject::from(*it) == named);
+        own.any(|it| it.problem.is_overcome_by(apply, is_new))
+    };
+    let sent = after.manifests(at);
+    let sent = sent.iter().map(|it| &it.manifest);
+    let kept = sent.filter(|it| is_kept(&it.identity, &it.value));
+    kept.map(|it| it.identity.clone()).collect()
 }
 
 /// The objects of a cluster that have such a problem.

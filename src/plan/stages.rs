@@ -82,7 +82,13 @@ fn empty(draft: &mut PlanDraft<'_>, map: &StageMap<'_>, stages: &[PlannedStage])
             tasks: tasks.map(|task| task.kind.as_str()).collect(),
             spec: Some((map, stage)),
         };
-        let problem = stage_empty(&object, &empty, &members, RefusalTense::Now);
+        let problem = stage_empty(
+            draft.inventory,
+            &object,
+            &empty,
+            &members,
+            RefusalTense::Now,
+        );
         let warning = Warning::of(WarningKind::StageEmpty, problem);
         draft.warnings.push(warning);
     }

@@ -2,6 +2,7 @@
 
 use super::steps::show_labels;
 use super::{Problem, RefusalTense, StageMap, near_misses};
+use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
@@ -21,6 +22,7 @@ pub struct EmptyStage<'s> {
 /// Up to KubeFleet 0.3.1 its tasks were run. `members` are those that it might have been meant for.
 /// Source: updaterun/execution.go:execute.
 pub fn stage_empty(
+    inventory: &Inventory,
     object: &ObjectRef,
     stage: &EmptyStage<'_>,
     members: &[&MemberCluster],
@@ -41,13 +43,33 @@ pub fn stage_empty(
             )
         }
     };
+    let unselected = unselected(inventory, &own, members);
+    let near = match unselected.len() {
+        0 => near_misses(members.iter().copied(), &own),
+        several => {
+            let (fits, them) = if several == 1 {
+                ("fits", "it")
+            } else {
+                ("fit", "them")
+            };
+            let names = enumerate(&unselected);
+            format!("; {names} {fits}, but the placement has not selected {them}")
+        }
+    };
     let message = format!(
-        "Stage {name} {} no clusters and {} skipped{tail}{}.",
+        "Stage {name} {} no clusters and {} skipped{tail}{near}.",
         tense.has(),
         tense.is(),
-        near_misses(members.iter().copied(), &own)
     );
     let mut problem = Problem::new(object, message).stage(*name);
+    if let (Some((map, stage)), false) = (spec, unselected.is_empty()) {
+        let problem = map.evidence(problem, unselected.iter().copied(), [*stage]);
+        let placement = &inventory.placement_name;
+        return problem.look_with(
+            "Check why the placement selects others, if clusters should be in the stage.",
+            inventory.scope.fleet("clusters").arg(placement),
+        );
+    }
     if let Some((map, stage)) = spec {
         let near = members
             .iter()
@@ -65,4 +87,22 @@ pub fn stage_empty(
         "Compare the labels of the clusters with its selector, if clusters should be in it.",
         show_labels(),
     )
+}
+
+/// The clusters that a stage would take, if the placement selected them.
+fn unselected<'i>(
+    inventory: &'i Inventory,
+    own: &[&Stage],
+    members: &[&MemberCluster],
+) -> Vec<&'i str> {
+    let selectors = own.iter().filter_map(|stage| stage.selector.as_ref());
+    let selectors: Vec<_> = selectors.collect();
+    let fits = |member: &&MemberCluster| {
+        let labels = &member.meta.labels;
+        !selectors.is_empty() && selectors.iter().all(|it| it.matches(labels) == Some(true))
+    };
+    let is_selected = |name: &str| members.iter().any(|it| it.meta.name == name);
+    let fitting = inventory.members.iter().filter(fits);
+    let names = fitting.map(|it| it.meta.name.as_str());
+    names.filter(|name| !is_selected(name)).collect()
 }

@@ -108,12 +108,8 @@ pub(in crate::commands) fn resolve(
         .map(|concept| scope.object(*concept, word))
         .filter(|object| known.objects.contains(object))
         .collect();
-    // Commands of ours name a run without its type.
-    let is_run = |object: &&ObjectRef| object.kind.concept() == Concept::UpdateRun;
-    let run = meant.iter().find(is_run).filter(|_| !known.writes());
     match meant.as_slice() {
         [one] => Ok(one.clone()),
-        _ if let Some(run) = run => Ok(run.clone()),
         [] => Err(missing(word, &scope, known, known.concepts)),
         several => Err(Error::usage(format!(
             "{word:?} is the name of {}",

@@ -27,6 +27,8 @@ pub struct FailingCluster<'i> {
     pub stuck: bool,
     /// Whether the run was done with it: it has worked before.
     pub was_done: bool,
+    /// Whether its binding has what the run brings.
+    pub is_written: bool,
     /// Since when: when the run started it, or when the condition became false.
     pub since: Option<Timestamp>,
     pub lasting: Option<SignedDuration>,
@@ -120,6 +122,7 @@ impl<'i> FailingCluster<'i> {
             stage: on.map(|cluster| cluster.stage),
             stuck: on.is_some_and(is_stuck),
             was_done: on.is_some_and(|cluster| cluster.state == ClusterState::Done),
+            is_written: on.is_some_and(|cluster| cluster.is_written),
             binding,
             member: inventory.member(&binding.spec.cluster),
             trouble,

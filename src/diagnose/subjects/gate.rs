@@ -154,7 +154,8 @@ fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
     let resting = cx.troubles.iter().filter(|it| !it.blocking);
     let (done, ahead): (Vec<_>, Vec<_>) = resting.partition(|it| it.was_done);
     let is_done = !done.is_empty();
-    let all = if is_done { done } else { ahead };
+    let ahead = ahead.into_iter().filter(|it| it.is_written).collect();
+    let all: Vec<_> = if is_done { done } else { ahead };
     let names: BTreeSet<_> = all.iter().map(|it| it.cluster).collect();
     let (fail, them) = match names.len() {
         0 => return None,

@@ -145,7 +145,8 @@ pub(super) fn parse(text: &str) -> Option<ApiError> {
             field: field_before(text, at),
         });
     }
-    if contains(text, " is invalid: ") {
+    // What cannot be read as its kind is refused before its fields are checked.
+    if contains(text, " is invalid: ") || contains(text, " cannot be handled as a ") {
         return Some(ApiError::Invalid {
             field: field_before(text, text.len()),
         });

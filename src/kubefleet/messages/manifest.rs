@@ -183,8 +183,10 @@ impl ManifestProblem {
         )
     }
 
-    /// Whether the hub's content goes over what kept the object where it is applied like this.
-    pub fn is_overcome_by(&self, apply: &ApplyStrategy) -> bool {
+    /// Whether the hub's content goes over what kept the object where it is applied like this. `is_new`
+    /// is whether it differs from what was applied last: drifts are looked for only where it does not.
+    /// Source: workapplier/process.go:shouldPerformPreApplyDriftDetection.
+    pub fn is_overcome_by(&self, apply: &ApplyStrategy, is_new: bool) -> bool {
         let ways = apply.with_defaults();
         let takes_over = ways.when_to_take_over == "Always";
         !apply.is_report_diff()
@@ -196,7 +198,7 @@ impl ManifestProblem {
                 Self::AlreadyOwnedByOthers { .. } | Self::CoOwned => {
                     takes_over && ways.allow_co_ownership
                 }
-                Self::Drift { .. } => ways.when_to_apply == "Always",
+                Self::Drift { .. } => is_new || ways.when_to_apply == "Always",
                 Self::ApplyConflict { .. } => !apply.keeps_others_fields(),
                 _ => false,
             }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kubefleet::apply::ApplyStrategy;
 
 const VALIDATE: &str = "cannot continue the updateRun: failed to validate the updateRun: ";
 const INIT_OLD: &str = "cannot continue the updateRun: failed to initialize the updateRun: ";
@@ -865,6 +866,23 @@ fn preempted(
 }
 
 #[test]
+fn a_drift_is_kept_where_the_same_content_is_applied_again() {
+    let drift = ManifestProblem::Drift { degraded: false };
+    let strategy = |when: &str| ApplyStrategy {
+        when_to_apply: when.to_owned(),
+        ..ApplyStrategy::default()
+    };
+    let (keeps, always) = (strategy("IfNotDrifted"), strategy("Always"));
+    assert!(!drift.is_overcome_by(&keeps, false));
+    assert!(drift.is_overcome_by(&keeps, true));
+    assert!(drift.is_overcome_by(&always, false));
+    // What others own stays theirs, whatever the content is.
+    assert!(!ManifestProblem::OwnedByAnotherAppliedWork.is_overcome_by(&always, true));
+    assert!(ManifestProblem::OwnedByAnotherAppliedWork.is_not_ours());
+    assert!(!drift.is_not_ours());
+}
+
+#[test]
 fn every_wording_names_its_cause_behind_every_beginning() {
     let beginnings: Vec<(String, bool, bool, Option<ErrorClass>)> = [
         ("", false, false),
@@ -1659,6 +1677,18 @@ fn manifest_problems() {
             ),
             P::ImmutableField {
                 field: Some(owned("spec")),
+            },
+        ),
+        (
+            "ManifestApplyFailed",
+            failed(
+                "failed to apply the manifest: failed to create manifest object: error returned by the API server: ResourceQuota in version \"v1\" cannot be handled as a ResourceQuota: quantities must match the regular expression",
+            ),
+            P::Invalid {
+                field: None,
+                detail: owned(
+                    "failed to apply the manifest: failed to create manifest object: error returned by the API server: ResourceQuota in version \"v1\" cannot be handled as a ResourceQuota: quantities must match the regular expression",
+                ),
             },
         ),
         (

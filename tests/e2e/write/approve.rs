@@ -1,7 +1,9 @@
 //! Which approvals are given, fixed or refused, and what is said of each.
 
 use serde_json::{Value, json};
+use test_hub::terminal::has_terminals;
 
+use super::desk::Desk;
 use super::{AFTER, ALL, BEFORE, condition, gated, play};
 use crate::scene::Scene;
 
@@ -107,14 +109,27 @@ fn an_approval_that_is_ignored_is_mended() {
 }
 
 #[test]
-fn an_approval_that_is_withheld_is_replaced() {
+fn an_approval_that_is_withheld_is_replaced_by_a_person() {
     play("approve-withheld", |scene| {
         let request = waiting(scene);
         scene.approve(&request, "False", true);
+        // A script does not overrule who wrote it.
         let did = scene.does(&["approve", &request, "--yes"]);
-        did.ends(0)
+        did.ends(1)
             .says("is not True")
-            .answers("is approved and accepted");
+            .says("(reviewed by the release team)");
+        assert_eq!(
+            condition(&scene.asked(&request), "Approved")["status"],
+            "False"
+        );
+        if !has_terminals() {
+            return;
+        }
+        let mut terminal = Desk::at(scene).terminal(&["approve", &request]);
+        terminal.until("[y/N] ");
+        terminal.types("y\n");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
         counts(&scene.asked(&request));
     });
 }

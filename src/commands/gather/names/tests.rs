@@ -55,7 +55,6 @@ fn names_are_found_where_they_are_meant() {
     for (word, namespace, wanted) in [
         ("example-run", None, "ClusterStagedUpdateRun example-run"),
         ("web", None, "ClusterResourcePlacement web"),
-        ("both", None, "ClusterStagedUpdateRun both"),
         ("crp/both", None, "ClusterResourcePlacement both"),
         ("CSUR/both", None, "ClusterStagedUpdateRun both"),
         (
@@ -82,6 +81,12 @@ fn names_are_found_where_they_are_meant() {
 #[test]
 fn what_is_not_clear_is_a_usage_error() {
     for (word, namespace, wanted) in [
+        (
+            "both",
+            None,
+            "2: \"both\" is the name of an update run and a placement | use one of: > csur/both \
+             -f x.yaml > crp/both -f x.yaml",
+        ),
         (
             "sur/twice",
             None,
@@ -116,16 +121,6 @@ fn what_is_not_clear_is_a_usage_error() {
     ] {
         assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");
     }
-}
-
-#[test]
-fn a_name_that_two_have_is_not_enough_to_change_one() {
-    let concepts = [Concept::UpdateRun, Concept::Placement];
-    assert_eq!(
-        outcome_of("rollback", "both", None, &concepts),
-        "2: \"both\" is the name of an update run and a placement | use one of: >> rollback \
-         csur/both -f x.yaml >> rollback crp/both -f x.yaml"
-    );
 }
 
 #[test]

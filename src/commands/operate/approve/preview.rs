@@ -401,6 +401,26 @@ fn shared_words(rollout: &Rollout<'_>, selection: &ApprovalSelection) -> Option<
     ))
 }
 
+/// Refuses to replace an answer that somebody gave on purpose: KubeFleet knows no rejection, people do.
+fn nobody_withholds(selection: &ApprovalSelection, reading: &SourceReading) -> Result<(), Error> {
+    let mut write = selection.write.iter();
+    let withheld = write.find(|it| it.gate.state == GateState::Withheld);
+    let Some((approval, answer)) = withheld.and_then(|it| Some((it, it.gate.answer.as_ref()?)))
+    else {
+        return Ok(());
+    };
+    let (request, with) = (approval.request(), writer(answer.with.as_deref()));
+    let text = match answer.message.as_str() {
+        "" => String::new(),
+        text => format!(" ({text})"),
+    };
+    let nothing = reading.record.nothing("sent");
+    Err(Error::failed(format!(
+        "the Approved condition of {request} is not True{with}{text}; {nothing}"
+    ))
+    .hint("approve it at a terminal, if the rollout should continue after all"))
+}
+
 /// Refuses to open what would block clusters, or take them back to an older snapshot unless that is
 /// wanted; and what only a person opens.
 pub(super) fn guard(
@@ -429,6 +449,7 @@ pub(super) fn guard(
         return Err(Error::failed(format!("{why}; {nothing}")).hint(hint));
     }
     if is_script {
+        nobody_withholds(selection, reading)?;
         safeguards::nobody_leaves(rollout, reading)?;
         done_is_well(rollout, reading)?;
     }

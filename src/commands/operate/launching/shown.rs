@@ -591,13 +591,11 @@ mod tests {
         };
         let started = run("old", "0", [Some(8_600), Some(8_601), Some(8_810), None]);
         let (silent, heard) = (8_700, 8_950);
-        // A rollback, and a run of the same name, are not judged before.
-        assert_eq!(
-            unheard(started.clone(), silent, Some("0"), false),
-            Some(300)
-        );
-        assert_eq!(unheard(started.clone(), silent, None, true), Some(300));
-        assert_eq!(unheard(started.clone(), silent, None, false), None);
+        // Only a run of the same name is not judged before.
+        for snapshot in [None, Some("0")] {
+            assert_eq!(unheard(started.clone(), silent, snapshot, true), Some(300));
+            assert_eq!(unheard(started.clone(), silent, snapshot, false), None);
+        }
         assert_eq!(unheard(started, heard, None, true), None);
         // The controller wrote long after the last report.
         let late = run("old", "0", [Some(8_600), Some(8_601), Some(8_830), None]);

@@ -8,7 +8,7 @@ use crate::kubefleet::describe_object;
 use crate::rollout::ManifestTrouble;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
-/// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
+/// Source: workapplier/process.go:shouldPerformPreApplyDriftDetection.
 pub const RULE: Rule = Rule::error("FS505", "drift-found", RuleSearch::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS518"])
@@ -18,7 +18,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let (clusters, object) = (affected.clusters(), affected.manifest.describe());
     finding.message = format!(
         "{} was changed on {clusters}. Because whenToApply is IfNotDrifted, Fleet does not \
-         overwrite the change.",
+         overwrite the change, unless a run brings new content of this object.",
         affected.object()
     );
     finding = affected.compared(finding, ComparedBinding::Drift);

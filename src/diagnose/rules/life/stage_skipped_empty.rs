@@ -36,7 +36,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 when: "",
                 since: "",
             };
-            let mut finding = rule.told(stage_empty(&object, &empty, &members, when));
+            let mut finding = rule.told(stage_empty(cx.inventory, &object, &empty, &members, when));
             for condition in &stage.status.conditions {
                 finding =
                     finding.condition_at(&object, &format!("status.stagesStatus[{at}]"), condition);
