@@ -256,6 +256,7 @@ fn wanted(
         first,
         diff: args.diff,
         takes_back: true,
+        is_chosen: args.to.is_none(),
         ..RunLaunch::new(run, placement.clone(), strategy, accepted)
     })
 }
@@ -568,6 +569,14 @@ fn first(
                 "{what} is unfinished: it is stopped first, not deleted"
             )]);
             preview.progress(in_flight(rollout));
+            let failing = rollout.in_flight().filter(|it| it.trouble().is_some());
+            let failing: Vec<_> = failing.map(|it| it.name).collect();
+            if !failing.is_empty() {
+                preview.warning(&format!(
+                    "the stop waits until {} is well, which fails now; --active=delete does not wait",
+                    enumerate(failing)
+                ));
+            }
             first.push(LaunchPreparation::Stop(ThisRun::of(run)));
         }
     }

@@ -125,7 +125,8 @@ fn an_approval_that_is_withheld_is_replaced_by_a_person() {
         if !has_terminals() {
             return;
         }
-        let mut terminal = Desk::at(scene).terminal(&["approve", &request]);
+        let desk = Desk::at(scene);
+        let mut terminal = desk.terminal(&["approve", &request]);
         terminal.until("[y/N] ");
         terminal.types("y\n");
         let (code, shown) = terminal.end();

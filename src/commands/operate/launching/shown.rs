@@ -394,22 +394,25 @@ fn empties(
     unattended: bool,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let mut warnings = plan.warnings_of(WarningKind::SnapshotEmpty);
-    let starts = unattended && launch.start && launch.snapshot.is_none();
-    let counts = starts && counts_before(launch, plan);
-    let lost = clause(plan, WarningKind::CascadingDeletion);
-    if let Some(lost) = lost.filter(|_| counts) {
-        return Err(safeguards::would_delete(&launch.run.name, &lost, reading));
+    let is_named = launch.snapshot.is_some() && !launch.is_chosen;
+    if is_named || !unattended || !launch.start || !counts_before(launch, plan) {
+        return Ok(());
     }
-    match warnings.next().filter(|_| counts) {
-        Some(empty) => Err(safeguards::would_empty(
-            &launch.run.name,
-            plan.content.snapshot.as_deref().unwrap_or_default(),
-            &empty.clusters,
-            reading,
-        )),
-        None => Ok(()),
-    }
+    let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
+    let index = index.unwrap_or_default();
+    let refused = match (
+        clause(plan, WarningKind::CascadingDeletion),
+        plan.warnings_of(WarningKind::SnapshotEmpty).next(),
+    ) {
+        (Some(lost), _) => safeguards::would_delete(name, &lost, reading),
+        (None, Some(empty)) => safeguards::would_empty(name, index, &empty.clusters, reading),
+        (None, None) => return Ok(()),
+    };
+    Err(if launch.is_chosen {
+        refused.hint(format!("if that is meant, name the snapshot: --to {index}"))
+    } else {
+        refused
+    })
 }
 
 /// Refuses to start a run that would stall at an override, or fail at a binding. A rollback is started

@@ -55,6 +55,8 @@ pub(in crate::commands) struct RunLaunch {
     pub diff: bool,
     /// Whether it is a rollback, which is in a hurry.
     pub takes_back: bool,
+    /// Whether the command chose the snapshot, so that nobody named it.
+    pub is_chosen: bool,
 }
 
 /// What is done before a run is made.
@@ -115,6 +117,7 @@ impl RunLaunch {
             unknown: UnknownFields::new(),
             diff: false,
             takes_back: false,
+            is_chosen: false,
         }
     }
 
