@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 
 use crate::controller::{self, ClusterTimes, ExpectedWrite, State};
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::diagnose::subjects::{gaps, gate};
+use crate::diagnose::subjects::{gaps, gate, overrides};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
@@ -130,7 +130,9 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     let state = State::new(cx.inventory, rollout.run);
     let ends = controller::forecast(&state, times);
     // Nobody knows when a cluster is done that fails, or whose agent reports nothing good.
-    let is_late = |name: &str| cx.inventory.back_without_works(name).is_some();
+    let blocked = overrides::holds_ahead(cx).map(|(_, clusters)| clusters);
+    let is_blocked = |name: &str| blocked.is_some_and(|all| all.iter().any(|it| it == name));
+    let is_late = |name: &str| cx.inventory.back_without_works(name).is_some() || is_blocked(name);
     let is_held = |cluster: &ClusterView<'_>| {
         let fails = cluster.state.is_in_flight() && cluster.is_held();
         let stalls = |member| members::stalls(member, cx.now());

@@ -125,6 +125,15 @@ impl Binding {
             .is_some_and(Condition::is_false)
     }
 
+    /// Whether the cluster has not said yet what became of what it was sent.
+    /// Source: workgenerator/controller.go:setAllWorkAppliedCondition.
+    pub fn is_unreported(&self) -> bool {
+        let sent = self.current(reasons::WORK_SYNCHRONIZED);
+        let applied = self.current(reasons::APPLIED);
+        sent.is_some_and(Condition::is_true)
+            && applied.is_none_or(|it| it.reason == "ApplyInProgress")
+    }
+
     /// Whether its snapshot is only compared with what the cluster has.
     pub fn only_compares(&self) -> bool {
         let apply = self.spec.apply_strategy.as_ref();

@@ -279,12 +279,19 @@ fn compare_sides<'s>(
     let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
     let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::<String, Vec<String>>::new());
     let applies = after.apply.as_ref().is_some_and(|it| !it.is_report_diff());
-    let is_compared = |name| inventory.binding(name).is_some_and(Binding::only_compares);
     for step in steps {
-        if applies && step.to.is_some() && is_compared(step.name) {
-            let why = "the cluster was only compared (ReportDiff): what it has is unknown";
-            let compared = unread.entry(why.to_owned()).or_default();
-            compared.push(step.name.to_owned());
+        let binding = inventory.binding(step.name);
+        let why = match binding.filter(|_| step.to.is_some()) {
+            Some(binding) if binding.only_compares() => {
+                applies.then_some("the cluster was only compared (ReportDiff)")
+            }
+            Some(binding) if binding.is_unreported() => Some("the cluster has not reported yet"),
+            _ => None,
+        };
+        if let Some(why) = why {
+            let why = format!("{why}: what it has is unknown");
+            let unknown = unread.entry(why).or_default();
+            unknown.push(step.name.to_owned());
             continue;
         }
         held.entry(step.from).or_default().push(step);

@@ -2,10 +2,10 @@
 
 use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::ComposeText;
-use crate::words::{CommandLine, closest, enumerate};
+use crate::words::{closest, enumerate};
 
 pub const MAKE_PLACEMENT: &str =
     "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.";
@@ -40,32 +40,28 @@ pub fn placement_missing(
     };
     let lead = tense.pick("does not exist", "did not exist");
     let mut problem = Problem::new(object, format!("{object} {lead}{tense}{tail}.")).absent(object);
-    let of = |command: CommandLine, name: &str| {
-        let command = command.flag("--placement", name);
-        command.flag("--strategy", strategy)
+    let meant = match (elsewhere.as_slice(), similar) {
+        ([one], _) => Some(one.object()),
+        ([], Some(similar)) => Some(object.scope().object(Concept::Placement, similar)),
+        _ => None,
     };
     for found in elsewhere.iter().take(3) {
         let there = found.object();
-        problem = problem
-            .evidence(&there, "metadata.name", &there.name)
-            .fix(format!(
-                "Create the strategy in the scope of {there}, if you meant that placement, and set \
-                 its `spec.strategy.type` to External."
-            ))
-            .fix_with(
-                format!("Then create the run in the scope of {}.", there.name),
-                of(there.scope().fleet("run"), &there.name),
-            );
+        problem = problem.evidence(&there, "metadata.name", &there.name);
     }
-    if let (true, Some(similar)) = (elsewhere.is_empty(), similar) {
+    if let Some(meant) = meant {
+        let of = |verb| {
+            let command = meant.scope().fleet(verb).flag("--placement", &meant.name);
+            command.flag("--strategy", strategy)
+        };
         problem = problem
             .look_with(
-                format!("Check what a run of {similar} would do, if you meant that placement."),
-                of(inventory.scope.fleet("plan"), similar),
+                format!("Check what a run of {meant} would do, if you meant that placement."),
+                of("plan"),
             )
             .fix_with(
                 "Then start a new run that names it: the field is immutable.",
-                of(inventory.scope.fleet("run"), similar),
+                of("run"),
             );
     }
     problem.fix(MAKE_PLACEMENT)

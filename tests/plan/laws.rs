@@ -231,6 +231,7 @@ const MENDED: &[&str] = &[
     "findings/FS109/fires-mended-by-now.yaml",
     "findings/FS110/fires-changed-since.yaml",
     "findings/FS111/fires-relabelled-since.yaml",
+    "findings/FS113/fires-joined-again.yaml",
     "findings/FS113/fires-labelled-since.yaml",
     "findings/FS113/fires-members-denied.yaml",
     // What the controller does not know, the plan does.

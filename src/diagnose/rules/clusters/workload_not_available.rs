@@ -24,6 +24,9 @@ pub const RULE: Rule = Rule::error("FS501", "workload-not-available", RuleSearch
     .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .content();
 
+/// How long it is no news that a workload is not available yet.
+const EARLY: SignedDuration = SignedDuration::from_secs(60);
+
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let state = match affected.manifest.problem {
         ManifestProblem::NotAvailableYet => "has not become available",
@@ -72,6 +75,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.clusters(),
             affected.lasting(),
         );
+        let is_early = |on: &&FailingCluster<'_>| on.lasting.is_some_and(|it| it < EARLY);
+        if affected.on.iter().all(is_early) {
+            finding = finding.severity(Severity::Info);
+        }
         return goes_on_by_itself(affected.cx, finding);
     }
     let mut list = format!(

@@ -86,10 +86,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
         }
-        if is_unread && aborts.is_none() {
-            let read = object.kubectl("get").flag("-o", "yaml");
-            finding = finding.look_with("Check whether somebody has answered.", read);
-        }
         if !removes {
             finding = check_failing(cx, finding);
         }
