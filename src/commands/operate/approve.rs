@@ -203,15 +203,19 @@ fn of_target(
     let look = op.look();
     let (inventory, selection) = op.agree(&mut |reading| {
         let mut proposal = preview_approval(args, target, &run, &mut who, reading)?;
-        // Who is not asked has no use for what it takes to compare them.
-        if !args.writing.yes && proposal.question.is_ok() {
+        if proposal.question.is_ok() {
             let (inventory, selection) = &mut proposal.what;
             let opened = Rollout::new(inventory).map(|it| preview::opened(&it, &*selection));
             let opened: Vec<_> = opened.into_iter().flatten().map(str::to_owned).collect();
             if !opened.is_empty() {
                 let preview = &mut proposal.preview;
-                let seen = (&mut *preview, reading);
+                let seen = (&mut *preview, &mut *reading);
                 let shown = changed_objects::show(&run, Some(&opened), &look, seen);
+                if let Some(run) = inventory.run.present()
+                    && let Err(error) = shown.go_too_far(run, args.writing.yes, reading)
+                {
+                    proposal.question = Err(error);
+                }
                 inventory.overrides.items = shown.overrides;
                 for why in diagnose::overrides_changed(inventory) {
                     preview.warning(&why);

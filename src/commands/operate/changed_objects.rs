@@ -6,8 +6,11 @@ use std::sync::Arc;
 use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{self, WorkQuery};
 use crate::commands::gather::reading::SourceReading;
+use crate::commands::operate::safeguards;
+use crate::error::Error;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::run::UpdateRun;
 use crate::plan::{CascadingDeletion, PlanContents, RefusedObject, RunChanges, of_run};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
@@ -24,6 +27,27 @@ pub(in crate::commands) struct ShownChanges {
     pub refused: Vec<RefusedObject>,
     /// All override snapshots: what was changed since the run recorded its own is among them.
     pub overrides: Vec<Arc<OverrideSnapshot>>,
+}
+
+impl ShownChanges {
+    /// Refuses to let a script start or continue a run that deletes objects with which others go, unless
+    /// somebody named its snapshot.
+    pub(in crate::commands) fn go_too_far(
+        &self,
+        run: &UpdateRun,
+        is_script: bool,
+        reading: &SourceReading,
+    ) -> Result<(), Error> {
+        let first = self.cascading.first().filter(|_| is_script);
+        match first.filter(|_| run.spec.pinned().is_none()) {
+            Some(first) => Err(safeguards::would_delete(
+                &run.meta.name,
+                &first.describe(),
+                reading,
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Shows how many objects change in the clusters of an initialized run, `None` meaning all. What cannot be

@@ -10,6 +10,7 @@ use crate::commands::gather::eligible;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::approve::moves;
+use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, finish, rollout_of};
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::render::RenderLook;
 use crate::report::Severity;
 use crate::rollout::content::would_go_back;
 use crate::rollout::{ClusterState, Rollout, StageState};
@@ -78,8 +80,10 @@ fn resume_run(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Res
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
+    let look = op.look();
+    let is_script = args.writing.yes;
     let inventory =
-        op.agree(&mut |reading| preview_resume(run, accepted, args.writing.yes, reading))?;
+        op.agree(&mut |reading| preview_resume(run, accepted, (is_script, &look), reading))?;
     let steered = steering::steer(&inventory, run, RequestedState::Resume, op)?;
     finish(&steered, RequestedState::Resume, op)
 }
@@ -88,7 +92,7 @@ fn resume_run(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Res
 fn preview_resume(
     run: &ObjectRef,
     accepted: AcceptedRisks,
-    is_script: bool,
+    (is_script, look): (bool, &RenderLook),
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
     let mut inventory = reading.inventory(run)?;
@@ -131,6 +135,16 @@ fn preview_resume(
                     run.name
                 ))),
             });
+        if question.is_ok() {
+            let left = rollout.updated_clusters();
+            let left = left.filter(|it| it.state == ClusterState::NotReached);
+            let left: Vec<_> = left.map(|it| it.name.to_owned()).collect();
+            let seen = (&mut preview, &mut *reading);
+            let shown = changed_objects::show(run, Some(&left), look, seen);
+            if let Err(error) = shown.go_too_far(rollout.run, is_script, reading) {
+                question = Err(error);
+            }
+        }
     }
     drop(rollout);
     Ok(WriteProposal {

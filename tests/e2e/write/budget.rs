@@ -38,8 +38,8 @@ fn an_approval_is_one_read_and_one_write() {
         let reads = before.iter().copied().filter(of_request).count();
         assert_eq!(reads, 1, "reads of the request:\n{list}");
         let safety = before.len() - reads;
-        // Decision 9: why they are more than five.
-        assert!(safety <= 7, "{safety} safety reads:\n{list}");
+        // Decision 9: why they are more than five, with up to five for what changes.
+        assert!(safety <= 12, "{safety} safety reads:\n{list}");
         // Behind it only what follows the run.
         let after = &seen[write + 1..];
         let writes = after

@@ -230,13 +230,15 @@ fn a_script_deletes_no_namespace_that_nobody_named() {
         if scene.namespaced || !scene.hub.served().obeys_state {
             return;
         }
-        scene.set(&[stage("first", "staging")], &ALL[..1]);
+        scene.set(&gated(&[(0, BEFORE)]), &ALL[..1]);
         let [first, second, third] =
             ["1", "2", "3"].map(|number| format!("{}-{number}", scene.name));
         let make = |name: &str, more: &[&str]| {
             scene.does(&[&["run", name, "--yes"], &scene.of()[..], more].concat())
         };
-        make(&first, &["--wait"]).ends(0);
+        make(&first, &["--wait=false"]).ends(0);
+        scene.until_waiting(&first);
+        scene.does(&["approve", &first, "--yes", "--wait"]).ends(0);
         Scene::pass_a_look();
         let other = format!("{}-other", scene.namespace);
         scene.hub.create(&json!({
@@ -253,6 +255,16 @@ fn a_script_deletes_no_namespace_that_nobody_named() {
         let kept = scene.seen_run(&second).unwrap();
         assert_eq!(kept["spec"]["state"], "Initialize");
         scene.does(&["run", &second]).ends(1).says(&lost);
+        // Somebody else starts it: a script does not go on with it either.
+        let run = json!({"spec": {"state": "Run"}});
+        scene.hub.patch(&scene.run_path(&second), &run);
+        scene.until_waiting(&second);
+        let approve = ["approve", &second, "--yes"];
+        scene.does(&approve).ends(1).says(&lost);
+        scene.does(&["stop", &second, "--yes"]).ends(0);
+        let resume = ["resume", &second, "--yes"];
+        scene.does(&resume).ends(1).says(&lost);
+        assert_eq!(scene.seen_run(&second).unwrap()["spec"]["state"], "Stop");
         let index = kept["status"]["resourceSnapshotIndexUsed"]
             .as_str()
             .unwrap();

@@ -18,8 +18,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::run::UpdateRun;
-use crate::plan::CascadingDeletion;
 use crate::rollout::Rollout;
 use crate::rollout::content::{
     content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
@@ -71,9 +69,9 @@ pub(in crate::commands) fn start(
                 ShownChanges::default()
             };
             let deleted = shown.deleted;
-            let is_pinned = |run: &UpdateRun| run.spec.pinned().is_some();
-            let is_pinned = proposal.what.run.present().is_some_and(is_pinned);
-            let lost = shown.cascading.first().map(CascadingDeletion::describe);
+            let own = proposal.what.run.present();
+            let far = own.map(|run| shown.go_too_far(run, unattended, reading));
+            let lost = shown.cascading.first().filter(|_| !unattended);
             if let Some(first) = shown.refused.first() {
                 let (name, why) = (&run.name, first.describe());
                 keeps = true;
@@ -82,13 +80,13 @@ pub(in crate::commands) fn start(
                 } else {
                     Ok(Some(format!("Start {name}, which would be stuck?")))
                 };
-            } else if let Some(lost) = lost.filter(|_| !(unattended && is_pinned)) {
+            } else if let Some(Err(error)) = far {
                 (keeps, deletes) = (true, true);
-                proposal.question = if unattended {
-                    Err(safeguards::would_delete(&run.name, &lost, reading))
-                } else {
-                    Ok(Some(format!("Start {}? {}.", run.name, capital(&lost))))
-                };
+                proposal.question = Err(error);
+            } else if let Some(lost) = lost {
+                (keeps, deletes) = (true, true);
+                let lost = capital(&lost.describe());
+                proposal.question = Ok(Some(format!("Start {}? {lost}.", run.name)));
             } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
