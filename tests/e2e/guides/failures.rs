@@ -82,7 +82,11 @@ fn the_apply_strategy_is_changed_meanwhile() {
             .ends(1)
             .says("FS201")
             .says("--yes");
-        act(scene, &["resume", &run, "--yes"]).ends(3);
+        act(scene, &["resume", &run, "--yes"])
+            .ends(1)
+            .says("nothing was sent");
+        let resumed = json!({"spec": {"state": "Run"}});
+        scene.hub.patch(&scene.run_path(&run), &resumed);
         scene.until_run(&run, "Succeeded", "False", "");
         let (verdict, findings) = diagnosed(scene, &run);
         assert_eq!(verdict, "Failed");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ALL, BEFORE, gated, play};
-use crate::scene::{Scene, stage, three_stages};
+use crate::scene::{Scene, three_stages};
 
 #[test]
 fn a_run_gets_the_content_as_it_is_now() {

@@ -123,6 +123,11 @@ fn a_run_after_another() {
         ]);
         dry.ends(0).answers("DELETE").answers("POST");
         assert!(scene.seen_run(&first).is_some() && scene.seen_run(&second).is_none());
+        if scene.hub.served().obeys_state {
+            // A command that was ended between its two writes has left this.
+            scene.run(&second, "Initialize");
+            scene.until_run(&second, "Initialized", "True", "");
+        }
         scene
             .does(&["run", &second, "--from", &first, "--replace", "--yes"])
             .ends(0);

@@ -25,6 +25,8 @@ pub(super) enum ExistingRun {
         this: ThisRun,
         /// What it rolls out, as the end of a sentence; empty where that is not known.
         content: String,
+        /// Whether it is still to be started: what comes before may not be done yet.
+        is_unstarted: bool,
     },
 }
 
@@ -77,6 +79,7 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
     Ok(ExistingRun::Same {
         this: ThisRun::of(found),
         content: content_of(found),
+        is_unstarted: found.spec.state.as_deref() == Some("Initialize"),
     })
 }
 

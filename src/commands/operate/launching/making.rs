@@ -248,8 +248,10 @@ pub(super) fn finish(
     }
     let this = again.as_ref().unwrap_or(this);
     let is_named = launch.snapshot.is_some();
-    let (plan, last) = agreed.unzip();
-    let plan = (plan, last.unwrap_or_default());
+    let plan = match agreed {
+        Some((plan, last)) => (Some(plan), last),
+        None => (None, launch.first.as_slice()),
+    };
     start(this, launch.accepted, plan, is_named, op)
 }
 

@@ -129,15 +129,27 @@ pub(super) fn offer(
     look: &RenderLook,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<LaunchOffer>, Error> {
-    if let ExistingRun::Same { this, content } = existing::look(&launch, reading)? {
-        let mut preview = Preview::default();
+    if let ExistingRun::Same {
+        this,
+        content,
+        is_unstarted,
+    } = existing::look(&launch, reading)?
+    {
+        if !is_unstarted || !launch.start {
+            launch.first.clear();
+        }
+        let is_first = !launch.first.is_empty();
+        let mut preview = std::mem::take(&mut launch.preview);
+        if !is_first {
+            preview = Preview::default();
+        }
         preview.status(&format!(
             "{} already exists with the same spec: continuing with it{content}",
             this.object
         ));
         return Ok(WriteProposal {
             preview,
-            question: Ok(None),
+            question: Ok(launch.question.clone().filter(|_| is_first)),
             what: LaunchOffer::Same(launch, this),
         });
     }
