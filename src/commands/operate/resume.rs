@@ -30,9 +30,9 @@ use crate::words::count;
 /// Resume a stopped update run
 ///
 /// Shows what the run still has to do and what changed since it stopped. KubeFleet aborts the run
-/// if the placement policy, the apply strategy, or the set of clusters changed. Approvals given
-/// while the run was stopped take effect now. A timed wait kept counting while the run was stopped,
-/// and may be over. A finished run cannot be resumed.
+/// if the placement policy, the apply strategy, or the set of clusters changed; with --yes, such a
+/// run is not resumed. Approvals given while the run was stopped take effect now. A timed wait kept
+/// counting while the run was stopped, and may be over. A finished run cannot be resumed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage resume example-run\n  \

@@ -312,7 +312,7 @@ fn warn(
                 writer(answer.with.as_deref()),
             )),
             (GateState::Withheld, Some(answer)) => preview.warning(&format!(
-                "the Approved condition of {request} is not True{}: it will be replaced",
+                "the Approved condition of {request} is not True{}: an approval replaces it",
                 writer(answer.with.as_deref()),
             )),
             _ => {}
