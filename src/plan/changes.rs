@@ -289,8 +289,7 @@ fn compare_sides<'s>(
             _ => None,
         };
         if let Some(why) = why {
-            let why = format!("{why}: what it has is unknown");
-            let unknown = unread.entry(why).or_default();
+            let unknown = unread.entry(why.to_owned()).or_default();
             unknown.push(step.name.to_owned());
             continue;
         }

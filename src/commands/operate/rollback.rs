@@ -573,7 +573,7 @@ fn first(
             let failing: Vec<_> = failing.map(|it| it.name).collect();
             if !failing.is_empty() {
                 preview.warning(&format!(
-                    "the stop waits until {} is well, which fails now; --active=delete does not wait",
+                    "failing now, so that the stop may not end: {}; --active=delete does not wait",
                     enumerate(failing)
                 ));
             }
