@@ -129,14 +129,18 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     };
     let state = State::new(cx.inventory, rollout.run);
     let ends = controller::forecast(&state, times);
-    // Nobody knows when a cluster is done that fails, or whose agent reports nothing good.
-    let blocked = overrides::holds_ahead(cx).map(|(_, clusters)| clusters);
-    let is_blocked = |name: &str| blocked.is_some_and(|all| all.iter().any(|it| it == name));
-    let is_late = |name: &str| cx.inventory.back_without_works(name).is_some() || is_blocked(name);
+    // Nobody knows when a cluster is done that fails, that an override blocks, or whose agent reports
+    // nothing good.
+    let blocked = overrides::holds_ahead(cx).map_or(&[][..], |(_, clusters)| clusters);
+    let is_blocked = |name: &str| blocked.iter().any(|it| it == name);
+    let is_late = |name: &str| cx.inventory.back_without_works(name).is_some();
     let is_held = |cluster: &ClusterView<'_>| {
         let fails = cluster.state.is_in_flight() && cluster.is_held();
         let stalls = |member| members::stalls(member, cx.now());
-        let waits = fails || cluster.member.is_some_and(stalls) || is_late(cluster.name);
+        let waits = fails
+            || cluster.member.is_some_and(stalls)
+            || is_late(cluster.name)
+            || is_blocked(cluster.name);
         cluster.state != ClusterState::Done && waits
     };
     let goes_well = |stage: &&StageView<'_>| !stage.clusters.iter().any(is_held);

@@ -131,7 +131,7 @@ impl Binding {
         let sent = self.current(reasons::WORK_SYNCHRONIZED);
         let applied = self.current(reasons::APPLIED);
         sent.is_some_and(Condition::is_true)
-            && applied.is_none_or(|it| it.reason == "ApplyInProgress")
+            && applied.is_none_or(|it| it.reason == reasons::APPLY_IN_PROGRESS)
     }
 
     /// Whether its snapshot is only compared with what the cluster has.

@@ -20,6 +20,9 @@ pub const RUN_STOPPING: &str = "UpdateRunStopping";
 /// Progressing=False of a stopped run.
 pub const RUN_STOPPED: &str = "UpdateRunStopped";
 
+/// Applied=False of a binding whose cluster has not reported on the new content.
+pub const APPLY_IN_PROGRESS: &str = "ApplyInProgress";
+
 /// Progressing=False of a stage that waits for its tasks.
 pub const STAGE_WAITING: &str = "StageUpdatingWaiting";
 /// `Progressing` of a stage: the run was stopped in it.

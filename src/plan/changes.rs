@@ -409,10 +409,9 @@ fn compare(
         let trouble = own.and_then(|own| binding_trouble(inventory, own));
         let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
         // What others own stays theirs.
-        let foreign = subjects(&troubled, ManifestProblem::is_not_ours);
         delta
             .deleted
-            .retain(|object| !foreign.contains(&subject(object)));
+            .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
         delta.counts.deleted = delta.deleted.len();
         let then = then.map(|(_, at)| at);
         let bound = own.zip(after.apply.as_ref()).zip(then);
@@ -452,9 +451,8 @@ fn overwritten(
         .map(|it| (&it.manifest.identity, &it.manifest.value))
         .collect();
     let is_kept = |object: &ManifestKey, value: &serde_json::Value| {
-        let (named, is_new) = (subject(object), had.get(object) != Some(&value));
-        let mut own = troubled.iter().filter(|it| Subject::from(*it) == named);
-        own.any(|it| it.problem.is_overcome_by(apply, is_new))
+        let is_new = had.get(object) != Some(&value);
+        fails(troubled, object, |it| it.is_overcome_by(apply, is_new))
     };
     let sent = after.manifests(at);
     let sent = sent.iter().map(|it| &it.manifest);
@@ -462,13 +460,15 @@ fn overwritten(
     kept.map(|it| it.identity.clone()).collect()
 }
 
-/// The objects of a cluster that have such a problem.
-fn subjects(
+/// Whether an object of a cluster has such a problem.
+fn fails(
     troubled: &[ManifestTrouble<'_>],
+    object: &ManifestKey,
     is_meant: impl Fn(&ManifestProblem) -> bool,
-) -> Vec<Subject> {
-    let meant = troubled.iter().filter(|it| is_meant(&it.problem));
-    meant.map(Subject::from).collect()
+) -> bool {
+    let object = subject(object);
+    let mut own = troubled.iter().filter(|it| Subject::from(*it) == object);
+    own.any(|it| is_meant(&it.problem))
 }
 
 /// Whether a cluster still has an object as it was before the snapshot that its binding names.

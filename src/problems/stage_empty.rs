@@ -7,6 +7,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::report::ComposeText;
+use crate::rollout::placing::takes;
 use crate::words::enumerate;
 
 /// A stage without clusters.
@@ -43,17 +44,23 @@ pub fn stage_empty(
             )
         }
     };
-    let unselected = unselected(inventory, &own, members);
-    let near = match unselected.len() {
-        0 => near_misses(members.iter().copied(), &own),
+    let unselected = unselected(inventory, *spec, members);
+    let (near, shown) = match unselected.len() {
+        0 => {
+            let near = members
+                .iter()
+                .filter(|member| !near_misses([**member], &own).is_empty())
+                .map(|member| member.meta.name.as_str());
+            (near_misses(members.iter().copied(), &own), near.collect())
+        }
         several => {
-            let (fits, them) = if several == 1 {
-                ("fits", "it")
-            } else {
-                ("fit", "them")
+            let (fits, them) = match several {
+                1 => ("fits", "it"),
+                _ => ("fit", "them"),
             };
             let names = enumerate(&unselected);
-            format!("; {names} {fits}, but the placement has not selected {them}")
+            let near = format!("; {names} {fits}, but the placement has not selected {them}");
+            (near, unselected.clone())
         }
     };
     let message = format!(
@@ -62,20 +69,15 @@ pub fn stage_empty(
         tense.is(),
     );
     let mut problem = Problem::new(object, message).stage(*name);
-    if let (Some((map, stage)), false) = (spec, unselected.is_empty()) {
-        let problem = map.evidence(problem, unselected.iter().copied(), [*stage]);
+    if let Some((map, stage)) = spec {
+        problem = map.evidence(problem, shown, [*stage]);
+    }
+    if !unselected.is_empty() {
         let placement = &inventory.placement_name;
         return problem.look_with(
             "Check why the placement selects others, if clusters should be in the stage.",
             inventory.scope.fleet("clusters").arg(placement),
         );
-    }
-    if let Some((map, stage)) = spec {
-        let near = members
-            .iter()
-            .filter(|member| !near_misses([**member], &own).is_empty())
-            .map(|member| member.meta.name.as_str());
-        problem = map.evidence(problem, near, [*stage]);
     }
     if own.iter().any(|stage| stage.selector.is_none()) {
         return problem.fix(
@@ -92,17 +94,15 @@ pub fn stage_empty(
 /// The clusters that a stage would take, if the placement selected them.
 fn unselected<'i>(
     inventory: &'i Inventory,
-    own: &[&Stage],
+    spec: Option<(&StageMap<'_>, &Stage)>,
     members: &[&MemberCluster],
 ) -> Vec<&'i str> {
-    let selectors = own.iter().filter_map(|stage| stage.selector.as_ref());
-    let selectors: Vec<_> = selectors.collect();
-    let fits = |member: &&MemberCluster| {
-        let labels = &member.meta.labels;
-        !selectors.is_empty() && selectors.iter().all(|it| it.matches(labels) == Some(true))
+    let Some((_, stage)) = spec else {
+        return Vec::new();
     };
     let is_selected = |name: &str| members.iter().any(|it| it.meta.name == name);
-    let fitting = inventory.members.iter().filter(fits);
-    let names = fitting.map(|it| it.meta.name.as_str());
+    let all = inventory.members.iter();
+    let fitting = all.filter(|member| takes(stage, member) == Some(true));
+    let names = fitting.map(|member| member.meta.name.as_str());
     names.filter(|name| !is_selected(name)).collect()
 }

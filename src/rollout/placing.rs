@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::inventory::{Inventory, Listing};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, StrategySpec};
 
 /// The clusters of a placement and the stages that select them.
@@ -73,8 +72,7 @@ impl<'i> StagePlacing<'i> {
                 is_unclear: member.is_none() && !complete,
             };
             for stage in &strategy.stages {
-                let selector = stage.selector.as_deref().zip(member);
-                match selector.map(|(selector, member)| select(selector, member)) {
+                match member.map(|member| takes(stage, member)) {
                     Some(Some(true)) => placed.stages.push(stage),
                     Some(None) => placed.is_unclear = true,
                     Some(Some(false)) | None => {}
@@ -140,21 +138,20 @@ impl<'i> StagePlacing<'i> {
     }
 }
 
-/// Whether a stage's selector matches a cluster's labels.
-fn select(selector: &LabelSelector, member: &MemberCluster) -> Option<bool> {
-    if selector.problem().is_some() {
-        return None;
+/// Whether a stage's selector matches a cluster's labels: never where there is no selector.
+pub fn takes(stage: &Stage, member: &MemberCluster) -> Option<bool> {
+    match stage.selector.as_deref() {
+        Some(selector) if selector.problem().is_some() => None,
+        Some(selector) => selector.matches(&member.meta.labels),
+        None => Some(false),
     }
-    selector.matches(&member.meta.labels)
 }
 
-/// The stages whose selector matches a cluster's labels: none where there is no selector.
+/// The stages whose selector matches a cluster's labels.
 pub fn stages_of<'i>(strategy: &'i StrategySpec, member: &MemberCluster) -> Option<Vec<&'i Stage>> {
     let mut stages = Vec::new();
     for stage in &strategy.stages {
-        if let Some(selector) = stage.selector.as_deref()
-            && select(selector, member)?
-        {
+        if takes(stage, member)? {
             stages.push(stage);
         }
     }

@@ -300,8 +300,8 @@ fn preview_approval(
         let at_once = aborts.as_deref().filter(|_| !rollout.phase.is_halted());
         question = match at_once {
             Some(why) if args.writing.yes || guarded.is_err() => {
-                let at_once = format!("{why}; an approval makes it do so at once");
-                Err(safeguards::would_abort(run, &at_once, reading))
+                let why = format!("{why}; an approval makes it do so at once");
+                Err(safeguards::would_abort(run, &why, reading))
             }
             _ => guarded.map(|()| Some(ask(&selection, who, aborts.is_some().then_some(run)))),
         };

@@ -14,8 +14,8 @@ use crate::report::Finding;
 use crate::rollout::approvals::Approval;
 use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
-    ClusterState, ClusterView, Gate, GateOpening, GateState, Rollout, StageView, TaskState,
-    TaskTime, opening,
+    ClusterState, ClusterView, Gate, GateOpening, GateState, PersonAnswer, Rollout, StageView,
+    TaskState, TaskTime, opening,
 };
 use crate::words::{Hint, count, enumerate, together};
 
@@ -312,8 +312,8 @@ fn warn(
                 writer(answer.with.as_deref()),
             )),
             (GateState::Withheld, Some(answer)) => preview.warning(&format!(
-                "the Approved condition of {request} is not True{}: an approval replaces it",
-                writer(answer.with.as_deref()),
+                "{}: an approval replaces it",
+                withheld_words(request, answer)
             )),
             _ => {}
         }
@@ -353,6 +353,12 @@ fn warn(
         }
     }
     steering::others(rollout, inventory, preview);
+}
+
+/// That somebody gave an answer that opens nothing, as a clause.
+fn withheld_words(request: &str, answer: &PersonAnswer) -> String {
+    let with = writer(answer.with.as_deref());
+    format!("the Approved condition of {request} is not True{with}")
 }
 
 fn writer(with: Option<&str>) -> String {
@@ -409,16 +415,14 @@ fn nobody_withholds(selection: &ApprovalSelection, reading: &SourceReading) -> R
     else {
         return Ok(());
     };
-    let (request, with) = (approval.request(), writer(answer.with.as_deref()));
+    let withheld = withheld_words(approval.request(), answer);
     let text = match answer.message.as_str() {
         "" => String::new(),
         text => format!(" ({text})"),
     };
     let nothing = reading.record.nothing("sent");
-    Err(Error::failed(format!(
-        "the Approved condition of {request} is not True{with}{text}; {nothing}"
-    ))
-    .hint("approve it at a terminal, if the rollout should continue after all"))
+    let hint = "approve it at a terminal, if the rollout should continue after all";
+    Err(Error::failed(format!("{withheld}{text}; {nothing}")).hint(hint))
 }
 
 /// Refuses to open what would block clusters, or take them back to an older snapshot unless that is

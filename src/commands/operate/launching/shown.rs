@@ -139,9 +139,9 @@ pub(super) fn offer(
             launch.first.clear();
         }
         let is_first = !launch.first.is_empty();
-        let mut preview = std::mem::take(&mut launch.preview);
-        if !is_first {
-            preview = Preview::default();
+        let mut preview = Preview::default();
+        if is_first {
+            preview.append(std::mem::take(&mut launch.preview));
         }
         preview.status(&format!(
             "{} already exists with the same spec: continuing with it{content}",

@@ -70,8 +70,9 @@ pub(in crate::commands) fn start(
             };
             let deleted = shown.deleted;
             let own = proposal.what.run.present();
-            let far = own.map(|run| shown.go_too_far(run, unattended, reading));
-            let lost = shown.cascading.first().filter(|_| !unattended);
+            let far = own.map_or(Ok(()), |run| shown.go_too_far(run, unattended, reading));
+            let lost = shown.cascading.first();
+            let lost = lost.filter(|_| far.is_err() || !unattended);
             if let Some(first) = shown.refused.first() {
                 let (name, why) = (&run.name, first.describe());
                 keeps = true;
@@ -80,13 +81,10 @@ pub(in crate::commands) fn start(
                 } else {
                     Ok(Some(format!("Start {name}, which would be stuck?")))
                 };
-            } else if let Some(Err(error)) = far {
-                (keeps, deletes) = (true, true);
-                proposal.question = Err(error);
             } else if let Some(lost) = lost {
                 (keeps, deletes) = (true, true);
                 let lost = capital(&lost.describe());
-                proposal.question = Ok(Some(format!("Start {}? {lost}.", run.name)));
+                proposal.question = far.map(|()| Some(format!("Start {}? {lost}.", run.name)));
             } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
