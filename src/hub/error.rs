@@ -166,8 +166,8 @@ impl HubError {
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             Self::NoConfig | Self::Config(_) => {
-                "set one with --kubeconfig or KUBECONFIG and a context with --context; or read \
-                 files instead of a hub with -f"
+                "set one with --kubeconfig or KUBECONFIG and a context with --context; commands that \
+                 only read also take files, with -f"
                     .into()
             }
             Self::NoContext { known, .. } if known.is_empty() => {

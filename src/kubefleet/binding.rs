@@ -125,6 +125,14 @@ impl Binding {
             .is_some_and(Condition::is_false)
     }
 
+    /// Whether nothing of its snapshot is sent until a run writes it again: the scheduler has changed it
+    /// since, as when it takes a cluster back. Source: workgenerator/controller.go:Reconcile.
+    pub fn awaits_run(&self) -> bool {
+        let written = self.status.conditions.condition(reasons::ROLLOUT_STARTED);
+        let is_outdated = written.is_some_and(|it| !it.observes(self.meta.generation));
+        is_outdated && !self.spec.snapshot.is_empty() && !self.is_unscheduled()
+    }
+
     /// Whether the cluster has not said yet what became of what it was sent.
     /// Source: workgenerator/controller.go:setAllWorkAppliedCondition.
     pub fn is_unreported(&self) -> bool {

@@ -286,6 +286,9 @@ fn compare_sides<'s>(
                 applies.then_some("the cluster was only compared (ReportDiff)")
             }
             Some(binding) if binding.is_unreported() => Some("the cluster has not reported yet"),
+            Some(binding) if binding.awaits_run() => {
+                Some("the scheduler has taken the cluster back since the last run")
+            }
             _ => None,
         };
         if let Some(why) = why {

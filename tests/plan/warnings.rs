@@ -80,6 +80,18 @@ fn what_was_only_compared_says_nothing_of_what_changes() {
     assert_eq!(changes(&compared).0.len(), 2);
 }
 
+#[test]
+fn a_cluster_that_was_taken_back_has_not_what_its_binding_names() {
+    let objects = whole("tests/findings/FS803/fires-joined-again-and-run-deleted.yaml");
+    let objects = std::fs::read_to_string(objects).unwrap();
+    let args = "--placement example-placement --strategy example-strategy -f -";
+    let args: Vec<_> = args.split(' ').collect();
+    let unchecked = |objects: &str| kinds_of_unchecked(&plan(&args, objects).1);
+    assert_eq!(unchecked(&objects), "changed objects of member2");
+    let written = objects.replacen("generation: 4", "generation: 2", 1);
+    assert_eq!(unchecked(&written), "");
+}
+
 /// What a plan did not check, and of which clusters.
 fn kinds_of_unchecked(plan: &serde_json::Value) -> String {
     let all = plan["notChecked"].as_array().unwrap().iter();

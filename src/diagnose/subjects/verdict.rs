@@ -169,7 +169,10 @@ pub(in crate::diagnose) fn of_placement(
             .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
     };
     let mut snapshots: Vec<_> = bindings()
-        .map(|binding| binding.spec.snapshot.as_str())
+        .map(|it| match it.awaits_run() {
+            true => "",
+            false => it.spec.snapshot.as_str(),
+        })
         .collect();
     snapshots.sort_unstable();
     snapshots.dedup();

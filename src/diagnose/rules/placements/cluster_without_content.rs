@@ -182,15 +182,13 @@ fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let lost: Vec<_> = inventory
         .bindings
         .iter()
-        .filter(|it| !it.meta.is_deleting() && !it.is_unscheduled() && !it.spec.snapshot.is_empty())
+        .filter(|it| !it.meta.is_deleting() && it.awaits_run())
         .filter(|it| cx.rollout.is_none() || is_done(&it.spec.cluster))
         .filter_map(|binding| {
             let conditions = &binding.status.conditions;
             let written = conditions.condition(reasons::ROLLOUT_STARTED)?;
             let member = inventory.member(&binding.spec.cluster)?;
-            let is_newer = member.meta.created? > written.since?;
-            (is_newer && !written.observes(binding.meta.generation))
-                .then_some((binding, written, member))
+            (member.meta.created? > written.since?).then_some((binding, written, member))
         })
         .collect();
     let (first, _, member) = lost.first()?;
