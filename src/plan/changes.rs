@@ -24,6 +24,7 @@ use crate::manifests::{
     RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
 use crate::report::{ComposeText, NotChecked, Subject};
+use crate::rollout::content::joined_again;
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
 use crate::words::{count, enumerate};
@@ -209,6 +210,8 @@ pub struct RunChanges {
     /// What could not be compared.
     pub not_checked: Vec<NotChecked>,
     pub refused: Vec<RefusedObject>,
+    /// What moves to another Work.
+    pub moved: Vec<MovedObjects>,
 }
 
 /// Compares what the clusters of an initialized run have with what it brings.
@@ -250,6 +253,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     found.not_checked.extend(broken.into_iter().map(unknown));
     RunChanges {
         refused: RefusedObject::of(&found.groups),
+        moved: MovedObjects::of(&found.groups),
         changes: sort_changes(found.groups, to),
         not_checked: found.not_checked,
     }
@@ -286,8 +290,8 @@ fn compare_sides<'s>(
                 applies.then_some("the cluster was only compared (ReportDiff)")
             }
             Some(binding) if binding.is_unreported() => Some("the cluster has not reported yet"),
-            Some(binding) if binding.awaits_run() => {
-                Some("the scheduler has taken the cluster back since the last run")
+            Some(binding) if joined_again(inventory, binding).is_some() => {
+                Some("the cluster has joined again since the last run")
             }
             _ => None,
         };
@@ -521,36 +525,56 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
 /// How many objects that move are named.
 const SHOWN: usize = 5;
 
+/// Objects that move to another Work of the same clusters.
+#[derive(Debug)]
+pub struct MovedObjects {
+    objects: Vec<ManifestKey>,
+    pub clusters: Vec<String>,
+}
+
+impl MovedObjects {
+    fn of(found: &DeltaGroups) -> Vec<Self> {
+        let moving = found.iter().filter(|(it, _)| !it.delta.moved.is_empty());
+        let moving = moving.map(|(change, clusters)| Self {
+            objects: change.delta.moved.clone(),
+            clusters: clusters.clone(),
+        });
+        moving.collect()
+    }
+
+    /// What may come of it; `None` where nothing moves.
+    pub fn describe(all: &[Self]) -> Option<String> {
+        let objects: BTreeSet<_> = all.iter().flat_map(|it| &it.objects).collect();
+        let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();
+        let more = objects.len().saturating_sub(SHOWN);
+        if more > 0 {
+            named.push(format!("{more} more"));
+        }
+        let (verb, them) = match objects.len() {
+            0 => return None,
+            1 => ("moves", "it"),
+            _ => ("move", "them"),
+        };
+        Some(format!(
+            "{} {verb} to another Work ({}), because the snapshot is divided differently. KubeFleet may \
+             delete {them} on the member clusters before it creates {them} again.",
+            count(objects.len(), "object"),
+            enumerate(named)
+        ))
+    }
+}
+
 /// Warns of objects that move to another Work.
 fn moved(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
-    let mut objects: BTreeSet<&ManifestKey> = BTreeSet::new();
-    let mut on: BTreeSet<&String> = BTreeSet::new();
-    for (change, clusters) in found.iter().filter(|(it, _)| !it.delta.moved.is_empty()) {
-        objects.extend(&change.delta.moved);
-        on.extend(clusters);
-    }
+    let moved = MovedObjects::of(found);
     let placement = draft.inventory.placement.present();
-    if objects.is_empty() || placement.is_some_and(|it| it.apply_strategy().is_report_diff()) {
+    let Some(message) = MovedObjects::describe(&moved)
+        .filter(|_| placement.is_none_or(|it| !it.apply_strategy().is_report_diff()))
+    else {
         return;
-    }
-    let mut named: Vec<_> = objects.iter().take(SHOWN).map(|it| it.describe()).collect();
-    let more = objects.len().saturating_sub(SHOWN);
-    if more > 0 {
-        named.push(format!("{more} more"));
-    }
-    let (verb, them) = if objects.len() == 1 {
-        ("moves", "it")
-    } else {
-        ("move", "them")
     };
-    let message = format!(
-        "{} {verb} to another Work ({}), because the snapshot is divided differently. KubeFleet may \
-         delete {them} on the member clusters before it creates {them} again.",
-        count(objects.len(), "object"),
-        enumerate(named)
-    );
     let warning = Warning::new(WarningKind::ObjectsMoved, draft.placement(), message)
-        .clusters(on.into_iter().cloned())
+        .clusters(moved.into_iter().flat_map(|it| it.clusters))
         .fix(
             "Check what would be lost, for example volumes and addresses. Then roll it out when a gap \
              does no harm.",

@@ -28,7 +28,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
-pub use changes::{ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
+pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
 pub use delivery::{NamespaceCarriers, may_carry};
 pub use lost::{CascadingDeletion, what_goes_with};

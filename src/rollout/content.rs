@@ -6,6 +6,7 @@ use super::life::{self, SnapshotMatch};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
@@ -252,6 +253,18 @@ pub fn lost_for_now<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
         return Vec::new();
     }
     lost_content(rollout)
+}
+
+/// The MemberCluster that joined again after a run had written a binding: the Works went with the old one,
+/// and the scheduler took the binding back. Nothing is sent until a run writes it.
+/// Source: workgenerator/controller.go:Reconcile; scheduler/framework/framework.go.
+pub fn joined_again<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&'i MemberCluster> {
+    let written = binding
+        .status
+        .conditions
+        .condition(reasons::ROLLOUT_STARTED)?;
+    let member = inventory.member(&binding.spec.cluster)?;
+    (binding.awaits_run() && member.meta.created? > written.since?).then_some(member)
 }
 
 /// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no

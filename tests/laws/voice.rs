@@ -156,7 +156,10 @@ fn ahead(status: &Status, report: &Report) -> Option<String> {
         && rests
     {
         let first = report.findings.first().map(|it| it.code.as_str());
-        let known = report.findings.iter().any(|finding| finding.code == fails);
+        // What it is because of may come before it.
+        let is_of_first = |it: &Finding| it.caused_by.iter().any(|it| Some(&*it.code) == first);
+        let mut findings = report.findings.iter();
+        let known = findings.any(|it| it.code == fails && !is_of_first(it));
         if !offered.is_empty() {
             return Some(format!("it fails ({fails}), and {} is offered", offered[0]));
         }

@@ -11,7 +11,9 @@ use crate::error::Error;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
-use crate::plan::{CascadingDeletion, PlanContents, RefusedObject, RunChanges, of_run};
+use crate::plan::{
+    CascadingDeletion, MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run,
+};
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::enumerate;
@@ -73,6 +75,7 @@ pub(in crate::commands) fn show(
         mut changes,
         not_checked: mut gaps,
         mut refused,
+        mut moved,
     } = of_run(material.inventory(), found, &contents);
     let is_meant = |name: &String| clusters.is_none_or(|clusters| clusters.contains(name));
     for change in &mut changes {
@@ -83,6 +86,7 @@ pub(in crate::commands) fn show(
         object.clusters.retain(is_meant);
     }
     refused.retain(|it| !it.clusters.is_empty());
+    moved.retain(|it| !found.only_compares() && it.clusters.iter().any(is_meant));
     for gap in &mut gaps {
         gap.clusters.retain(is_meant);
     }
@@ -96,11 +100,12 @@ pub(in crate::commands) fn show(
     for object in &refused {
         preview.warning(&object.describe());
     }
-    let updated = changes.iter().filter(|it| it.to.is_some());
-    let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
+    if let Some(moved) = MovedObjects::describe(&moved) {
+        preview.warning(moved.trim_end_matches('.'));
+    }
     let overrides = material.overrides.iter();
     ShownChanges {
-        deleted: deleted.len(),
+        deleted: deleted_objects(&changes),
         cascading: if found.only_compares() {
             Vec::new()
         } else {
@@ -109,4 +114,11 @@ pub(in crate::commands) fn show(
         refused,
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }
+}
+
+/// How many objects some cluster loses that keeps the placement, each counted once.
+pub(in crate::commands) fn deleted_objects(changes: &[ObjectChanges]) -> usize {
+    let updated = changes.iter().filter(|it| it.to.is_some());
+    let deleted: BTreeSet<_> = updated.flat_map(|it| &it.deleted).collect();
+    deleted.len()
 }

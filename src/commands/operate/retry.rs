@@ -94,6 +94,12 @@ fn again(
     let index = &rollout.run.status.snapshot_index;
     let snapshot = if index.is_empty() { asked } else { index };
     launch.snapshot = (!snapshot.is_empty()).then(|| snapshot.clone());
+    if rollout.run.spec.pinned().is_none() {
+        let same = new.scope().fleet("run").flag("--from", &old.name);
+        let same = same.switch("--replace").flag("--snapshot", snapshot);
+        let named = Hint::new("if that is meant, name the snapshot:").command(same);
+        launch.chosen = Some(named);
+    }
     if let Some(why) = replaced_since(&rollout) {
         if args.writing.yes {
             let scope = old.scope();

@@ -249,6 +249,7 @@ fn wanted(
         older: true,
         unseen: args.allow_unseen,
     };
+    let named = format!("if that is meant, name the snapshot: --to {to}");
     Ok(RunLaunch {
         snapshot: Some(to),
         preview,
@@ -256,7 +257,7 @@ fn wanted(
         first,
         diff: args.diff,
         takes_back: true,
-        is_chosen: args.to.is_none(),
+        chosen: args.to.is_none().then(|| named.into()),
         ..RunLaunch::new(run, placement.clone(), strategy, accepted)
     })
 }

@@ -103,7 +103,8 @@ pub trait RepairPlace: Sized {
 
 impl RepairPlace for Finding {
     fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self {
-        let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
+        let continues = cx.verdict == Verdict::Stuck && cx.outlook.fails().is_none();
+        let Some(rollout) = cx.rollout.as_ref().filter(|_| continues) else {
             return self;
         };
         // Source: workapplier/backoff.go; updaterun/controller.go:Reconcile.

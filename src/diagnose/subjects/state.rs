@@ -102,8 +102,8 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
     // Whether what they had was removed before they left is not known.
     let gone = match left.len() {
         0 => String::new(),
-        1 => "; 1 cluster of its deletion stage is no longer in the fleet".to_owned(),
-        all => format!("; {all} clusters of its deletion stage are no longer in the fleet"),
+        1 => "; 1 cluster of its deletion stage has left the fleet".to_owned(),
+        all => format!("; {all} clusters of its deletion stage have left the fleet"),
     };
     let lost = match lost_for_now(rollout).len() {
         0 => String::new(),

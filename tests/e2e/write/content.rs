@@ -61,7 +61,7 @@ fn a_run_is_made_again_for_its_content() {
     play("content-again", |scene| {
         scene.set(&three_stages(), &ALL);
         let name = &scene.name;
-        let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
+        let [first, second, third] = ["1", "2", "3"].map(|number| format!("{name}-{number}"));
         scene.run(&first, "Run");
         scene.until_run(&first, "Succeeded", "True", "");
         Scene::pass_a_look();
@@ -82,6 +82,16 @@ fn a_run_is_made_again_for_its_content() {
             "",
             "it means the current content"
         );
+        // What it then does was not shown before.
+        scene.content("3");
+        let run = [&["run", &third, "--diff", "--yes"], &scene.of()[..]].concat();
+        let ran = scene.does(&run);
+        ran.ends(0)
+            .says("+  version: \"2\"")
+            .says("again, with snapshot 2");
+        let (_, after) = ran.ran.err.split_once("again, with snapshot 2").unwrap();
+        assert!(after.contains("snapshot 0 -> 2"), "{after}");
+        assert!(after.contains("+  version: \"3\""), "{after}");
     });
 }
 
@@ -265,6 +275,20 @@ fn a_script_deletes_no_namespace_that_nobody_named() {
         let resume = ["resume", &second, "--yes"];
         scene.does(&resume).ends(1).says(&lost);
         assert_eq!(scene.seen_run(&second).unwrap()["spec"]["state"], "Stop");
+        // A retry names the snapshot, which nobody did.
+        let policy = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
+        scene.hub.patch(&scene.placement_path(), &policy);
+        scene.hub.patch(&scene.run_path(&second), &run);
+        scene.until_run(&second, "Succeeded", "False", "");
+        let named = format!(
+            "--snapshot {}",
+            kept["status"]["resourceSnapshotIndexUsed"]
+                .as_str()
+                .unwrap()
+        );
+        let retry = ["retry", &second, "--yes"];
+        scene.does(&retry).ends(1).says(&lost).says(&named);
+        assert!(scene.seen_run(&second).is_some());
         let index = kept["status"]["resourceSnapshotIndexUsed"]
             .as_str()
             .unwrap();

@@ -113,7 +113,7 @@ fn still(
     reading: &mut SourceReading,
 ) -> Result<(), Error> {
     reading.forget();
-    let PlanWithInputs { plan, around, .. } = plan(launch, reading)?;
+    let PlanWithInputs { plan, around, .. } = plan(launch, launch.snapshot.clone(), reading)?;
     guard(launch, &plan, &around, reading)?;
     // What this command stopped does nothing, unless somebody resumed it.
     let shown: Vec<_> = beside
@@ -249,7 +249,7 @@ pub(super) fn finish(
     let this = again.as_ref().unwrap_or(this);
     let is_named = launch.snapshot.is_some();
     let plan = match agreed {
-        Some((plan, last)) => (Some(plan), last),
+        Some((plan, last)) => (Some((launch, plan)), last),
         None => (None, launch.first.as_slice()),
     };
     start(this, launch.accepted, plan, is_named, op)

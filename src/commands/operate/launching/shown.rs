@@ -13,6 +13,7 @@ use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
+use crate::commands::operate::changed_objects::deleted_objects;
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::show::plan::diff;
@@ -53,6 +54,8 @@ pub(in crate::commands) struct AgreedPlan {
     pub(super) refused: Option<String>,
     /// What is deleted with others, as a clause.
     pub(super) lost: Option<String>,
+    /// How many objects some cluster loses that keeps the placement, each counted once.
+    pub(super) deleted: usize,
 }
 
 /// A stage as it was shown.
@@ -84,6 +87,7 @@ impl AgreedPlan {
         };
         Self {
             beside,
+            deleted: deleted_objects(&plan.changes),
             refused: clause(&plan, WarningKind::ImmutableFieldChanged),
             lost: clause(&plan, WarningKind::CascadingDeletion),
             snapshot: plan.content.snapshot,
@@ -153,30 +157,18 @@ pub(super) fn offer(
             what: LaunchOffer::Same(launch, this),
         });
     }
-    let PlanWithInputs {
-        plan,
-        around,
-        overrides,
-    } = plan(&launch, reading)?;
-    let beside = neighbours(&around.inventory, &launch.run.name);
+    let inputs = plan(&launch, launch.snapshot.clone(), reading)?;
     let mut preview = std::mem::take(&mut launch.preview);
-    show(&launch, &plan, look, &mut preview);
+    let (plan, around) = show(&launch, inputs, look, (&mut preview, reading))?;
+    let beside = neighbours(&around.inventory, &launch.run.name);
     let index = launch.snapshot.as_deref();
     if let Some(then) = index.and_then(|index| overrides_then(&around.inventory, index)) {
         preview.warning(&format!(
             "overrides are not rolled back: {then}; a run uses the overrides as they are"
         ));
     }
-    let placement = launch.placement.clone();
-    let mut material = RenderMaterial::new(placement, around, overrides, false);
-    if launch.diff {
-        material.read_works(reading, WorkQuery::Of(&[]));
-        reading.no_hub()?;
-        differences(&plan, &material, look.paint, &mut preview);
-    }
-    let around = &material.around;
     preview.neighbours(&beside);
-    let wish = guard(&launch, &plan, around, reading)
+    let wish = guard(&launch, &plan, &around, reading)
         .and_then(|()| empties(&launch, &plan, unattended, reading))
         .and_then(|()| stalls(&launch, &plan, unattended, reading))
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
@@ -196,22 +188,44 @@ pub(super) fn offer(
     })
 }
 
+/// Shows what a run does that was made, and got another snapshot than was shown before.
+pub(super) fn show_again(
+    launch: &RunLaunch,
+    index: &str,
+    look: &RenderLook,
+    (preview, reading): (&mut Preview, &mut SourceReading),
+) -> Result<AgreedPlan, Error> {
+    let inputs = plan(launch, Some(index.to_owned()), reading)?;
+    let (plan, _) = show(launch, inputs, look, (preview, reading))?;
+    Ok(AgreedPlan::new(plan, Vec::new()))
+}
+
 /// What the controller would compute.
 pub(super) fn plan(
     launch: &RunLaunch,
+    snapshot: Option<String>,
     reading: &mut SourceReading,
 ) -> Result<PlanWithInputs, Error> {
     let wish = PlannedRun {
         placement: launch.placement.clone(),
         strategy: StrategyChoice::Named(launch.strategy.clone()),
-        snapshot: launch.snapshot.clone(),
+        snapshot,
         run: Some(launch.run.name.clone()),
     };
     plan_inputs::read(reading, &wish)
 }
 
 /// Shows what the controller would compute.
-fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Preview) {
+fn show(
+    launch: &RunLaunch,
+    PlanWithInputs {
+        plan,
+        around,
+        overrides,
+    }: PlanWithInputs,
+    look: &RenderLook,
+    (preview, reading): (&mut Preview, &mut SourceReading),
+) -> Result<(Plan, PlacementObjects), Error> {
     let settled: Vec<_> = launch
         .first
         .iter()
@@ -220,8 +234,8 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
         .collect();
     let plain = look.plain();
     preview.picture(
-        plan_inputs::brief(plan, &settled, look),
-        &plan_inputs::brief(plan, &settled, &plain),
+        plan_inputs::brief(&plan, &settled, look),
+        &plan_inputs::brief(&plan, &settled, &plain),
     );
     if plan.compares_only {
         preview.status(&format!(
@@ -247,6 +261,14 @@ fn show(launch: &RunLaunch, plan: &Plan, look: &RenderLook, preview: &mut Previe
         );
         preview.fact(format!("cluster {}", cluster.name), how, "");
     }
+    let placement = launch.placement.clone();
+    let mut material = RenderMaterial::new(placement, around, overrides, false);
+    if launch.diff {
+        material.read_works(reading, WorkQuery::Of(&[]));
+        reading.no_hub()?;
+        differences(&plan, &material, look.paint, preview);
+    }
+    Ok((plan, material.around))
 }
 
 /// Shows how the objects change.
@@ -406,7 +428,7 @@ fn empties(
     unattended: bool,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let is_named = launch.snapshot.is_some() && !launch.is_chosen;
+    let is_named = launch.snapshot.is_some() && launch.chosen.is_none();
     if is_named || !unattended || !launch.start || !counts_before(launch, plan) {
         return Ok(());
     }
@@ -420,10 +442,9 @@ fn empties(
         (None, Some(empty)) => safeguards::would_empty(name, index, &empty.clusters, reading),
         (None, None) => return Ok(()),
     };
-    Err(if launch.is_chosen {
-        refused.hint(format!("if that is meant, name the snapshot: --to {index}"))
-    } else {
-        refused
+    Err(match &launch.chosen {
+        Some(named) => refused.hint(named.clone()),
+        None => refused,
     })
 }
 

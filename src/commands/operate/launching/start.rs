@@ -1,8 +1,8 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
 use super::preparing::{delete_untouched, prepare};
-use super::shown::AgreedPlan;
-use super::wanted::LaunchPreparation;
+use super::shown::{self, AgreedPlan};
+use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived, neighbours};
 use crate::change::preview::Preview;
@@ -24,17 +24,18 @@ use crate::rollout::content::{
 };
 use crate::words::{Hint, capital, count, enumerate};
 
-/// Starts a run. `plan` is what was agreed to when the run was made, `None` where nothing was shown
+/// Starts a run. `made_as` is how it was made and what was agreed to then, `None` where nothing was shown
 /// yet; `first` is what is done as soon as nothing speaks against the start. `is_named` is whether
 /// somebody named the run as it is, or its snapshot.
 pub(in crate::commands) fn start(
     this: &ThisRun,
     accepted: AcceptedRisks,
-    (plan, first): (Option<&AgreedPlan>, &[LaunchPreparation]),
+    (made_as, first): (Option<(&RunLaunch, &AgreedPlan)>, &[LaunchPreparation]),
     is_named: bool,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &this.object;
+    let plan = made_as.map(|(_, plan)| plan);
     if plan.is_some() {
         // It was waited since.
         op.reading.forget();
@@ -63,33 +64,45 @@ pub(in crate::commands) fn start(
                 proposal.question = Err(why);
             }
         } else if proposal.question.is_ok() {
-            let shown = if is_untouched(&proposal.what, run) {
-                changed_objects::show(run, None, &look, (&mut proposal.preview, reading))
+            let seen = (&mut proposal.preview, &mut *reading);
+            let changes = if !is_untouched(&proposal.what, run) {
+                UnshownChanges::default()
+            } else if let Some((launch, _)) = made_as {
+                let made = proposal.what.run.present();
+                let index = made.map_or("", |it| &it.status.snapshot_index);
+                shown::show_again(launch, index, &look, seen)?.into()
             } else {
-                ShownChanges::default()
+                changed_objects::show(run, None, &look, seen).into()
             };
-            let deleted = shown.deleted;
-            let own = proposal.what.run.present();
-            let far = own.map_or(Ok(()), |run| shown.go_too_far(run, unattended, reading));
-            let lost = shown.cascading.first();
-            let lost = lost.filter(|_| far.is_err() || !unattended);
-            if let Some(first) = shown.refused.first() {
-                let (name, why) = (&run.name, first.describe());
+            let is_named = proposal
+                .what
+                .run
+                .present()
+                .is_some_and(|it| it.spec.pinned().is_some());
+            let UnshownChanges {
+                refused,
+                lost,
+                deleted,
+            } = changes;
+            let name = &run.name;
+            if let Some(why) = refused {
                 keeps = true;
                 proposal.question = if unattended {
                     Err(safeguards::would_be_stuck(name, &why, reading))
                 } else {
                     Ok(Some(format!("Start {name}, which would be stuck?")))
                 };
-            } else if let Some(lost) = lost {
+            } else if let Some(lost) = lost.filter(|_| !(unattended && is_named)) {
                 (keeps, deletes) = (true, true);
-                let lost = capital(&lost.describe());
-                proposal.question = far.map(|()| Some(format!("Start {}? {lost}.", run.name)));
+                proposal.question = if unattended {
+                    Err(safeguards::would_delete(name, &lost, reading))
+                } else {
+                    Ok(Some(format!("Start {name}? {}.", capital(&lost))))
+                };
             } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
                 let deleted = count(deleted, "object");
                 proposal.question = Ok(Some(format!(
-                    "Start {}? It deletes {deleted}, which the plan did not show.",
-                    run.name
+                    "Start {name}? It deletes {deleted}, which the plan did not show."
                 )));
             }
         }
@@ -164,6 +177,37 @@ pub(in crate::commands) fn start(
     steering::finish(&steered, RequestedState::Start, op)
 }
 
+/// What is to be said of changes that were not shown when the run was made.
+#[derive(Default)]
+struct UnshownChanges {
+    /// Why Kubernetes would refuse an object, as a clause.
+    refused: Option<String>,
+    /// What is deleted with others, as a clause.
+    lost: Option<String>,
+    /// How many objects are deleted.
+    deleted: usize,
+}
+
+impl From<AgreedPlan> for UnshownChanges {
+    fn from(plan: AgreedPlan) -> Self {
+        Self {
+            refused: plan.refused,
+            lost: plan.lost,
+            deleted: plan.deleted,
+        }
+    }
+}
+
+impl From<ShownChanges> for UnshownChanges {
+    fn from(shown: ShownChanges) -> Self {
+        Self {
+            refused: shown.refused.first().map(|it| it.describe()),
+            lost: shown.cascading.first().map(|it| it.describe()),
+            deleted: shown.deleted,
+        }
+    }
+}
+
 /// What is shown before a run is started, and what is asked.
 fn preview_start(
     this: &ThisRun,
@@ -191,7 +235,7 @@ fn preview_start(
         if plan.is_none() {
             preview.lines(opens(&rollout));
         }
-        if !shown {
+        if plan.is_none() {
             safeguards::warn_of_members(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {
@@ -205,6 +249,8 @@ fn preview_start(
         steering::unseen(&inventory, &mut preview);
         if !shown {
             safeguards::warn_of_lost(&rollout, &mut preview);
+        }
+        if plan.is_none() {
             steering::others(&rollout, &inventory, &mut preview);
         }
         if let Some(why) = diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()) {

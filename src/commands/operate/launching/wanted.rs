@@ -7,7 +7,7 @@ use crate::commands::operate::operation::ThisRun;
 use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::Rollout;
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, Hint, enumerate};
 
 // No comment on the type: clap would print it.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -55,8 +55,8 @@ pub(in crate::commands) struct RunLaunch {
     pub diff: bool,
     /// Whether it is a rollback, which is in a hurry.
     pub takes_back: bool,
-    /// Whether the command chose the snapshot, so that nobody named it.
-    pub is_chosen: bool,
+    /// How a person names the snapshot, where the command chose it.
+    pub chosen: Option<Hint>,
 }
 
 /// What is done before a run is made.
@@ -117,7 +117,7 @@ impl RunLaunch {
             unknown: UnknownFields::new(),
             diff: false,
             takes_back: false,
-            is_chosen: false,
+            chosen: None,
         }
     }
 

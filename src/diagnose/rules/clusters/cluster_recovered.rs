@@ -73,6 +73,11 @@ fn check_now(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, finding: Finding)
     if rollout.state_ignored || rollout.phase == Phase::Stopping {
         return finding;
     }
+    if let Some(code) = cx.outlook.fails() {
+        return finding.look(format!(
+            "Resolve {code} first: the run fails at that check."
+        ));
+    }
     // A run with a removal ahead does not come to a stop.
     if !rollout.removals_to_come().is_empty() {
         return finding.look("Wait for the next check: the run continues with it.");

@@ -63,11 +63,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .into_iter()
         .map(|((subject, stage, why), on)| {
             let names = on.iter().map(|(cluster, _)| *cluster);
+            let do_not = if on.len() == 1 { "does" } else { "do" };
+            let message = format!("{} {do_not} not finish: {why}.", enumerate(names.clone()));
             let mut finding = rule
-                .finding(
-                    subject,
-                    format!("{} does not finish: {why}.", enumerate(names.clone())),
-                )
+                .finding(subject, message)
                 .root()
                 .clusters(names.clone());
             finding.stage = stage.map(str::to_owned);
@@ -203,9 +202,9 @@ fn has_come_back(cx: &DiagnosisContext<'_>, binding: &Binding) -> bool {
 fn unknown(cx: &DiagnosisContext<'_>, binding: Option<&Binding>) -> &'static str {
     let Some(binding) = binding else {
         return if cx.inventory.bindings.is_complete() {
-            "the placement has no binding to it"
+            "the placement has no binding there"
         } else {
-            "its binding, which has the reason, could not be read"
+            "the reason is in the binding, which could not be read"
         };
     };
     if binding.meta.is_deleting() {

@@ -99,25 +99,15 @@ fn first_difference(
             } else {
                 &stage.after
             };
-            let kinds: Vec<_> = tasks
-                .iter()
-                .map(|task| match task.wait.as_str() {
-                    "" => task.kind.clone(),
-                    wait => format!("{} {wait}", task.kind),
-                })
-                .collect();
-            finding.computed(
-                object,
-                &[&path],
-                format!(
-                    "tasks: {}",
-                    if kinds.is_empty() {
-                        "none".to_owned()
-                    } else {
-                        kinds.join(", ")
-                    }
-                ),
-            )
+            if tasks.is_empty() {
+                return finding.evidence(object, path, ABSENT);
+            }
+            let kinds = tasks.iter().map(|task| match task.wait.as_str() {
+                "" => task.kind.clone(),
+                wait => format!("{} {wait}", task.kind),
+            });
+            let tasks: Vec<_> = kinds.collect();
+            finding.computed(object, &[&path], format!("tasks: {}", tasks.join(", ")))
         }
     }
 }

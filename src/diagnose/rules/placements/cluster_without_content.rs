@@ -4,9 +4,10 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::content::{leaving_ahead, lost_for_now};
+use crate::rollout::content::{joined_again, leaving_ahead, lost_for_now};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::{ClusterState, Rollout};
+use crate::words::CommandLine;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
 pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSearch::One(check))
@@ -16,7 +17,7 @@ pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", RuleSea
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     lost(cx, rule)
         .or_else(|| lost_ahead(cx, rule))
-        .or_else(|| joined_again(cx, rule))
+        .or_else(|| lost_with_cluster(cx, rule))
         .or_else(|| never_reached(cx, rule))
 }
 
@@ -167,10 +168,8 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     })
 }
 
-/// Clusters that left the fleet and joined again after their binding was written: the Works went with
-/// the old MemberCluster, and the scheduler took the old binding back. Nothing is sent until a run
-/// writes it. Source: workgenerator/controller.go:Reconcile; scheduler/framework/framework.go.
-fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+/// Clusters that left the fleet and joined again after their binding was written.
+fn lost_with_cluster(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     let run = cx.run().map(|run| run.meta.name.as_str());
     let mut others = inventory.runs_under_way();
@@ -182,16 +181,11 @@ fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let lost: Vec<_> = inventory
         .bindings
         .iter()
-        .filter(|it| !it.meta.is_deleting() && it.awaits_run())
+        .filter(|it| !it.meta.is_deleting())
         .filter(|it| cx.rollout.is_none() || is_done(&it.spec.cluster))
-        .filter_map(|binding| {
-            let conditions = &binding.status.conditions;
-            let written = conditions.condition(reasons::ROLLOUT_STARTED)?;
-            let member = inventory.member(&binding.spec.cluster)?;
-            (member.meta.created? > written.since?).then_some((binding, written, member))
-        })
+        .filter_map(|binding| Some((binding, joined_again(inventory, binding)?)))
         .collect();
-    let (first, _, member) = lost.first()?;
+    let (first, member) = lost.first()?;
     let joined = member.meta.created?;
     if is_overtaken || cx.verdict == Verdict::Deleting {
         return None;
@@ -217,16 +211,33 @@ fn joined_again(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .severity(Severity::Error)
         .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
         .clusters(names.iter().copied());
-    for (binding, written, member) in lost.iter().take(3) {
+    for (binding, member) in lost.iter().take(3) {
         let created = member.meta.created;
+        let written = binding
+            .status
+            .conditions
+            .condition(reasons::ROLLOUT_STARTED);
         finding = finding
             .known(member.object(), "metadata.creationTimestamp", created)
-            .condition(&binding.object(), *written);
+            .condition(&binding.object(), written);
     }
-    Some(finding.fix_with(
+    Some(look_ahead(cx, finding).fix_with(
         "Roll the content out again with a new run.",
         cx.fresh_run_command(index),
     ))
+}
+
+fn look_ahead(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    let command = cx.plan_command().or_else(|| Some(named(cx, "plan")));
+    let action = "Check what a new run would do: it needs a stage for every cluster.";
+    finding.look_with(action, command)
+}
+
+/// A command on the placement, for a strategy that is to be chosen.
+fn named(cx: &DiagnosisContext<'_>, verb: &'static str) -> CommandLine {
+    cx.command(verb)
+        .flag("--placement", &cx.inventory.placement_name)
+        .flag("--strategy", "STRATEGY")
 }
 
 /// Clusters that were scheduled after the last run.
@@ -284,23 +295,10 @@ fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             binding.meta.created,
         );
     }
-    let (plan, run) = (cx.plan_command(), cx.new_run_command());
-    let named = |verb: &'static str| {
-        let command = cx
-            .command(verb)
-            .flag("--placement", &inventory.placement_name);
-        command.flag("--strategy", "STRATEGY")
-    };
-    Some(
-        finding
-            .look_with(
-                "Check what a new run would do: it needs a stage for every cluster.",
-                plan.or_else(|| Some(named("plan"))),
-            )
-            .fix_with(
-                "Roll out the placement with a new run: it includes all clusters that are scheduled \
-                 at that time.",
-                run.or_else(|| Some(named("run"))),
-            ),
-    )
+    let run = cx.new_run_command().or_else(|| Some(named(cx, "run")));
+    Some(look_ahead(cx, finding).fix_with(
+        "Roll out the placement with a new run: it includes all clusters that are scheduled at that \
+         time.",
+        run,
+    ))
 }
