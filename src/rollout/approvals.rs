@@ -216,6 +216,7 @@ fn answer(request: &ApprovalRequest) -> Option<PersonAnswer> {
     let (by, reason) = approver(&approved.message).unzip();
     Some(PersonAnswer {
         approves: request.counts() || request.is_accepted(),
+        is_too_late: request.is_accepted() && !approved.is_true(),
         at: approved.since,
         by,
         with: writer(request),

@@ -374,6 +374,9 @@ pub struct PersonAnswer {
     pub observed_generation: Option<i64>,
     /// Whether it approves: KubeFleet ignores others.
     pub approves: bool,
+    /// Whether it takes an approval back that KubeFleet had accepted, which has no effect.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_too_late: bool,
 }
 
 worded! {

@@ -279,6 +279,38 @@ impl<'i> Rollout<'i> {
         self.open_gates().filter(|gate| gate.task.is_approval())
     }
 
+    /// Approvals that it waits for, and has not managed to ask for yet.
+    /// Source: updaterun/execution.go:handleStageApprovalTask.
+    pub fn unrequested_approvals(&self) -> impl Iterator<Item = &Gate<'i>> {
+        let stage = self
+            .current_stage()
+            .filter(|_| self.phase == Phase::Executing);
+        let gates = stage.into_iter().flat_map(|stage| {
+            let time = match stage.state {
+                StageState::WaitingBefore => Some(TaskTime::Before),
+                StageState::WaitingAfter => Some(TaskTime::After),
+                _ => None,
+            };
+            stage
+                .gates
+                .iter()
+                .filter(move |gate| Some(gate.time) == time)
+        });
+        gates.filter(|gate| {
+            let is_named = !gate.task.approval_request.is_empty();
+            gate.task.is_approval() && is_named && gate.task.conditions.is_empty()
+        })
+    }
+
+    /// Since when it has to ask for an approval. Its own condition begins anew with each attempt.
+    pub fn asks_since(&self, gate: &Gate<'_>) -> Option<Timestamp> {
+        let mut stages = self.stages.iter();
+        let stage = stages.find(|it| it.name() == gate.stage);
+        let stage = stage.filter(|_| gate.time == TaskTime::After);
+        let ended = stage.and_then(|it| it.clusters.iter().filter_map(|it| it.ended).max());
+        ended.or_else(|| self.progressing()?.since)
+    }
+
     /// The clusters that it still has to reach before somebody has to approve.
     pub fn reached_next(&self) -> Vec<&'i str> {
         let mut names = Vec::new();

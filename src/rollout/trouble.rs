@@ -8,8 +8,8 @@ use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
-use crate::kubefleet::work::Work;
-use crate::kubefleet::{Condition, ObjectRef, describe_object, reasons};
+use crate::kubefleet::work::{ManifestId, Work};
+use crate::kubefleet::{Condition, Conditions, ObjectRef, describe_object, reasons};
 
 impl BindingTrouble<'_> {
     /// Whether something is named that fails: what has just been sent is not applied either.
@@ -80,6 +80,7 @@ pub fn binding_trouble<'i>(
         _ => {
             work = parse_work_problem(&condition.message);
             manifests = from_binding(binding);
+            manifests.retain(|manifest| !is_past(inventory, binding, manifest));
             add_from_works(inventory, binding, &mut manifests);
         }
     }
@@ -107,6 +108,28 @@ fn from_binding(binding: &Binding) -> Vec<ManifestTrouble<'_>> {
             source: (object.clone(), format!("status.failedPlacements[{at}]")),
         })
         .collect()
+}
+
+/// Whether the Work says since then that the object is fine: the hub agent has not come to it yet.
+fn is_past(inventory: &Inventory, binding: &Binding, manifest: &ManifestTrouble<'_>) -> bool {
+    let failed = manifest.condition;
+    let is_it = |id: &ManifestId| {
+        let own = (&*id.group, &*id.kind, &*id.namespace, &*id.name);
+        own == (
+            manifest.group,
+            manifest.kind,
+            manifest.namespace,
+            manifest.name,
+        )
+    };
+    let mut works = inventory.works_of(binding);
+    works.any(|work| {
+        let mut manifests = work.status.manifests.iter().filter(|it| is_it(&it.id));
+        manifests.any(|it| {
+            let now = it.conditions.condition(&failed.kind);
+            now.is_some_and(|now| now.is_true() && now.since > failed.since)
+        })
+    })
 }
 
 fn add_from_works<'i>(

@@ -394,7 +394,12 @@ fn note(approval: &Approval) -> Option<String> {
 /// Who answered, else what.
 fn answer(approval: &Approval) -> Option<String> {
     let answer = approval.gate.answer.as_ref()?;
-    Some(match (&answer.by, &answer.with) {
+    let too_late = if answer.is_too_late {
+        "withdrawn too late: "
+    } else {
+        ""
+    };
+    let said = match (&answer.by, &answer.with) {
         (Some(by), _) => match &answer.reason {
             Some(reason) => format!("by {by}: {reason:?}"),
             None => format!("by {by}"),
@@ -403,7 +408,8 @@ fn answer(approval: &Approval) -> Option<String> {
         (None, Some(with)) => format!("{:?}, with {with}", answer.message),
         (None, None) if answer.message.is_empty() => return None,
         (None, None) => format!("{:?}", answer.message),
-    })
+    };
+    Some(format!("{too_late}{said}"))
 }
 
 /// How many commands are shown below a table.

@@ -263,6 +263,9 @@ fn describe_approval(approval: &Approval, now: Timestamp) -> String {
             format!(" after {}", duration::describe(waited))
         });
     match approval.gate.state {
+        GateState::Accepted if answer.is_some_and(|answer| answer.is_too_late) => {
+            format!("approved; withdrawn{by} too late{text}")
+        }
         GateState::Accepted | GateState::Approved => {
             format!("approved{by}{after}{text}")
         }

@@ -161,6 +161,12 @@ fn stuck(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
                 duration::describe(silence.lasting(rollout.now))
             ));
         }
+        if let Some(gate) = rollout.unrequested_approvals().next() {
+            return Some(format!(
+                "{} does not exist yet.",
+                gate.task.approval_request
+            ));
+        }
         // Clusters that failed before they were noted as started have no state of their own.
         let stage = rollout.current_stage()?;
         return Some(format!("stage {} makes no progress.", stage.name()));
@@ -199,6 +205,10 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
         ));
     }
     let stage = rollout.current_stage()?;
+    if let Some(gate) = rollout.unrequested_approvals().next() {
+        let (name, request) = (stage.name(), &gate.task.approval_request);
+        return Some(format!("stage {name} is about to ask for {request}."));
+    }
     let mut approvals = rollout.open_approvals();
     if let Some(gate) = approvals.find(|gate| !needs_a_person(gate)) {
         let name = &gate.task.approval_request;

@@ -10,7 +10,7 @@ use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::strategy::Task;
 use crate::kubefleet::{duration, reasons};
 use crate::report::Verdict;
-use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
+use crate::rollout::{ClusterState, Gate, Phase, Rollout, STUCK_AFTER, StageState};
 
 /// The verdict about a run: a controller that does not write what it owes lets nothing continue.
 pub(in crate::diagnose) fn of_run(rollout: &Rollout<'_>) -> Verdict {
@@ -102,6 +102,15 @@ fn waiting(rollout: &Rollout<'_>) -> Verdict {
     if rollout.open_gates().next().is_some() {
         // Approved or waited for: the controller acts at its next look.
         return Verdict::Progressing;
+    }
+    if let Some(gate) = rollout.unrequested_approvals().next() {
+        let since = rollout.asks_since(gate);
+        let is_late = since.is_some_and(|it| rollout.now.duration_since(it) > STUCK_AFTER);
+        return if is_late {
+            Verdict::Stuck
+        } else {
+            Verdict::Progressing
+        };
     }
     // The tasks' own status is missing; the run's text says what it waits for.
     let text = rollout

@@ -34,7 +34,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let stuck = stuck(cx);
     let lost: Vec<_> = preemption::lost(cx).iter().map(|it| it.cluster).collect();
-    if stuck.is_empty() && cx.outlook.silence.is_some() {
+    let waits = |rollout: &Rollout<'_>| rollout.unrequested_approvals().next().is_some();
+    let waits = cx.outlook.silence.is_some() || cx.rollout.as_ref().is_some_and(waits);
+    if stuck.is_empty() && waits {
         return Vec::new();
     }
     let mut groups: BTreeMap<_, Vec<(&str, Option<&Binding>)>> = BTreeMap::new();

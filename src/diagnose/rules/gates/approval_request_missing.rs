@@ -2,20 +2,65 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
-use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::Gate;
+use crate::kubefleet::{Conditions, duration, reasons};
+use crate::rollout::{Gate, LOOK_EVERY};
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
 pub const RULE: Rule = Rule::warning(
     "FS406",
     "approval-request-missing",
-    RuleSearch::Approval(check),
+    RuleSearch::Whole(check),
 )
 .reads(&[Concept::ApprovalRequest])
 .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+        return Vec::new();
+    };
+    let gone = rollout.open_approvals();
+    let gone = gone.filter_map(|gate| deleted(cx, rule, gate));
+    let unmade = rollout.unrequested_approvals();
+    gone.chain(unmade.filter_map(|gate| not_created(cx, rule, gate)))
+        .collect()
+}
+
+/// A request that the controller does not get created: it tries again ever more rarely, and only its log
+/// says why. Source: updaterun/execution.go:handleStageApprovalTask.
+fn not_created(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+    let run = cx.run_object();
+    let rollout = cx.rollout.as_ref()?;
+    let lasting = cx.now().duration_since(rollout.asks_since(gate)?);
+    if lasting < LOOK_EVERY {
+        return None;
+    }
+    let name = &gate.task.approval_request;
+    let message = format!(
+        "{} has waited for {} to ask for {name}: KubeFleet's hub agent has not created that request, and \
+         tries again ever more rarely.",
+        run.name,
+        duration::describe(lasting)
+    );
+    let path = format!("{}.approvalRequestName", gate.path());
+    let mut finding = rule
+        .finding(cx.object(Concept::ApprovalRequest, name), message)
+        .stage(gate.stage)
+        .evidence(&run, path, name)
+        .condition(&run, rollout.progressing());
+    finding.root_cause = cx.verdict == Verdict::Stuck;
+    Some(
+        finding
+            .look_with(
+                "Read the hub agent's log, which says why: an admission policy, a quota, or a \
+                 permission.",
+                cx.agent_log(),
+            )
+            .fix("Change what refuses it, or ask who may."),
+    )
+}
+
+fn deleted(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let run = cx.run_object();
     let halted = rollout.phase.is_halted();

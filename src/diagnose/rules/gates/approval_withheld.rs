@@ -2,35 +2,50 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::hold_back;
-use crate::rollout::Gate;
+use crate::rollout::{Gate, TaskState};
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
-pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::Approval(check))
+pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::Whole(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
-    let rollout = cx.rollout.as_ref()?;
-    let halted = rollout.phase.is_halted();
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
+    let gates = live.flat_map(|rollout| rollout.stages.iter().flat_map(|stage| &stage.gates));
+    gates.filter_map(|gate| of_gate(cx, rule, gate)).collect()
+}
+
+fn of_gate(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
+    let halted = cx.rollout.as_ref()?.phase.is_halted();
     let request = gate.own_request()?;
     let approved = request.approved().filter(|approved| !approved.is_true())?;
-    if request.is_accepted() {
+    let is_late = request.is_accepted();
+    if !is_late && gate.state != TaskState::Open || is_late && halted {
         return None;
     }
     let (object, name) = (request.object(), &request.meta.name);
-    let mut finding = rule
-        .finding(
-            &object,
-            format!(
-                "{name} has Approved={}, which KubeFleet treats as unanswered: it does not \
-                 reject the gate or fail the run.",
-                approved.status.as_str()
-            ),
+    let status = approved.status.as_str();
+    let message = if is_late {
+        format!(
+            "{name} has Approved={status}, but KubeFleet had accepted an approval before: the run \
+             continues."
         )
-        .root_if(cx.verdict == Verdict::WaitingForApproval)
+    } else {
+        format!(
+            "{name} has Approved={status}, which KubeFleet treats as unanswered: it does not reject the \
+             gate or fail the run."
+        )
+    };
+    let mut finding = rule
+        .finding(&object, message)
+        .root_if(!is_late && cx.verdict == Verdict::WaitingForApproval)
         .stage(gate.stage)
         .condition(&object, approved);
+    if is_late {
+        let finding = finding.condition(&object, request.accepted());
+        return Some(hold_back(cx, finding));
+    }
     if !halted {
         finding = hold_back(cx, finding);
     }
