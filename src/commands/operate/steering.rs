@@ -216,11 +216,35 @@ pub(in crate::commands) fn finish(
         return op.follow(&steered.run);
     }
     let patience = op.args.patience;
-    let mut seen = |status: &Status| is_fulfilled(wish, status, patience);
+    let meant = match wish {
+        RequestedState::Stop => "Stop",
+        RequestedState::Start | RequestedState::Resume => "Run",
+    };
+    // What the run was set to instead, after the write was seen.
+    let (mut is_written, mut set_back) = (false, None);
+    let mut seen = |status: &Status| {
+        let state = status.run.as_ref()?.requested_state.clone();
+        let is_meant = state.as_deref() == Some(meant);
+        is_written |= is_meant;
+        if is_written && !is_meant && !status.is_over() {
+            set_back = state;
+            return Some(false);
+        }
+        is_fulfilled(wish, status, patience)
+    };
     match op.effect(&steered.run, wanted, &mut seen)? {
         WriteEffect::Seen(status) => {
             op.conclude(run, &status, Exit::Done)?;
             Ok(Exit::Done)
+        }
+        WriteEffect::Never(_) if let Some(state) = set_back => {
+            let who = run.kubectl("get").flag("-o", "yaml");
+            let who = who.switch("--show-managed-fields");
+            let hint = "stop what writes the run, such as a GitOps tool, first; to see what it is:";
+            let why = format!("{run} was {asked}, but something set spec.state back to {state}");
+            Err(Error::failed(why)
+                .hint(Hint::new(hint).command(who))
+                .telling(ToldChange::Last))
         }
         WriteEffect::Never(status) => {
             let stops = wish == RequestedState::Stop;

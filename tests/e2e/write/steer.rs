@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::desk::Desk;
 use super::{ALL, BEFORE, condition, gated, play};
 use crate::scene::three_stages;
 
@@ -98,6 +99,17 @@ fn a_stuck_run_cannot_stop() {
             .says("in flight, and failing: ")
             .says(&format!("diagnose {name}"));
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
+        // What applies the run again has the last word.
+        let desk = Desk::at(scene);
+        let running = desk.start(&["stop", name, "--patience=1h"]);
+        desk.until("a watch", |seen| seen.target.contains("watch="));
+        let run = json!({"spec": {"state": "Run"}});
+        scene.hub.patch(&scene.run_path(name), &run);
+        running
+            .end()
+            .ends(1)
+            .says("but something set spec.state back to Run")
+            .says("--show-managed-fields");
         scene
             .does(&["delete", name])
             .ends(1)
