@@ -89,6 +89,12 @@ impl CommandLine {
         self
     }
 
+    /// Has `kubectl get` show who manages which field.
+    #[must_use]
+    pub fn showing_field_managers(self) -> Self {
+        self.flag("-o", "yaml").switch("--show-managed-fields")
+    }
+
     /// Adds a flag and its value, as two words where that cannot be misread.
     #[must_use]
     pub fn flag(mut self, flag: &str, value: impl Into<String>) -> Self {

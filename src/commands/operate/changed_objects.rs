@@ -16,7 +16,7 @@ use crate::plan::{
 };
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
-use crate::words::enumerate;
+use crate::words::{Hint, enumerate};
 
 /// What is to be said of the changes beside showing them.
 #[derive(Default)]
@@ -42,11 +42,18 @@ impl ShownChanges {
     ) -> Result<(), Error> {
         let first = self.cascading.first().filter(|_| is_script);
         match first.filter(|_| run.spec.pinned().is_none()) {
-            Some(first) => Err(safeguards::would_delete(
-                &run.meta.name,
-                &first.describe(),
-                reading,
-            )),
+            Some(first) => {
+                let (name, index) = (&run.meta.name, &run.status.snapshot_index);
+                let named = run
+                    .scope()
+                    .fleet("run")
+                    .flag("--from", name)
+                    .switch("--replace");
+                let named = named.flag("--snapshot", index);
+                let hint = Hint::new("approve or resume it at a terminal; or make that run:");
+                let error = safeguards::would_delete(name, &first.describe(), reading);
+                Err(error.also(hint.command(named)))
+            }
             None => Ok(()),
         }
     }

@@ -22,6 +22,9 @@ pub(in crate::commands) fn explain(
     let would = &change.would;
     let nothing = reading.record.nothing("changed");
     match error {
+        HubError::Forbidden(words) if is_of_admission(words) => {
+            in_its_words(change, error, &nothing)
+        }
         HubError::Forbidden(words) => forbidden(change, words, &nothing),
         HubError::NotFound(words) if matches!(change.act, WriteAction::Create { .. }) => {
             Error::not_found(format!("could not {would}: {words}; {nothing}"))
@@ -55,9 +58,16 @@ pub(in crate::commands) fn explain(
     }
 }
 
+/// Whether an admission plugin answers, such as a quota or a namespace that goes, and no lack of rights.
+/// Source: apiserver/pkg/endpoints/handlers/responsewriters/errors.go:Forbidden.
+fn is_of_admission(words: &str) -> bool {
+    words.contains(" is forbidden: ") && !words.contains(" cannot ")
+}
+
 fn in_its_words(change: &Change, error: &HubError, nothing: &str) -> Error {
     let (words, code) = match error {
         HubError::Refused { message, code, .. } => (plain(message), *code),
+        HubError::Forbidden(words) => (plain(words), 403),
         other => (other.to_string(), 0),
     };
     let refused = Error::failed(format!(
@@ -70,6 +80,9 @@ fn in_its_words(change: &Change, error: &HubError, nothing: &str) -> Error {
             Hint::new("it changed in the meantime; check it, then try again:")
                 .command(change.look()),
         ),
+        _ if words.contains("because it is being terminated") => {
+            refused.hint("all that is in the namespace goes with it; use it again once it is gone")
+        }
         _ => refused,
     }
 }
@@ -283,7 +296,7 @@ fn plain(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{is_of_admission, plain};
 
     #[test]
     fn the_servers_frame_is_left_out() {
@@ -312,5 +325,27 @@ mod tests {
         ] {
             assert_eq!(plain(message), words);
         }
+    }
+
+    #[test]
+    fn a_lack_of_rights_is_told_from_an_objection() {
+        let run = "stagedupdateruns.placement.kubernetes-fleet.io \"t-2\" is forbidden: ";
+        for (why, wanted) in [
+            (
+                "unable to create new content in namespace te because it is being terminated",
+                true,
+            ),
+            (
+                "exceeded quota: runs, requested: count/stagedupdateruns=1",
+                true,
+            ),
+            (
+                "User \"ci\" cannot create resource \"stagedupdateruns\" in API group",
+                false,
+            ),
+        ] {
+            assert_eq!(is_of_admission(&format!("{run}{why}")), wanted, "{why}");
+        }
+        assert!(!is_of_admission("blocked by the proxy"));
     }
 }

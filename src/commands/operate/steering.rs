@@ -238,8 +238,7 @@ pub(in crate::commands) fn finish(
             Ok(Exit::Done)
         }
         WriteEffect::Never(_) if let Some(state) = set_back => {
-            let who = run.kubectl("get").flag("-o", "yaml");
-            let who = who.switch("--show-managed-fields");
+            let who = run.kubectl("get").showing_field_managers();
             let hint = "stop what writes the run, such as a GitOps tool, first; to see what it is:";
             let why = format!("{run} was {asked}, but something set spec.state back to {state}");
             Err(Error::failed(why)

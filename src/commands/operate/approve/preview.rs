@@ -158,6 +158,11 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
 
 /// What a deletion stage does.
 fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
+    let never_came = |it: &&ClusterView<'_>| {
+        let mut binding = it.binding.iter();
+        binding.any(|it| it.spec.snapshot.is_empty()) || rollout.inventory.keeps_content(it.name)
+    };
+    let is_empty = clusters.iter().all(never_came);
     let names = clusters.iter().map(|cluster| cluster.name);
     let (left, there): (Vec<_>, Vec<_>) =
         names.partition(|name| rollout.inventory.keeps_content(name));
@@ -168,7 +173,11 @@ fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<St
             "  removes the placement from {clusters}: {}",
             enumerate(there)
         ));
-        lines.push("  its workloads there are deleted, and nothing brings them back".to_owned());
+        lines.push(if is_empty {
+            "  it never came there, so nothing is deleted".to_owned()
+        } else {
+            "  its workloads there are deleted, and nothing brings them back".to_owned()
+        });
     }
     if !left.is_empty() {
         lines.push(format!(

@@ -90,8 +90,7 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             "Check who wrote the binding: the scheduler, another controller, or a person.",
             subject
                 .kubectl("get")
-                .flag("-o", "yaml")
-                .switch("--show-managed-fields"),
+                .showing_field_managers(),
         ),
         // There is none to read.
         None if cx.inventory.bindings.is_complete() => cx.look_for_eviction(finding),

@@ -35,10 +35,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         let finding = finding.look_with(
             "Find what wrote the status: its managed fields name the writers. Typical causes: a \
              restored backup, a manual edit, an older hub agent that drops newer fields.",
-            cx.run_object()
-                .kubectl("get")
-                .flag("-o", "yaml")
-                .switch("--show-managed-fields"),
+            cx.run_object().kubectl("get").showing_field_managers(),
         );
         Some(run_failure::new_run(
             cx,

@@ -58,9 +58,18 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         );
         return drift_found::scaled(affected, &sent, finding);
     }
+    let (object, on) = (affected.manifest.describe(), affected.cluster());
+    let managers = match managers.len() {
+        1 => enumerate(&managers),
+        _ => "the other managers".to_owned(),
+    };
     finding
+        .look_with(
+            format!("Check which fields of {object} have which manager on {on}."),
+            affected.kubectl("get").showing_field_managers(),
+        )
         .fix(format!(
-            "Remove these fields from the other manager on {clusters}: the evidence names them."
+            "Make {managers} give up the fields that the hub sends, on {clusters}."
         ))
         .then_continues(affected.cx)
         .new_run(

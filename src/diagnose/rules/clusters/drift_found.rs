@@ -49,10 +49,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     finding
         .look_with(
             format!("Check who changed {object} on {}.", affected.cluster()),
-            affected
-                .kubectl("get")
-                .flag("-o", "yaml")
-                .switch("--show-managed-fields"),
+            affected.kubectl("get").showing_field_managers(),
         )
         .fix(format!(
             "Undo the change on {clusters} until {fields}. A controller that made it will make it \

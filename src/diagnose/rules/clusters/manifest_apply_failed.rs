@@ -133,10 +133,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 "Find what keeps changing {object} on {}.",
                 affected.cluster()
             ),
-            affected
-                .kubectl("get")
-                .flag("-o", "yaml")
-                .switch("--show-managed-fields"),
+            affected.kubectl("get").showing_field_managers(),
         ),
         _ => finding,
     };

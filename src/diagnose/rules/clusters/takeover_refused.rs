@@ -80,10 +80,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                     affected.manifest.describe(),
                     affected.cluster()
                 ),
-                affected
-                    .kubectl("get")
-                    .flag("-o", "yaml")
-                    .switch("--show-managed-fields"),
+                affected.kubectl("get").showing_field_managers(),
             );
         }
         _ => {
