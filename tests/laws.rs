@@ -41,8 +41,12 @@ use kubectl_fleet_stage::report::{Report, Severity, Verdict};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
+/// Those of the repository, and the bundles of a folder that somebody names.
 fn fixtures() -> Vec<PathBuf> {
-    yaml_files(&["tests/findings", "tests/real", "tests/healthy"])
+    let more = std::env::var("FLEET_STAGE_BUNDLES");
+    let mut folders = vec!["tests/findings", "tests/real", "tests/healthy"];
+    folders.extend(more.as_deref());
+    yaml_files(&folders)
 }
 
 /// One fixture of every folder: for laws that take many walks over each.

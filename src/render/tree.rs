@@ -441,7 +441,7 @@ pub(super) fn wait(gate: &GateFacts, now: Timestamp) -> String {
         _ if gate.is_approved() => "approved, not yet reconciled".to_owned(),
         GateState::Ignored => {
             format!(
-                "pending{lasting}: approved for an outdated generation, which KubeFleet ignores"
+                "pending{lasting}: approved, but not for its generation, which KubeFleet ignores"
             )
         }
         GateState::Withheld => {

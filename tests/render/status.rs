@@ -289,7 +289,7 @@ fn gates_and_timers() {
     insta::assert_snapshot!("status-waiting-colour", text.replace('\u{1b}', "ESC"));
     for (approval, words) in [
         (GateState::Withheld, "Approved is not True, which KubeFleet"),
-        (GateState::Ignored, "approved for an outdated generation"),
+        (GateState::Ignored, "approved, but not for its generation"),
         (GateState::Approved, "approved, not yet reconciled"),
         (GateState::Missing, "does not exist"),
     ] {

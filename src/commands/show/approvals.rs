@@ -45,7 +45,7 @@ use crate::words::{CommandLine, Hint, capital, enumerate};
     kubectl fleet-stage approvals -A --pending -o name\n\n\
     States:\n  \
     pending      requested and not answered\n  \
-    ignored      approved for an outdated generation of the request: approve again\n  \
+    ignored      approved, but not for the generation of the request: approve again\n  \
     withheld     Approved is not True, which KubeFleet treats as no answer\n  \
     approved     KubeFleet accepts it at its next reconcile, or when a stopped run is resumed\n  \
     accepted     accepted by KubeFleet: cannot be reverted\n  \
@@ -422,7 +422,7 @@ fn hints(found: &[HubRow<AskedGate>], ui: &mut Ui) {
         (
             ApprovalStep::Approve,
             GateState::Ignored,
-            "approved for an outdated generation, which KubeFleet ignores; to fix it:",
+            "approved, but not for its generation, which KubeFleet ignores; to fix it:",
         ),
         (
             ApprovalStep::Look,

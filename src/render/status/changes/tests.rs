@@ -288,7 +288,7 @@ fn answers_to_a_request_are_told() {
     assert_eq!(
         told(GateState::Pending, GateState::Ignored),
         [
-            "stage canary: r-before-canary is approved for an outdated generation, which KubeFleet \
+            "stage canary: r-before-canary is approved, but not for its generation, which KubeFleet \
              ignores"
         ]
     );
