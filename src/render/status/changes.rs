@@ -254,7 +254,9 @@ fn answers(before: &[GateFacts], after: &[GateFacts], lines: &mut Vec<String>) {
         let what = match gate.state {
             _ if gate.is_approved() && known.is_some_and(GateFacts::is_approved) => continue,
             _ if gate.is_approved() => "is approved",
-            GateState::Ignored => "is approved, but not for its generation, which KubeFleet ignores",
+            GateState::Ignored => {
+                "is approved, but not for its generation, which KubeFleet ignores"
+            }
             GateState::Withheld => {
                 "has Approved that is not True, which KubeFleet treats as no answer"
             }
