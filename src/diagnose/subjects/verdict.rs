@@ -178,9 +178,12 @@ pub(in crate::diagnose) fn of_placement(
             .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
     };
     let mut snapshots: Vec<_> = bindings()
-        .map(|it| match it.awaits_run() {
-            true => "",
-            false => it.spec.snapshot.as_str(),
+        .map(|it| {
+            if it.awaits_run() {
+                ""
+            } else {
+                &*it.spec.snapshot
+            }
         })
         .collect();
     snapshots.sort_unstable();

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::plan::{CascadingDeletion, RefusedObject};
 use crate::rollout::Rollout;
 use crate::rollout::content::{
     content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
@@ -201,8 +202,8 @@ impl From<AgreedPlan> for UnshownChanges {
 impl From<ShownChanges> for UnshownChanges {
     fn from(shown: ShownChanges) -> Self {
         Self {
-            refused: shown.refused.first().map(|it| it.describe()),
-            lost: shown.cascading.first().map(|it| it.describe()),
+            refused: shown.refused.first().map(RefusedObject::describe),
+            lost: shown.cascading.first().map(CascadingDeletion::describe),
             deleted: shown.deleted,
         }
     }

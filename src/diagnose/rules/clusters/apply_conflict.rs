@@ -69,7 +69,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.kubectl("get").showing_field_managers(),
         )
         .fix(format!(
-            "Make {managers} give up the fields that the hub sends, on {clusters}."
+            "Make {managers} release the fields that the hub sends, on {clusters}."
         ))
         .then_continues(affected.cx)
         .new_run(
