@@ -28,6 +28,12 @@ pub fn run_from(run: &UpdateRun) -> CommandLine {
     command.flag("--from", &run.meta.name)
 }
 
+/// The same in the run's place, with a snapshot that is named.
+pub fn run_in_place(run: &UpdateRun, index: &str) -> CommandLine {
+    let command = run_from(run).switch("--replace");
+    command.flag("--snapshot", index)
+}
+
 /// How long kubectl waits; its default is half a minute.
 const PATIENCE: &str = "10m";
 

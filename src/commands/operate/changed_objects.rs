@@ -14,6 +14,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::plan::{
     CascadingDeletion, MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run,
 };
+use crate::problems::steps;
 use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::{Hint, enumerate};
@@ -43,15 +44,9 @@ impl ShownChanges {
         let first = self.cascading.first().filter(|_| is_script);
         match first.filter(|_| run.spec.pinned().is_none()) {
             Some(first) => {
-                let (name, index) = (&run.meta.name, &run.status.snapshot_index);
-                let named = run
-                    .scope()
-                    .fleet("run")
-                    .flag("--from", name)
-                    .switch("--replace");
-                let named = named.flag("--snapshot", index);
+                let named = steps::run_in_place(run, &run.status.snapshot_index);
                 let hint = Hint::new("approve or resume it at a terminal; or make that run:");
-                let error = safeguards::would_delete(name, &first.describe(), reading);
+                let error = safeguards::would_delete(&run.meta.name, &first.describe(), reading);
                 Err(error.also(hint.command(named)))
             }
             None => Ok(()),

@@ -95,8 +95,7 @@ fn again(
     let snapshot = if index.is_empty() { asked } else { index };
     launch.snapshot = (!snapshot.is_empty()).then(|| snapshot.clone());
     if rollout.run.spec.pinned().is_none() {
-        let same = new.scope().fleet("run").flag("--from", &old.name);
-        let same = same.switch("--replace").flag("--snapshot", snapshot);
+        let same = steps::run_in_place(rollout.run, snapshot);
         let named = Hint::new("if that is meant, name the snapshot:").command(same);
         launch.chosen = Some(named);
     }

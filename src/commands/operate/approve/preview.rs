@@ -158,20 +158,19 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
 
 /// What a deletion stage does.
 fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
-    let never_came = |it: &&ClusterView<'_>| {
-        let mut binding = it.binding.iter();
-        binding.any(|it| it.spec.snapshot.is_empty()) || rollout.inventory.keeps_content(it.name)
-    };
-    let is_empty = clusters.iter().all(never_came);
-    let names = clusters.iter().map(|cluster| cluster.name);
-    let (left, there): (Vec<_>, Vec<_>) =
-        names.partition(|name| rollout.inventory.keeps_content(name));
+    let names = |clusters: Vec<&ClusterView<'_>>| enumerate(clusters.iter().map(|it| it.name));
+    let (left, there): (Vec<_>, Vec<_>) = clusters
+        .iter()
+        .partition(|it| rollout.inventory.keeps_content(it.name));
     let mut lines = Vec::new();
     if !there.is_empty() {
+        let never_came =
+            |it: &&ClusterView<'_>| it.binding.is_some_and(|it| it.spec.snapshot.is_empty());
+        let is_empty = there.iter().all(never_came);
         let clusters = count(there.len(), "cluster");
         lines.push(format!(
             "  removes the placement from {clusters}: {}",
-            enumerate(there)
+            names(there)
         ));
         lines.push(if is_empty {
             "  it never came there, so nothing is deleted".to_owned()
@@ -182,7 +181,7 @@ fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<St
     if !left.is_empty() {
         lines.push(format!(
             "  deletes the bindings of clusters that left the fleet, which keep their workloads: {}",
-            enumerate(left)
+            names(left)
         ));
     }
     lines
