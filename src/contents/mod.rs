@@ -57,6 +57,16 @@ impl ManifestKey {
     }
 }
 
+/// What is deleted with an object of that kind, or may be, in words after its name; `None` where nothing is.
+pub fn what_goes_with(kind: &str) -> Option<&'static str> {
+    match kind {
+        "Namespace" => Some("with everything in it"),
+        "CustomResourceDefinition" => Some("with all its objects"),
+        "PersistentVolumeClaim" => Some("with its data, unless the volume is kept,"),
+        _ => None,
+    }
+}
+
 /// One manifest of a snapshot.
 #[derive(Debug, Clone)]
 pub struct Manifest {

@@ -17,6 +17,7 @@ use crate::problems::members;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
 use crate::rollout::content::{missing_content, would_go_back};
+use crate::rollout::sent::{reported, sent_index};
 use crate::rollout::{
     ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, Undelivered,
     rollout_started,
@@ -317,18 +318,18 @@ fn placed(inventory: &Inventory) -> Vec<PlacedCluster> {
     names
         .into_iter()
         .filter_map(|name| inventory.binding(name))
-        .map(placed_cluster)
+        .map(|binding| placed_cluster(inventory, binding))
         .collect()
 }
 
-fn placed_cluster(binding: &Binding) -> PlacedCluster {
+fn placed_cluster(inventory: &Inventory, binding: &Binding) -> PlacedCluster {
     let truth = |kind| {
-        let condition = binding.current(kind)?;
+        let condition = reported(inventory, binding, kind)?;
         Some(ConditionTruth::from(condition.status))
     };
     PlacedCluster {
         name: binding.spec.cluster.clone(),
-        snapshot: binding.snapshot_index().map(str::to_owned),
+        snapshot: sent_index(inventory, binding).map(str::to_owned),
         undelivered: Undelivered::of(binding),
         applied: truth(reasons::APPLIED),
         available: truth(reasons::AVAILABLE),

@@ -133,6 +133,16 @@ impl Binding {
         is_outdated && !self.spec.snapshot.is_empty() && !self.is_unscheduled()
     }
 
+    /// Whether the Works are written of what a run released last: not every change of a binding is one of
+    /// its content.
+    pub fn is_sent(&self) -> bool {
+        let conditions = &self.status.conditions;
+        let written = conditions.condition(reasons::ROLLOUT_STARTED);
+        let written = written.and_then(|it| it.observed_generation);
+        let sent = conditions.condition(reasons::WORK_SYNCHRONIZED);
+        sent.is_some_and(|it| it.is_true() && it.observed_generation >= written)
+    }
+
     /// Whether the cluster has not said yet what became of what it was sent.
     /// Source: workgenerator/controller.go:setAllWorkAppliedCondition.
     pub fn is_unreported(&self) -> bool {

@@ -128,6 +128,24 @@ model! {
     }
 }
 
+impl ResourceSelector {
+    /// What it selects, in words: `apps/v1 Deployment web`.
+    pub fn describe(&self) -> String {
+        let version = match self.group.as_str() {
+            "" => self.version.clone(),
+            group => format!("{group}/{}", self.version),
+        };
+        let which = match (self.name.as_str(), &self.labels) {
+            ("", Some(labels)) if **labels != LabelSelector::default() => {
+                format!(" with {}", labels.describe())
+            }
+            ("", _) => String::new(),
+            (name, _) => format!(" {name}"),
+        };
+        format!("{version} {}{which}", self.kind)
+    }
+}
+
 /// A policy's type; PickAll where there is none, or it does not say.
 pub(super) fn policy_type(policy: Option<&Policy>) -> &str {
     let kind = policy.map(|policy| policy.kind.as_str());

@@ -189,10 +189,10 @@ pub(super) fn idle(
         .iter()
         .filter_map(|item| crate::rollout::overrides::selector_of(&one.snapshot, &item.identity))
         .collect();
-    let words = crate::rollout::overrides::selected(&one.snapshot);
-    let unused = (0..selectors(&one.snapshot).len())
-        .filter(|at| !selected.contains(at))
-        .filter_map(|at| Some(IneffectiveOverride::Selector(words.get(at)?.clone())));
+    let all = selectors(&one.snapshot).iter().enumerate();
+    let unused = all
+        .filter(|(at, _)| !selected.contains(at))
+        .map(|(_, selector)| IneffectiveOverride::Selector(selector.describe()));
     let rules = one.rules().iter().enumerate().filter(|(_, rule)| {
         !clusters.is_empty()
             && clusters

@@ -23,8 +23,9 @@ use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, Override, PlacedOverrides,
     RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
+use crate::query::Outcome;
 use crate::report::{ComposeText, NotChecked, Subject};
-use crate::rollout::content::joined_again;
+use crate::rollout::sent::{joined_again, sent_index};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
 use crate::words::{count, enumerate};
@@ -34,6 +35,8 @@ pub struct PlanContents<'c> {
     /// The texts of the snapshots.
     pub texts: &'c ObjectTexts,
     pub overrides: &'c [Override],
+    /// The places of the placement's selectors that are known to match nothing on the hub.
+    pub unmatched: &'c [usize],
 }
 
 /// The changes for a group of clusters.
@@ -148,7 +151,7 @@ impl<'s> ClusterStep<'s> {
         let binding = inventory.binding(&cluster.name);
         Self {
             name: &cluster.name,
-            from: binding.and_then(|binding| binding.snapshot_index()),
+            from: binding.and_then(|binding| sent_index(inventory, binding)),
             to,
         }
     }
@@ -372,7 +375,9 @@ fn held_overrides<'i>(
             None => PlacedOverrides::none(member),
         };
         if let Some(gone) = bound.gone.first() {
-            let why = format!("{gone}, which the cluster has, was not read");
+            let is_known = inventory.outcomes.get(&gone.kind) == Some(&Outcome::Listed);
+            let how = if is_known { "is gone" } else { "was not read" };
+            let why = format!("{gone}, which the cluster has, {how}");
             unread.entry(why).or_default().push(cluster.name.to_owned());
         } else {
             placed.push(bound);

@@ -30,6 +30,7 @@ pub fn compute(
     let computed = stages::compute(&mut draft, &planned, map.as_ref(), then);
     overrides::check(&mut draft, &computed, then);
     content::empty(&mut draft, &computed, then);
+    content::unmatched(&mut draft, contents.unmatched);
     let changes = changes::compute(&mut draft, &computed, then, contents);
     lost::check(&mut draft, &changes);
     neighbours::state_ignored(&mut draft);

@@ -5,7 +5,10 @@ use jiff::SignedDuration;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
+use crate::inventory::Inventory;
+use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::{Cause, parse_failure};
+use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, duration, names, reasons};
 use crate::problems::{
@@ -17,6 +20,7 @@ use crate::rollout::content::DELAY;
 use crate::rollout::rollback::taken_back;
 use crate::rollout::versions::{Version, created_twice, versions};
 use crate::rollout::{ClusterState, Rollout};
+use crate::words::enumerate;
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -248,6 +252,53 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
     draft
         .warnings
         .push(Warning::of(WarningKind::SnapshotEmpty, problem));
+}
+
+/// The places of a placement's selectors of which its latest snapshot has no object.
+pub fn without_object(inventory: &Inventory, placement: &Placement) -> Vec<usize> {
+    let all = versions(inventory);
+    let latest = all.iter().find(|version| version.is_latest());
+    let objects: Vec<_> = latest.into_iter().flat_map(Version::objects).collect();
+    let has_object = |selector: &ResourceSelector| {
+        let mut same = objects
+            .iter()
+            .filter(|it| it.kind == selector.kind && group_of(&it.api_version) == selector.group);
+        same.any(|it| selector.name.is_empty() || it.meta.name == selector.name)
+    };
+    let selectors = placement.spec.selectors.iter().enumerate();
+    let without = selectors.filter(|(_, selector)| !has_object(selector));
+    without.map(|(at, _)| at).collect()
+}
+
+/// Warns of selectors that match nothing on the hub: the run succeeds without what they are for.
+/// Source: utils/controller/resource_selector_resolver.go:fetchResources.
+pub(super) fn unmatched(draft: &mut PlanDraft<'_>, places: &[usize]) {
+    let Some(placement) = draft.inventory.placement.present() else {
+        return;
+    };
+    let selectors = places
+        .iter()
+        .filter_map(|at| Some((at, placement.spec.selectors.get(*at)?)));
+    let selectors: Vec<_> = selectors.collect();
+    if selectors.is_empty() {
+        return;
+    }
+    let object = placement.object();
+    let names = selectors.iter().map(|(_, selector)| selector.describe());
+    let them = if selectors.len() == 1 { "it" } else { "them" };
+    let message = format!(
+        "{object} selects {}, which the hub does not have: the run succeeds without {them}.",
+        enumerate(names)
+    );
+    let mut warning = Warning::new(WarningKind::SelectorMatchesNothing, &object, message);
+    for (at, selector) in selectors.iter().take(6) {
+        let path = format!("spec.resourceSelectors[{at}]");
+        warning = warning.evidence(&object, path, *selector);
+    }
+    draft.warnings.push(warning.fix_with(
+        "Correct the selector, or create the object on the hub, before you make the run.",
+        object.kubectl("edit"),
+    ));
 }
 
 /// Warns of other runs that need a version which is deleted if this run makes a new one.

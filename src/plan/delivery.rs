@@ -10,7 +10,7 @@ use super::{Warning, WarningKind};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::reasons::APPLIED;
-use crate::kubefleet::{Condition, Kind, ObjectRef};
+use crate::kubefleet::{Conditions, Kind, ObjectRef};
 use crate::words::{count, enumerate};
 
 /// The cluster placements that may bring the namespace, and their bindings; only where all of them
@@ -58,10 +58,10 @@ pub(super) fn check(
         .map(|cluster| cluster.name.as_str())
         .filter(|name| !brings(name))
         .filter(|name| {
-            // What was applied there found its namespace.
-            let applied =
-                |binding: &Binding| binding.current(APPLIED).is_some_and(Condition::is_true);
-            !draft.inventory.binding(name).is_some_and(applied)
+            // What was applied there found its namespace, whatever has changed since.
+            let binding = draft.inventory.binding(name);
+            let conditions = binding.map(|it| &it.status.conditions);
+            !conditions.is_some_and(|it| it.is_true(APPLIED))
         })
         .filter(|name| {
             // Some agents say which namespaces there are.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::changes::ObjectChanges;
 use super::draft::PlanDraft;
 use super::{Warning, WarningKind};
+use crate::contents::what_goes_with;
 use crate::report::{ComposeText, Subject};
 use crate::words::enumerate;
 
@@ -21,7 +22,7 @@ impl CascadingDeletion {
         let mut all: BTreeMap<&str, (&Subject, Vec<String>)> = BTreeMap::new();
         for change in changes.iter().filter(|it| it.to.is_some()) {
             let deleted = change.deleted.iter();
-            for object in deleted.filter(|it| what_goes_with(it).is_some()) {
+            for object in deleted.filter(|it| what_goes_with(&it.kind).is_some()) {
                 let clusters = all.entry(&object.name).or_insert((object, Vec::new()));
                 clusters.1.extend(change.clusters.iter().cloned());
             }
@@ -38,17 +39,8 @@ impl CascadingDeletion {
     /// What is lost, as a clause.
     pub fn describe(&self) -> String {
         let clusters = enumerate(&self.clusters);
-        let with = what_goes_with(&self.object).unwrap_or_default();
+        let with = what_goes_with(&self.object.kind).unwrap_or_default();
         format!("{} is deleted {with} from {clusters}", self.object)
-    }
-}
-
-/// What is deleted with an object; `None` where nothing is.
-pub fn what_goes_with(object: &Subject) -> Option<&'static str> {
-    match object.kind.as_str() {
-        "Namespace" => Some("with everything in it"),
-        "CustomResourceDefinition" => Some("with all its objects"),
-        _ => None,
     }
 }
 

@@ -30,8 +30,9 @@ use crate::words::worded;
 
 pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
+pub use content::without_object;
 pub use delivery::{NamespaceCarriers, may_carry};
-pub use lost::{CascadingDeletion, what_goes_with};
+pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 
 /// The run that someone thinks of.

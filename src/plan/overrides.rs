@@ -18,8 +18,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, index:
     let Some(version) = all.find(|version| Some(version.index.as_str()) == index) else {
         return;
     };
-    let parts = version.parts.iter();
-    let resources: Vec<&ManifestIdentity> = parts.flat_map(|part| &part.spec.resources).collect();
+    let resources: Vec<&ManifestIdentity> = version.objects().collect();
     let placed: Vec<_> = computed
         .stages
         .iter()

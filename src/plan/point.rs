@@ -150,6 +150,8 @@ kinds! {
         SnapshotRolledBack = "snapshot-rolled-back";
         /// The snapshot has no objects: it would delete what clusters have of the placement.
         SnapshotEmpty = "snapshot-empty", "FS709";
+        /// The placement selects an object that the hub does not have.
+        SelectorMatchesNothing = "selector-matches-nothing";
         /// An override names the placement in a way that no run finds.
         OverrideNeverApplied = "override-never-applied", "FS707";
         /// An override that was written for the placement changes nothing there.
@@ -160,7 +162,7 @@ kinds! {
         ImmutableFieldChanged = "immutable-field-changed";
         /// Clusters that keep the placement lose a namespace, or a definition of custom resources, and
         /// what is in it.
-        CascadingDeletion = "cascading-deletion";
+        CascadingDeletion = "cascading-deletion", "FS711";
         /// Objects move to another Work: KubeFleet may delete them and create them again.
         ObjectsMoved = "objects-moved";
         /// A stage has no clusters.

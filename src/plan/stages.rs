@@ -11,6 +11,7 @@ use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::placing::sorting_number;
+use crate::rollout::sent::sent_index;
 use crate::rollout::{StageDefinition, StageEnd, is_written, rollout_started};
 
 /// What the strategy makes of the clusters.
@@ -33,7 +34,9 @@ pub(super) fn compute(
     let leaving = status.deletion_stage.iter().flat_map(|it| &it.clusters);
     let removed = leaving.filter_map(|cluster| {
         let mut bindings = inventory.bindings_of(&cluster.name);
-        bindings.find(|it| it.is_unscheduled()).map(self::leaving)
+        bindings
+            .find(|it| it.is_unscheduled())
+            .map(|it| self::leaving(inventory, it))
     });
     let removed = removed.collect();
     let specs = draft.strategy.map_or(&[][..], |it| &it.spec.stages);
@@ -168,7 +171,7 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
 /// A cluster, what it has and what it would get.
 fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedCluster {
     let binding = draft.inventory.binding(name);
-    let now = binding.and_then(Binding::snapshot_index);
+    let now = binding.and_then(|it| sent_index(draft.inventory, it));
     PlannedCluster {
         name: name.to_owned(),
         turn: None,
@@ -181,12 +184,12 @@ fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedClus
     }
 }
 
-fn leaving(binding: &Binding) -> PlannedCluster {
+fn leaving(inventory: &Inventory, binding: &Binding) -> PlannedCluster {
     PlannedCluster {
         name: binding.spec.cluster.clone(),
         turn: None,
         order: None,
-        snapshot: binding.snapshot_index().map(str::to_owned),
+        snapshot: sent_index(inventory, binding).map(str::to_owned),
         written_by: rollout_started(binding).run,
         new_snapshot: None,
         change: ClusterChange::Delete,

@@ -96,11 +96,11 @@ impl<'m> TroubledMembers<'m> {
         troubled
     }
 
-    /// Of the clusters that a run has still to reach, and that are meant. A cluster that is sent nothing
+    /// Of the clusters that a run has still to finish, and that are meant. A cluster that is sent nothing
     /// needs no agent for it.
     pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
         let ahead = rollout.updated_clusters();
-        let ahead = ahead.filter(|it| it.state == ClusterState::NotReached && is_meant(it.name));
+        let ahead = ahead.filter(|it| it.state != ClusterState::Done && is_meant(it.name));
         let members = ahead.filter_map(|it| Some((it, it.member?)));
         let members = members.filter(|(it, member)| member.is_leaving() || !it.is_sent_nothing());
         let fleet = rollout.inventory.members.iter();

@@ -5,9 +5,10 @@ use super::steps::see_override;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::selector::LabelSelector;
 use crate::report::{ComposeText, Subject};
-use crate::rollout::overrides::{IdleOverride, origin, selected, selectors};
+use crate::rollout::overrides::{IdleOverride, origin, selectors};
 use crate::words::enumerate;
 
 /// The override from which a snapshot was made.
@@ -52,7 +53,7 @@ pub fn override_matches_nothing(
             let near = near.map_or_else(String::new, |near| format!(" The snapshot has {near}."));
             let message = format!(
                 "{lead} selects no object of snapshot {index}: it selects {}.{near}",
-                enumerate(selected(snapshot))
+                enumerate(selectors(snapshot).iter().map(ResourceSelector::describe))
             );
             let field = if snapshot.meta.namespace.is_empty() {
                 "clusterResourceSelectors"

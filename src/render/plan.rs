@@ -8,12 +8,13 @@ use super::look::RenderLook;
 use super::style::TextPaint;
 use super::text::{TextPage, not_checked, page_end};
 use super::wrap::{hanging, list};
+use crate::contents::what_goes_with;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::manifests::ChangeCounts;
 use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,
-    PlannedStage, RefusalKind, what_goes_with,
+    PlannedStage, RefusalKind,
 };
 use crate::report::{EvidenceValues, NotChecked, Subject, unnamed};
 use crate::rollout::{GateFacts, StageEnd, TaskTime};
@@ -180,7 +181,8 @@ fn objects_below(
             hanging(out, &lead, "      ", &text, look.width);
         }
         // Removing a placement deletes all of it: what goes with a namespace is not its own.
-        let told = |object: &&Subject| change.to.is_some() || what_goes_with(object).is_some();
+        let told =
+            |object: &&Subject| change.to.is_some() || what_goes_with(&object.kind).is_some();
         let deleted: Vec<_> = change.deleted.iter().filter(told).map(deleted).collect();
         if !deleted.is_empty() {
             let text = list(&deleted, most);
@@ -193,8 +195,8 @@ fn objects_below(
 
 /// An object that is deleted, with what goes with it, whoever put it there.
 fn deleted(object: &Subject) -> String {
-    match what_goes_with(object) {
-        Some(with) => format!("{object} {with}"),
+    match what_goes_with(&object.kind) {
+        Some(with) => format!("{object} {}", with.trim_end_matches(',')),
         None => object.to_string(),
     }
 }

@@ -4,11 +4,13 @@ use jiff::Timestamp;
 
 use super::approvals::gate_facts;
 use super::cluster::{ClusterTurn, ClusterView};
+use super::sent::sent_before_change;
 use super::{
     ClusterProgress, ClusterState, Gate, Phase, Rollout, StageProgress, StageState, StageView,
     TaskState, TaskTime, ignores_state, phase,
 };
 use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::{Stage, Task};
 use crate::kubefleet::{Conditions, duration, names, reasons};
@@ -87,7 +89,11 @@ impl<'i> Rollout<'i> {
                 concurrency: stage.concurrency,
                 done: stage.done(),
                 total: stage.clusters.len(),
-                clusters: stage.clusters.iter().map(cluster_progress).collect(),
+                clusters: stage
+                    .clusters
+                    .iter()
+                    .map(|it| cluster_progress(self, it))
+                    .collect(),
                 gates: stage
                     .gates
                     .iter()
@@ -365,14 +371,19 @@ impl StageView<'_> {
     }
 }
 
-fn cluster_progress(cluster: &ClusterView<'_>) -> ClusterProgress {
+/// The facts of a cluster. Of what another run wrote no more is said than its binding has: that run may not
+/// have been read.
+fn cluster_progress(rollout: &Rollout<'_>, cluster: &ClusterView<'_>) -> ClusterProgress {
+    let name = |binding: &Binding| {
+        let sent = sent_before_change(rollout.inventory, binding);
+        let own = sent.filter(|run| run.meta.name == rollout.run.meta.name);
+        let sent = own.map(|run| run.status.snapshot_index.as_str());
+        sent.or_else(|| binding.snapshot_index()).map(str::to_owned)
+    };
     ClusterProgress {
         name: cluster.name.to_owned(),
         state: cluster.state,
-        snapshot: cluster
-            .binding
-            .and_then(|binding| binding.snapshot_index())
-            .map(str::to_owned),
+        snapshot: cluster.binding.and_then(name),
         started: cluster.started,
         ended: cluster.ended,
     }

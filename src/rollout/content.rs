@@ -1,12 +1,16 @@
 //! Which content a run takes, and where it would replace a later one.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::life::{self, SnapshotMatch};
+use super::sent::sent_index;
+use super::versions::versions;
 use super::{ClusterState, ClusterView, Phase, Rollout};
+use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
@@ -139,7 +143,7 @@ fn going_back<'i>(rollout: &Rollout<'i>, chosen: bool) -> Vec<GoesBack<'i>> {
         .filter(|cluster| cluster.state == ClusterState::NotReached)
         .filter_map(|cluster| {
             let binding = cluster.binding?;
-            let holds: u64 = binding.snapshot_index()?.parse().ok()?;
+            let holds: u64 = sent_index(rollout.inventory, binding)?.parse().ok()?;
             let written = binding
                 .status
                 .conditions
@@ -255,18 +259,6 @@ pub fn lost_for_now<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
     lost_content(rollout)
 }
 
-/// The MemberCluster that joined again after a run had written a binding: the Works went with the old one,
-/// and the scheduler took the binding back. Nothing is sent until a run writes it.
-/// Source: workgenerator/controller.go:Reconcile; scheduler/framework/framework.go.
-pub fn joined_again<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&'i MemberCluster> {
-    let written = binding
-        .status
-        .conditions
-        .condition(reasons::ROLLOUT_STARTED)?;
-    let member = inventory.member(&binding.spec.cluster)?;
-    (binding.awaits_run() && member.meta.created? > written.since?).then_some(member)
-}
-
 /// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no
 /// objects, and theirs is another one.
 pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
@@ -279,11 +271,85 @@ pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
         .updated_clusters()
         .filter(|cluster| cluster.state == ClusterState::NotReached)
         .filter(|cluster| {
-            let has = cluster.binding.and_then(|binding| binding.snapshot_index());
+            let has = cluster.binding;
+            let has = has.and_then(|binding| sent_index(rollout.inventory, binding));
             has.is_some_and(|has| has != index)
         })
         .map(|cluster| cluster.name)
         .collect()
+}
+
+/// An object that clusters lose with what is in it, while they keep the placement.
+#[derive(Debug, Clone)]
+pub struct CascadingLoss<'i> {
+    pub object: ManifestKey,
+    /// The snapshot that has it; it is another one than the run's.
+    pub snapshot: &'i ResourceSnapshot,
+    /// The member clusters.
+    pub clusters: Vec<&'i str>,
+}
+
+impl CascadingLoss<'_> {
+    /// What is lost, as a clause.
+    pub fn describe(&self) -> String {
+        let with = what_goes_with(&self.object.kind).unwrap_or_default();
+        let clusters = enumerate(&self.clusters);
+        format!("deletes {} {with} from {clusters}", self.object.describe())
+    }
+}
+
+/// What a live run deletes with what is in it from clusters that it has still to reach: its snapshot lacks a
+/// Namespace, or a definition of custom resources, that the cluster's snapshot has. An empty snapshot
+/// is another matter.
+pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
+    let inventory = rollout.inventory;
+    let index = rollout.run.status.snapshot_index.as_str();
+    let ahead = rollout.updated_clusters();
+    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
+    let held = |it: &ClusterView<'i>| {
+        let binding = it
+            .binding
+            .filter(|it| it.is_sent() && !it.only_compares())?;
+        let held = sent_index(inventory, binding).filter(|held| *held != index)?;
+        Some((binding, held))
+    };
+    let ahead: Vec<_> = ahead.filter_map(held).collect();
+    if ahead.is_empty() || !rollout.is_live() || rollout.only_compares() {
+        return Vec::new();
+    }
+    let all = versions(inventory);
+    let complete = |index: &str| all.iter().find(|it| it.index == index && it.is_complete());
+    let Some(own) = complete(index) else {
+        return Vec::new();
+    };
+    let own: BTreeSet<_> = own.objects().map(ManifestKey::of_manifest).collect();
+    let mut losses: BTreeMap<ManifestKey, CascadingLoss<'i>> = BTreeMap::new();
+    for (binding, held) in ahead {
+        let Some(held) = complete(held).filter(|_| !own.is_empty()) else {
+            continue;
+        };
+        for part in &held.parts {
+            let objects = part.spec.resources.iter().map(ManifestKey::of_manifest);
+            let lost = objects.filter(|it| what_goes_with(&it.kind).is_some() && !own.contains(it));
+            for object in lost.filter(|it| !is_kept_out(binding, it)) {
+                let loss = losses.entry(object.clone()).or_insert(CascadingLoss {
+                    object,
+                    snapshot: part,
+                    clusters: Vec::new(),
+                });
+                loss.clusters.push(&binding.spec.cluster);
+            }
+        }
+    }
+    losses.into_values().collect()
+}
+
+/// Whether a cluster never got an object of its snapshot: it belongs to somebody else there.
+fn is_kept_out(binding: &Binding, object: &ManifestKey) -> bool {
+    let mut failed = binding.status.failed.iter();
+    failed.any(|it| {
+        it.condition.kind == reasons::APPLIED && it.kind == object.kind && it.name == object.name
+    })
 }
 
 /// The bindings that are being deleted of clusters which a run has still to update: where it writes one
@@ -331,7 +397,7 @@ pub fn replaced<'i>(rollout: &Rollout<'i>) -> Vec<OvertakenCluster<'i>> {
         .filter(|cluster| cluster.state == ClusterState::Done)
         .filter_map(|cluster| {
             let binding = cluster.binding.filter(|it| !it.meta.is_deleting())?;
-            let index = binding.snapshot_index()?;
+            let index = sent_index(rollout.inventory, binding)?;
             (index != own).then_some(OvertakenCluster {
                 cluster: cluster.name,
                 index,

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::content::{GoesBack, OldContent, old_content, would_go_back};
 use super::life::{self, PlacementLife};
+use super::sent::{reported, sent_index};
 use super::{Phase, Rollout, Undelivered, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -144,7 +145,7 @@ impl<'i> History<'i> {
 
 /// The clusters that a run was done with: those that still have its version, and the others.
 fn kept<'i>(
-    inventory: &Inventory,
+    inventory: &'i Inventory,
     rollout: &Rollout<'i>,
     all: &[Rollout<'i>],
 ) -> (Vec<&'i str>, Vec<ReplacedVersion<'i>>) {
@@ -161,7 +162,7 @@ fn kept<'i>(
             // The cluster left the placement and came back since.
             continue;
         }
-        let index = binding.snapshot_index();
+        let index = sent_index(inventory, binding);
         if index == Some(own) {
             holds.push(cluster.name);
             continue;
@@ -285,7 +286,7 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
         .collect();
     bindings.sort_by_key(|binding| binding.spec.cluster.as_str());
     for binding in bindings {
-        let (index, undelivered) = (binding.snapshot_index(), Undelivered::of(binding));
+        let (index, undelivered) = (sent_index(inventory, binding), Undelivered::of(binding));
         let writer = rollout_started(binding).run;
         let since = binding
             .status
@@ -311,7 +312,7 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
         let done = [reasons::AVAILABLE, reasons::DIFF_REPORTED];
         let is_available = done
             .iter()
-            .any(|kind| binding.current(kind).is_some_and(Condition::is_true));
+            .any(|kind| reported(inventory, binding, kind).is_some_and(Condition::is_true));
         holding.available = holding.available.saturating_add(usize::from(is_available));
     }
     holdings.into_values().collect()

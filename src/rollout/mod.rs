@@ -16,6 +16,7 @@ mod opening;
 pub mod overrides;
 pub mod placing;
 pub mod rollback;
+pub mod sent;
 mod stage_end;
 pub mod timeline;
 mod trouble;

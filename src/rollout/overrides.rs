@@ -299,17 +299,3 @@ fn meant(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> Option
     let name = describe_object(&found.kind, &found.meta.namespace, &found.meta.name);
     Some(format!("{name} ({})", found.api_version))
 }
-
-/// What an override selects, in words: `apps/v1 Deployment web`.
-pub fn selected(snapshot: &OverrideSnapshot) -> Vec<String> {
-    let selectors = selectors(snapshot).iter();
-    selectors
-        .map(|selector| {
-            let version = match selector.group.as_str() {
-                "" => selector.version.clone(),
-                group => format!("{group}/{}", selector.version),
-            };
-            format!("{version} {} {}", selector.kind, selector.name)
-        })
-        .collect()
-}

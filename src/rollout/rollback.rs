@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
+use super::sent::sent_index;
 use super::versions::{Version, versions};
 use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
@@ -193,7 +194,7 @@ pub fn last_good<'i>(
 pub fn held_of_deleted_run<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Option<&'i str> {
     let bindings = inventory.bindings.iter();
     let bindings = bindings.filter(|it| !it.is_unscheduled() && !it.meta.is_deleting());
-    let held = bindings.filter_map(|binding| binding.snapshot_index());
+    let held = bindings.filter_map(|binding| sent_index(inventory, binding));
     let newest = held.max_by_key(|index| index.parse::<u64>().ok())?;
     let is_known = inventory
         .runs

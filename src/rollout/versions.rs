@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::life;
+use super::sent::sent_index;
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::names;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 
 /// One version of a placement's content.
 #[derive(Debug, Clone)]
@@ -43,6 +44,11 @@ impl Version<'_> {
     pub fn is_complete(&self) -> bool {
         self.expected == Some(self.parts.len())
             && self.parts.first().is_some_and(|first| first.is_master())
+    }
+
+    /// The objects in its parts.
+    pub fn objects(&self) -> impl Iterator<Item = &ManifestIdentity> {
+        self.parts.iter().flat_map(|part| &part.spec.resources)
     }
 
     /// Whether it is the one that a run without an index is given.
@@ -125,7 +131,7 @@ pub fn versions(inventory: &Inventory) -> Vec<Version<'_>> {
         }
     }
     for binding in inventory.bindings.iter() {
-        if let Some(index) = binding.snapshot_index()
+        if let Some(index) = sent_index(inventory, binding)
             && !binding.meta.is_deleting()
         {
             let version = versions.entry(index).or_insert_with(|| empty(index));

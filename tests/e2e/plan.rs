@@ -117,3 +117,42 @@ fn what_a_plan_refuses_the_hub_refuses() {
         scene.until_run(&scene.name, "Initialized", "False", "");
     }
 }
+
+#[test]
+fn a_selector_that_matches_nothing_is_said_before_the_run() {
+    for scene in both("unmatched") {
+        scene.set(&three_stages(), &ALL);
+        let mut placement = scene.hub.read(&scene.placement_path()).unwrap();
+        let mut selectors = placement["spec"]["resourceSelectors"].take();
+        let misspelt = format!("{}-setings", scene.namespace);
+        let (kind, namespace) = if scene.namespaced {
+            ("ConfigMap", scene.namespace.as_str())
+        } else {
+            ("Namespace", "")
+        };
+        let more = json!({"group": "", "version": "v1", "kind": kind, "name": misspelt});
+        selectors.as_array_mut().unwrap().push(more);
+        let changed = json!({"spec": {"resourceSelectors": selectors}});
+        scene.hub.patch(&scene.placement_path(), &changed);
+        let warned = || {
+            let plan = planned(&scene, &scene.name, &[]);
+            let warnings = plan.json()["warnings"].clone();
+            let all = warnings.as_array().cloned().unwrap_or_default();
+            let mut all = all.into_iter();
+            all.find(|it| it["kind"] == "selector-matches-nothing")
+        };
+        let warning = warned().unwrap();
+        let message = warning["message"].as_str().unwrap();
+        let named = format!("v1 {kind} {misspelt}, which the hub does not have");
+        assert!(message.contains(&named), "{message}");
+        let mut object = json!({
+            "apiVersion": "v1", "kind": kind, "metadata": {"name": misspelt},
+        });
+        if !namespace.is_empty() {
+            object["metadata"]["namespace"] = namespace.into();
+        }
+        scene.hub.create(&object);
+        let still = warned().map_or_else(String::new, |it| it["message"].to_string());
+        assert!(!still.contains(&misspelt), "{still}");
+    }
+}

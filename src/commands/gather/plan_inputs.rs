@@ -5,12 +5,14 @@ use crate::commands::gather::manifests::{self, ReadOverrides};
 use crate::commands::gather::placement_objects::{self, PlacementObjects};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::runs;
+use crate::commands::gather::selected_content;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::manifests::live::UnmatchedSelectors;
 use crate::plan::{self, NamespaceCarriers, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
@@ -90,18 +92,44 @@ pub(in crate::commands) fn read(
         };
     }
     let (carriers, gaps) = carriers(reading, &around);
+    let unmatched = unmatched(reading, wish, &around)?;
     let contents = PlanContents {
         texts: &around.texts,
         overrides: &overrides.found,
+        unmatched: &unmatched.places,
     };
     let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref(), &contents);
     plan.not_checked.extend(gaps);
+    let unread = unmatched.gaps.into_iter().map(|(what, why)| NotChecked {
+        what: format!("{what} on the hub"),
+        why,
+        subject: None,
+        clusters: Vec::new(),
+    });
+    plan.not_checked.extend(unread);
     plan.not_checked.sort();
     Ok(PlanWithInputs {
         plan,
         around,
         overrides,
     })
+}
+
+/// The placement's selectors that match nothing on the hub: only those are asked about of which the latest
+/// snapshot has no object.
+fn unmatched(
+    reading: &mut SourceReading,
+    wish: &PlannedRun,
+    around: &PlacementObjects,
+) -> Result<UnmatchedSelectors, Error> {
+    let inventory = &around.inventory;
+    let placement = inventory.placement.present();
+    let placement = placement.filter(|it| wish.snapshot.is_none() && it.is_external());
+    let Some(placement) = placement.filter(|_| inventory.snapshots.is_complete()) else {
+        return Ok(UnmatchedSelectors::default());
+    };
+    let places = plan::without_object(inventory, placement);
+    selected_content::read_unmatched(reading, placement, &places)
 }
 
 /// What brings a namespaced placement's namespace to its clusters. `None` where that was not read

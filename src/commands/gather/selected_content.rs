@@ -7,8 +7,11 @@ use serde_json::Value;
 use crate::commands::gather::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::placement::Placement;
-use crate::manifests::live::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select};
+use crate::manifests::live::{
+    LiveAnswer, LiveQuery, SelectedObjects, ServedKind, UnmatchedSelectors, select, unmatched,
+};
 use crate::problems::refused_selector;
 use crate::query::Outcome;
 
@@ -17,27 +20,61 @@ pub(in crate::commands) fn read(
     reading: &mut SourceReading,
     placement: &Placement,
 ) -> Result<SelectedObjects, Error> {
+    let selected = read_by(reading, placement, |served, known| {
+        let selected = select(placement, served, known)?;
+        Ok((selected.needs.clone(), selected))
+    })?;
+    selected.map_err(|problem| {
+        let (message, repair) = refused_selector(&placement.object(), &problem);
+        Error::new(Exit::Failed, message).hint(repair)
+    })
+}
+
+/// Which of a placement's selectors, of those at the places, match nothing on the hub. Files never say that
+/// they hold everything, and selectors that KubeFleet refuses are refused elsewhere.
+pub(in crate::commands) fn read_unmatched(
+    reading: &mut SourceReading,
+    placement: &Placement,
+    places: &[usize],
+) -> Result<UnmatchedSelectors, Error> {
+    if places.is_empty() || reading.hub().is_none() {
+        return Ok(UnmatchedSelectors::default());
+    }
+    let found = read_by(reading, placement, |served, known| {
+        let found = unmatched(placement, places, served, known)?;
+        Ok((found.needs.clone(), found))
+    })?;
+    Ok(found.unwrap_or_default())
+}
+
+/// What the kinds of the hub and its objects, asked for until no question is left, amount to.
+fn read_by<T>(
+    reading: &mut SourceReading,
+    placement: &Placement,
+    ask: impl Fn(
+        &[ServedKind],
+        &BTreeMap<LiveQuery, LiveAnswer>,
+    ) -> Result<(Vec<LiveQuery>, T), SelectorProblem>,
+) -> Result<Result<T, SelectorProblem>, Error> {
     let served = match &mut reading.place {
         ReadingPlace::Hub(hub) => hub.any_objects().kinds_served()?,
         ReadingPlace::Files(bundle) => ServedKind::among(&bundle.others, placement),
     };
     let mut known = BTreeMap::new();
     loop {
-        let selected = select(placement, &served, &known).map_err(|problem| {
-            let (message, repair) = refused_selector(&placement.object(), &problem);
-            Error::new(Exit::Failed, message).hint(repair)
-        })?;
-        if selected.needs.is_empty() {
-            return Ok(selected);
-        }
+        let needs = match ask(&served, &known) {
+            Ok((needs, found)) if needs.is_empty() => return Ok(Ok(found)),
+            Ok((needs, _)) => needs,
+            Err(problem) => return Ok(Err(problem)),
+        };
         let answers = match &mut reading.place {
-            ReadingPlace::Hub(hub) => hub.any_objects().answer(&selected.needs),
+            ReadingPlace::Hub(hub) => hub.any_objects().answer(&needs),
             ReadingPlace::Files(bundle) => {
-                let needs = selected.needs.iter();
+                let needs = needs.iter();
                 needs.map(|query| in_files(&bundle.others, query)).collect()
             }
         };
-        known.extend(selected.needs.into_iter().zip(answers));
+        known.extend(needs.into_iter().zip(answers));
         reading.no_hub()?;
     }
 }

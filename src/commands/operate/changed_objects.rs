@@ -70,6 +70,7 @@ pub(in crate::commands) fn show(
         return ShownChanges::default();
     };
     let contents = PlanContents {
+        unmatched: &[],
         texts: &material.around.texts,
         overrides: &material.overrides,
     };

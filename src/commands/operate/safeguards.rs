@@ -13,7 +13,8 @@ use crate::problems::members::TroubledMembers;
 use crate::problems::put_there;
 use crate::report::Finding;
 use crate::rollout::content::{
-    GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, overtaken,
+    GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, old_content,
+    overtaken,
 };
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, enumerate};
@@ -244,6 +245,26 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
         "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
     ))
     .hint("check what the placement selects; a script needs a run made with --snapshot")
+}
+
+/// Refuses to let a script start a run that asked for the current content and got the previous one.
+pub(in crate::commands) fn outdated(
+    inventory: &Inventory,
+    rollout: &Rollout<'_>,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let Some(old) = old_content(inventory, rollout.run) else {
+        return Ok(());
+    };
+    let (run, index) = (rollout.run.object(), &rollout.run.status.snapshot_index);
+    let nothing = reading.record.nothing("sent");
+    let anew = run.scope().fleet("run").flag("--from", &run.name);
+    let hint = Hint::new("to start it all the same, use --allow-older; for the current content:");
+    Err(Error::failed(format!(
+        "{run} has snapshot {index}, which lacks a change detected at {}; {nothing}",
+        old.detected
+    ))
+    .hint(hint.command(anew.switch("--replace"))))
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom

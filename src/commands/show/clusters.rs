@@ -29,6 +29,7 @@ use crate::render::table::{Column, Table};
 use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::Undelivered;
 use crate::rollout::placing::{selected_clusters, stages_of};
+use crate::rollout::sent::sent_index;
 use suggest::{LabelSuggestion, suggest, suggestions};
 
 /// Show which clusters a placement selects and why
@@ -238,7 +239,7 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
                 selected: is_in,
                 why,
                 stages: stages.collect(),
-                snapshot: binding.and_then(|it| it.snapshot_index().map(str::to_owned)),
+                snapshot: binding.and_then(|it| sent_index(inventory, it).map(str::to_owned)),
                 undelivered: binding.and_then(Undelivered::of),
                 overrides: binding.map(overrides).unwrap_or_default(),
                 agent: agent(inventory, name, member),

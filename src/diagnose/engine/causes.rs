@@ -211,7 +211,12 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 6] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 8] = [
+    (
+        "FS701",
+        Severity::Warning,
+        "its content was outdated when the run was initialized.",
+    ),
     (
         "FS803",
         Severity::Error,
@@ -229,6 +234,11 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 6] = [
     ),
     (
         "FS709",
+        Severity::Warning,
+        "the run deletes what further clusters have.",
+    ),
+    (
+        "FS711",
         Severity::Warning,
         "the run deletes what further clusters have.",
     ),

@@ -8,10 +8,10 @@ use crate::diagnose::subjects::tried::makes_a_run;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Conditions as _, reasons};
 use crate::report::{Effect, Finding};
 use crate::rollout::content::old_content;
 use crate::rollout::rollback;
+use crate::rollout::sent::sent_index;
 use crate::words::{CommandLine, count, enumerate};
 
 /// Names the content in every step that starts a run: `(the current content, now snapshot 4; 3
@@ -130,7 +130,7 @@ fn staying(inventory: &Inventory) -> impl Iterator<Item = &Binding> {
 /// Whether some cluster has a newer snapshot.
 fn is_older(inventory: &Inventory, index: &str) -> bool {
     let number = |index: &str| index.parse::<u64>().ok();
-    let has = staying(inventory).filter_map(|it| number(it.snapshot_index()?));
+    let has = staying(inventory).filter_map(|it| number(sent_index(inventory, it)?));
     number(index).is_some_and(|own| has.max().is_some_and(|newest| newest > own))
 }
 
@@ -176,14 +176,8 @@ fn run_content(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, 
 fn held(inventory: &Inventory, index: &str) -> Option<String> {
     let mut all: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
     for binding in staying(inventory) {
-        let has = binding.snapshot_index();
-        // Not every change of a binding is one of its content.
-        let conditions = &binding.status.conditions;
-        let written = conditions.condition(reasons::ROLLOUT_STARTED);
-        let written = written.and_then(|it| it.observed_generation);
-        let sent = conditions.condition(reasons::WORK_SYNCHRONIZED);
-        let is_sent = has.is_none()
-            || sent.is_some_and(|it| it.is_true() && it.observed_generation >= written);
+        let has = sent_index(inventory, binding);
+        let is_sent = has.is_none() || binding.is_sent();
         *all.entry((has, is_sent)).or_default() += 1;
     }
     let same = all.remove(&(Some(index), true)).unwrap_or_default();

@@ -106,6 +106,7 @@ rules! {
         binding_changed_in_flight,
         binding_missing,
         deletion_stage_inconsistent,
+        binding_changed_after_run,
     }
     gates {
         approval_observed_generation_mismatch,
@@ -173,6 +174,7 @@ rules! {
         override_matches_nothing,
         snapshot_empty,
         override_changed_during_run,
+        cascading_deletion,
     }
     placements {
         placement_awaits_run,

@@ -6,6 +6,7 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::kubefleet::Concept;
 use crate::report::Verdict;
 use crate::rollout::content::lost_for_now;
+use crate::rollout::sent::sent_index;
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::count;
 
@@ -127,7 +128,7 @@ fn others_now(rollout: &Rollout<'_>) -> String {
     let clusters = rollout.updated_clusters().filter(|_| is_placement);
     let others = clusters
         .filter(|cluster| cluster.state == ClusterState::Done)
-        .filter_map(|cluster| cluster.binding?.snapshot_index())
+        .filter_map(|cluster| sent_index(rollout.inventory, cluster.binding?))
         .filter(|index| *index != own)
         .count();
     match others {

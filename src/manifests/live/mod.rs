@@ -146,19 +146,49 @@ pub fn select(
     served: &[ServedKind],
     known: &BTreeMap<LiveQuery, LiveAnswer>,
 ) -> Result<SelectedObjects, SelectorProblem> {
-    let mut gatherer = SelectionGatherer {
-        placement,
-        served,
-        known,
-        found: Vec::new(),
-        own: placement.meta.namespace.clone(),
-        selected: SelectedObjects::default(),
-    };
+    let mut gatherer = SelectionGatherer::new(placement, served, known);
     gatherer.find_namespace()?;
     for selector in &placement.spec.selectors {
         gatherer.follow(selector)?;
     }
     gatherer.finish()
+}
+
+/// Selectors of a placement that match nothing on the hub.
+#[derive(Debug, Clone, Default)]
+pub struct UnmatchedSelectors {
+    /// What has to be asked before anything can be said.
+    pub needs: Vec<LiveQuery>,
+    /// The places of the selectors in the placement.
+    pub places: Vec<usize>,
+    /// What could not be read in full, and why: nothing is said of it.
+    pub gaps: BTreeSet<(String, String)>,
+}
+
+/// Which of a placement's selectors at these places match nothing. `known` is as for [`select`].
+pub fn unmatched(
+    placement: &Placement,
+    places: &[usize],
+    served: &[ServedKind],
+    known: &BTreeMap<LiveQuery, LiveAnswer>,
+) -> Result<UnmatchedSelectors, SelectorProblem> {
+    let mut gatherer = SelectionGatherer::new(placement, served, known);
+    gatherer.find_namespace()?;
+    let mut found = UnmatchedSelectors::default();
+    for (at, selector) in placement.spec.selectors.iter().enumerate() {
+        if !places.contains(&at) {
+            continue;
+        }
+        let gaps = gatherer.selected.gaps.len();
+        let matches = gatherer.fetch(selector)?;
+        let is_read = gatherer.selected.gaps.len() == gaps;
+        if matches.is_some_and(|it| it.is_empty() && is_read) {
+            found.places.push(at);
+        }
+    }
+    found.needs = gatherer.selected.needs;
+    found.gaps = gatherer.selected.gaps;
+    Ok(found)
 }
 
 struct SelectionGatherer<'g> {
@@ -176,6 +206,21 @@ const WITH_SELECTORS: &str = "NamespaceWithResourceSelectors";
 const NAMESPACE_ONLY: &str = "NamespaceOnly";
 
 impl<'g> SelectionGatherer<'g> {
+    fn new(
+        placement: &'g Placement,
+        served: &'g [ServedKind],
+        known: &'g BTreeMap<LiveQuery, LiveAnswer>,
+    ) -> Self {
+        Self {
+            placement,
+            served,
+            known,
+            found: Vec::new(),
+            own: placement.meta.namespace.clone(),
+            selected: SelectedObjects::default(),
+        }
+    }
+
     fn is_namespaced(&self) -> bool {
         !self.placement.meta.namespace.is_empty()
     }

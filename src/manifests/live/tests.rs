@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select};
+use super::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select, unmatched};
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::placement::Placement;
@@ -284,4 +284,54 @@ fn what_the_hub_assigned_is_removed() {
     let mut manual = job;
     manual["spec"]["manualSelector"] = true.into();
     assert_eq!(super::trim::trimmed(&manual), manual);
+}
+
+#[test]
+fn a_selector_that_matches_nothing_is_found() {
+    let found = |namespace: &str, selectors: &Value, denied: &str| {
+        let (placement, served, hub) = (placement(namespace, selectors), served(), hub());
+        let all: Vec<usize> = (0..placement.spec.selectors.len()).collect();
+        let mut known = BTreeMap::new();
+        loop {
+            let found = unmatched(&placement, &all, &served, &known)?;
+            if found.needs.is_empty() {
+                return Ok::<_, SelectorProblem>((found.places, found.gaps.len()));
+            }
+            for query in found.needs {
+                let is_denied = query.kind.kind == denied;
+                let objects = hub.iter().filter(|it| !is_denied && query.asks_for(it));
+                let answer = LiveAnswer {
+                    objects: objects.cloned().collect(),
+                    outcome: if is_denied {
+                        Outcome::Denied(String::new())
+                    } else {
+                        Outcome::Listed
+                    },
+                };
+                known.insert(query, answer);
+            }
+        }
+    };
+    let name = |name: &str| json!({"name": name});
+    let label = |value: &str| json!({"labelSelector": {"matchLabels": {"app": value}}});
+    let own = json!([
+        selector("v1", "ConfigMap", &name("settings")),
+        selector("v1", "ConfigMap", &name("setings")),
+        selector("apps/v1", "Deployment", &label("web")),
+        selector("apps/v1", "Deployment", &label("wep")),
+        selector("v1", "ConfigMap", &name("old")),
+    ]);
+    assert_eq!(found("shop", &own, ""), Ok((vec![1, 3], 0)));
+    // What could not be read may be there.
+    assert_eq!(found("shop", &own, "ConfigMap"), Ok((vec![3], 3)));
+    let with = json!({"name": "shop", "selectionScope": "NamespaceWithResourceSelectors"});
+    let cluster = json!([
+        selector("v1", "ConfigMap", &name("setings")),
+        selector("v1", "Namespace", &with),
+    ]);
+    assert_eq!(found("", &cluster, ""), Ok((vec![0], 0)));
+    let none = json!([selector("v1", "Namespace", &name("shoop"))]);
+    assert_eq!(found("", &none, ""), Ok((vec![0], 0)));
+    let unknown = json!([selector("x.io/v2", "Widget", &name("w"))]);
+    assert!(found("shop", &unknown, "").is_err());
 }

@@ -33,7 +33,13 @@ fn a_run_gets_the_content_as_it_is_now() {
         // It was made before, so that nothing is done to it.
         make("run", &second, &[])
             .ends(1)
-            .says("the run existed before, so it is left unchanged");
+            .says("the run existed before, so it is left unchanged")
+            .says(&format!("run --from {second} --replace"));
+        scene
+            .does(&["run", &second, "--yes"])
+            .ends(1)
+            .says("which lacks a change detected at")
+            .says(&format!("run --from {second} --replace"));
         scene
             .does(&["run", &second])
             .ends(1)

@@ -89,6 +89,26 @@ fn a_name_that_exists_is_gone_on_with_or_refused() {
 }
 
 #[test]
+fn an_approval_that_the_strategy_no_longer_asks_for_is_said() {
+    play("launch-gates", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        scene.run(&first, "Run");
+        scene.until_waiting(&first);
+        let replace = ["run", &second, "--from", &first, "--replace"];
+        let dropped = "no longer asks for it";
+        scene.does(&replace).ends(1).is_silent_of(dropped);
+        let ungated = json!({"spec": {"stages": gated(&[])}});
+        scene.hub.patch(&scene.strategy_path(), &ungated);
+        scene
+            .does(&replace)
+            .ends(1)
+            .says(&format!("{first} waits for an approval before stage"))
+            .says(dropped);
+    });
+}
+
+#[test]
 fn a_run_after_another() {
     play("launch-from", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);

@@ -1,5 +1,7 @@
 //! Going back to an older snapshot.
 
+use serde_json::json;
+
 use super::{ALL, BEFORE, condition, gated, play};
 use crate::scene::Scene;
 
@@ -388,5 +390,12 @@ fn a_rollback_is_not_rolled_back() {
             .says(&format!("snapshot 1, which {back} completed"))
             .says("clusters have snapshot 3, of a run that is deleted");
         assert_eq!(runs(scene), before - 1);
+        // The policy is not rolled back.
+        let fewer = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
+        scene.hub.patch(&scene.placement_path(), &fewer);
+        Scene::pass_a_look();
+        scene
+            .does(&[&again[..], &["--dry-run=client"]].concat())
+            .says(&format!("also removes everything from {}", ALL[2]));
     });
 }

@@ -195,6 +195,9 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
             None if !rollout.sees_bindings => ClusterContent::Unknown,
             binding => match binding.and_then(Binding::snapshot_index) {
                 None => ClusterContent::Nothing,
+                Some(has) if has == to && cluster.state == ClusterState::Updating => {
+                    ClusterContent::InFlight
+                }
                 Some(has) if has == to && cluster.trouble().is_some() => ClusterContent::Failing,
                 Some(has) if has == to && !cluster.is_written => ClusterContent::Rewritten,
                 Some(has) => ClusterContent::Snapshot(has),
@@ -211,6 +214,7 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
                     format!("    snapshot {to}; the current snapshot is unknown: {names}")
                 }
                 ClusterContent::Nothing => format!("    first snapshot, {to}: {names}"),
+                ClusterContent::InFlight => format!("    snapshot {to}, not done yet: {names}"),
                 ClusterContent::Failing => format!("    snapshot {to} again, now failing: {names}"),
                 ClusterContent::Rewritten => {
                     format!("    snapshot {to}, with other overrides or apply strategy: {names}")
@@ -229,6 +233,8 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
 enum ClusterContent<'a> {
     Unknown,
     Nothing,
+    /// The content that it is to get, and it is not known yet what becomes of it.
+    InFlight,
     /// The content that it is to get, and it fails there.
     Failing,
     /// The snapshot that it is to get, though not what the run writes beside it.

@@ -125,12 +125,19 @@ pub(super) fn see_to(
         } else {
             "existed before"
         };
+        let hint = if touched {
+            Hint::new("see what it is doing:").command(run.fleet("diagnose"))
+        } else {
+            let anew = run.scope().fleet("run").flag("--from", &run.name);
+            Hint::new("it was never started; make a run with the current content in its place:")
+                .command(anew.switch("--replace"))
+        };
         return Err(Error::failed(format!(
             "{run} got snapshot {index}, which lacks a change detected at {}; the run {why}, so it \
              is left unchanged",
             old.detected
         ))
-        .hint(Hint::new("see what it is doing:").command(run.fleet("diagnose"))));
+        .hint(hint));
     };
     let pause = tries.lacks(old.detected);
     if tries.changes > CHANGES {

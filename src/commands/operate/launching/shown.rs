@@ -26,7 +26,7 @@ use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
-use crate::rollout::{GateFacts, Rollout, TaskTime};
+use crate::rollout::{Gate, GateFacts, Rollout, TaskTime};
 use crate::words::{Hint, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
@@ -167,7 +167,19 @@ pub(super) fn offer(
             "overrides are not rolled back: {then}; a run uses the overrides as they are"
         ));
     }
+    let removed = plan.removed.iter().map(|it| it.name.as_str());
+    let removed = removed.filter(|it| !around.inventory.keeps_content(it));
+    let removed: Vec<_> = removed.filter(|_| index.is_some()).collect();
+    if !removed.is_empty() {
+        preview.warning(&format!(
+            "the placement's policy is as it is now: the run also removes everything from {}",
+            enumerate(removed)
+        ));
+    }
     preview.neighbours(&beside);
+    for dropped in dropped_gates(&launch, &plan, &around.inventory) {
+        preview.warning(&dropped);
+    }
     let wish = guard(&launch, &plan, &around, reading)
         .and_then(|()| empties(&launch, &plan, unattended, reading))
         .and_then(|()| stalls(&launch, &plan, unattended, reading))
@@ -186,6 +198,33 @@ pub(super) fn offer(
             agreed: AgreedPlan::new(plan, beside),
         },
     })
+}
+
+/// The approvals for which a run waits that is stopped or deleted first, where the same strategy no longer
+/// asks for them.
+fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<String> {
+    let asks = |gate: &Gate<'_>| {
+        let mut stages = plan.stages.iter().map(|it| &it.definition);
+        let is_it = |it: &GateFacts| it.when == Some(gate.time) && it.kind == gate.task.kind;
+        stages.any(|it| it.name == gate.stage && it.gates.iter().any(is_it))
+    };
+    let first = launch.first.iter();
+    let first = first.filter_map(|it| inventory.run_on(&it.object().name));
+    let first = first.filter(|it| it.spec.strategy == launch.strategy);
+    let dropped = first.flat_map(|run| {
+        let rollout = Rollout::of(inventory, run);
+        let open = rollout.open_approvals().filter(|gate| !asks(gate));
+        let dropped = open.map(|gate| {
+            let (name, strategy) = (&run.meta.name, &launch.strategy);
+            format!(
+                "{name} waits for an approval {} stage {}, and {strategy} no longer asks for it",
+                gate.time.as_str(),
+                gate.stage
+            )
+        });
+        dropped.collect::<Vec<_>>()
+    });
+    dropped.collect()
 }
 
 /// Shows what a run does that was made, and got another snapshot than was shown before.

@@ -23,6 +23,7 @@ use crate::rollout::Rollout;
 use crate::rollout::content::{
     content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
 };
+use crate::rollout::sent::sent_index;
 use crate::words::{Hint, capital, count, enumerate};
 
 /// Starts a run. `made_as` is how it was made and what was agreed to then, `None` where nothing was shown
@@ -240,7 +241,8 @@ fn preview_start(
             safeguards::warn_of_members(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {
-            let has = cluster.binding.and_then(|binding| binding.snapshot_index());
+            let has = cluster.binding;
+            let has = has.and_then(|binding| sent_index(&inventory, binding));
             let how = has.map_or_else(
                 || "without content".to_owned(),
                 |index| format!("at snapshot {index}"),
@@ -275,6 +277,12 @@ fn preview_start(
         question = safeguards::seen(&guards(&rollout), accepted, &inventory, reading)
             .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "starting"), reading))
+            .and_then(|()| match plan {
+                None if unattended && !accepted.older => {
+                    safeguards::outdated(&inventory, &rollout, reading)
+                }
+                _ => Ok(()),
+            })
             .and_then(|()| {
                 let names_it = match plan {
                     Some(_) => is_named && shown,

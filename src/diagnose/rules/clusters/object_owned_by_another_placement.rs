@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::contents::what_goes_with;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
@@ -75,11 +76,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                 .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
         ),
     };
-    let with = if affected.manifest.kind == "Namespace" {
-        ", with everything in it,"
-    } else {
-        ""
-    };
+    let with = what_goes_with(&affected.manifest.kind);
+    let with = with.map_or_else(String::new, |with| {
+        format!(", {},", with.trim_end_matches(','))
+    });
     let deleted = match ours(affected).as_slice() {
         [] => String::new(),
         ours => format!(

@@ -33,10 +33,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let version = all
         .iter()
         .find(|version| version.index == index && version.is_complete());
-    let resources: Option<Vec<_>> = version.map(|version| {
-        let parts = version.parts.iter();
-        parts.flat_map(|part| &part.spec.resources).collect()
-    });
+    let resources: Option<Vec<_>> = version.map(|version| version.objects().collect());
     let clusters: Option<Vec<&MemberCluster>> = rollout
         .updated_clusters()
         .map(|cluster| inventory.member(cluster.name))

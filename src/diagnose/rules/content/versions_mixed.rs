@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
 use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::sent::sent_index;
 use crate::rollout::{rollback, rollout_started};
 use crate::words::CommandLine;
 
@@ -42,8 +43,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         {
             continue;
         }
+        let sent = sent_index(inventory, binding);
         versions
-            .entry(binding.spec.snapshot.as_str())
+            .entry(sent.unwrap_or(&binding.spec.snapshot))
             .or_default()
             .push(binding);
     }
@@ -54,21 +56,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .run()
         .is_some_and(|run| life::of_run(inventory, run) != PlacementLife::Earlier);
     let own = inventory.wanted_snapshot().filter(|_| present);
-    let odd: Vec<_> = match &own {
+    let odd: Vec<_> = match own.as_deref().and_then(names::snapshot_index) {
         // Of a run that succeeded: the clusters that no longer have what it rolled out.
         Some(own) => versions
             .iter()
-            .filter(|(snapshot, _)| *snapshot != own)
+            .filter(|(index, _)| **index != own)
             .collect(),
         None => versions.iter().collect(),
     };
     let mut parts = Vec::new();
     let mut finding = rule.finding(cx.placement_object(), String::new());
-    for (snapshot, bindings) in &versions {
-        let index = bindings
-            .first()
-            .and_then(|b| b.snapshot_index())
-            .unwrap_or(snapshot);
+    for (index, bindings) in &versions {
         let writers = distinct(bindings.iter().filter_map(|b| rollout_started(b).run));
         let by = if writers.is_empty() {
             String::new()
@@ -81,7 +79,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         ));
         for binding in bindings.iter().take(3) {
             let object = binding.object();
-            finding = finding.evidence(&object, "spec.resourceSnapshotName", *snapshot);
+            finding =
+                finding.evidence(&object, "spec.resourceSnapshotName", &binding.spec.snapshot);
             finding = finding.condition(
                 &object,
                 binding
@@ -110,8 +109,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         "Check which run rolled out which version.",
         cx.command("history").arg(&inventory.placement_name),
     );
-    let bindings = versions.values().flatten();
-    let indexes = distinct(bindings.filter_map(|it| it.snapshot_index()?.parse::<u64>().ok()));
+    let indexes = distinct(versions.keys().filter_map(|it| it.parse::<u64>().ok()));
     let Some(newest) = indexes.last() else {
         return vec![finding];
     };

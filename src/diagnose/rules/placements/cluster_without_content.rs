@@ -4,8 +4,9 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::content::{joined_again, leaving_ahead, lost_for_now};
+use crate::rollout::content::{leaving_ahead, lost_for_now};
 use crate::rollout::life::{self, PlacementLife};
+use crate::rollout::sent::joined_again;
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::CommandLine;
 
