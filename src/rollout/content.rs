@@ -113,11 +113,14 @@ pub struct GoesBack<'i> {
 }
 
 /// The clusters that a live run has still to reach and that have a later version than its own.
-/// A run that was given an older index goes back on purpose, unless the later version came after
+/// A run that was given an older index goes back on purpose, unless a later version came after
 /// it. Measured on a hub; see the decisions.
 pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let chosen = rollout.run.spec.pinned().is_some();
-    going_back(rollout, chosen)
+    if going_back(rollout, chosen).is_empty() {
+        return Vec::new();
+    }
+    goes_back(rollout)
 }
 
 /// The same, whether it is on purpose or not: who starts a run may not be who made it.

@@ -8,6 +8,8 @@ use crate::words::{CommandClass, CommandLine, FleetVerb, Hint, closest, enumerat
 pub(in crate::commands) struct KnownNames<'k> {
     /// Their names.
     pub objects: &'k [ObjectRef],
+    /// Whether all of them were seen.
+    pub are_all: bool,
     /// What errors call the place where they were looked for: `the input`.
     pub place: &'k str,
     /// The command that hints name.
@@ -274,6 +276,7 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
         });
     }
     match others.len() {
+        0 if !known.are_all => error,
         0 => error.hint(format!("{} has none", known.place)),
         1..=10 => {
             let forms: Vec<_> = others.into_iter().map(form).collect();

@@ -9,7 +9,7 @@ use crate::commands::gather::reading::{ReadingPlace, SourceReading};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::source::{HubQuery, ObjectSource, Outcome};
+use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
@@ -158,9 +158,8 @@ impl SourceReading {
         if found.is_empty() {
             self.no_hub()?;
             // What may not be read is not missing: the walk says what is known of it.
-            let unread = candidates.iter().zip(&answers).find(|(_, answer)| {
-                matches!(answer.outcome, Outcome::Denied(_) | Outcome::Failed(_))
-            });
+            let mut unread = candidates.iter().zip(&answers);
+            let unread = unread.find(|(_, answer)| is_unread(answer));
             if let Some((target, answer)) = unread
                 && well_formed(word, namespace)
             {
@@ -187,14 +186,20 @@ impl SourceReading {
             .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
             .map(|kind| HubQuery::all(*kind, ""))
             .collect();
-        let objects: Vec<_> = self
-            .answer(&everything)
-            .iter()
-            .flat_map(|answer| answer.objects.iter())
-            .map(Object::reference)
-            .collect();
+        let mut answers = self.answer(&everything);
+        if let Some(namespace) = namespace {
+            // Who may not list them everywhere may list them there.
+            for (query, answer) in everything.iter().zip(&mut answers) {
+                if query.kind.is_namespaced() && is_unread(answer) {
+                    *answer = self.ask(&HubQuery::all(query.kind, namespace));
+                }
+            }
+        }
+        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let objects: Vec<_> = objects.map(Object::reference).collect();
         let known = KnownNames {
             objects: &objects,
+            are_all: !answers.iter().any(is_unread),
             place: self.place(),
             command: self.command,
             again: &self.again,
@@ -392,4 +397,9 @@ fn well_formed(word: &str, namespace: Option<&str>) -> bool {
                     .is_some_and(|kind| kind.is_namespaced() == namespace.is_some())
         }
     }
+}
+
+/// Whether there may be more than an answer has.
+const fn is_unread(answer: &QueryAnswer) -> bool {
+    matches!(answer.outcome, Outcome::Denied(_) | Outcome::Failed(_))
 }

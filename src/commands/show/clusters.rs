@@ -261,6 +261,15 @@ fn describe_selection(
     let policy = inventory.latest_policy();
     let kind = policy.map(PolicySnapshot::policy_type);
     if selected.contains(name) {
+        let member = inventory.member(name).filter(|it| !it.is_leaving());
+        let judged = policy
+            .filter(|it| it.policy_type() != "PickFixed")
+            .zip(member);
+        let against = judged.and_then(|(policy, member)| by_policy(policy, member));
+        if let Some(against) = against.filter(|_| inventory.binding(name).is_some()) {
+            let why = format!("it was selected before, and KubeFleet keeps it: {against}");
+            return (Some(true), why);
+        }
         let why = match kind {
             Some("PickFixed") => "the placement names it",
             Some("PickN") => "picked by PickN",

@@ -34,6 +34,7 @@ fn outcome_of(
     ];
     let known = KnownNames {
         objects: &objects,
+        are_all: true,
         place: "the input",
         command,
         concepts,

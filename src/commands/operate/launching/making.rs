@@ -6,6 +6,7 @@ use super::preparing::prepare;
 use super::shown::{AgreedPlan, guard, plan};
 use super::start::start;
 use super::wanted::{LaunchPreparation, RunLaunch};
+use crate::change::guard::AcceptedRisks;
 use crate::change::neighbours::{NeighborRun, arrived, neighbours};
 use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
@@ -20,6 +21,7 @@ use crate::commands::operate::writing::DryRun;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::ObjectRef;
 use crate::report::Verdict;
 use crate::words::{Hint, enumerate};
 
@@ -214,7 +216,8 @@ pub(super) fn finish(
         } else {
             op.hushed(|op| initialized(this, op))
         };
-        let status = match waited? {
+        let last = agreed.map_or(&[][..], |(_, last)| last);
+        let status = match waited.map_err(|error| undone(error, run, last, launch.accepted))? {
             Ok(initialized) => initialized,
             Err(failed) => {
                 let made = content::see_to_race(launch, this, tries.as_mut(), got, op)?;
@@ -253,6 +256,34 @@ pub(super) fn finish(
         None => (None, launch.first.as_slice()),
     };
     start(this, launch.accepted, plan, is_named, op)
+}
+
+/// Adds that a run which was to go first is still there, and what completes that.
+fn undone(
+    error: Error,
+    run: &ObjectRef,
+    last: &[LaunchPreparation],
+    accepted: AcceptedRisks,
+) -> Error {
+    let Some(LaunchPreparation::Delete(doomed)) = last.first() else {
+        return error;
+    };
+    let old = &doomed.run.object;
+    let start = run.fleet("run");
+    let start = if accepted.older {
+        start.switch("--allow-older")
+    } else {
+        start
+    };
+    let message = format!(
+        "{}; {} was not deleted, and may continue",
+        error.message, old.name
+    );
+    Error { message, ..error }.also(
+        Hint::new("once the new run is initialized, complete it with:")
+            .command(old.fleet("delete"))
+            .command(start),
+    )
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.

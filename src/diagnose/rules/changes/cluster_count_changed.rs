@@ -20,6 +20,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         _ => None,
     });
     let recorded = cx.run().and_then(|run| run.status.policy_cluster_count);
+    let mut undo = None;
     let finding = if let Some((latest, recorded)) = named {
         let numbers = match (recorded, latest) {
             (Some(recorded), Some(latest)) => format!(" from {recorded} to {latest}"),
@@ -53,6 +54,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         {
             return None;
         }
+        undo = Some(format!(
+            "Ask for {} again before the controller's next check, if the change was a mistake.",
+            count(usize::try_from(recorded).unwrap_or_default(), "cluster")
+        ));
         rule.finding(
             &placement,
             format!(
@@ -76,6 +81,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             "spec.policy.clusterNames (length)".to_owned()
         };
         finding = finding.evidence(policy.object(), path, wanted);
+    }
+    if let Some(undo) = undo {
+        finding = finding.fix_with(undo, placement.kubectl("edit"));
     }
     Some(run_failure::new_run(
         cx,

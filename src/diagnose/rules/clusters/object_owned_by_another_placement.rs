@@ -76,7 +76,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                 .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
         ),
     };
-    let with = what_goes_with(&affected.manifest.kind);
+    let with = what_goes_with(affected.manifest.kind);
     let with = with.map_or_else(String::new, |with| {
         format!(", {},", with.trim_end_matches(','))
     });

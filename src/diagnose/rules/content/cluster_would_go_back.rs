@@ -4,13 +4,22 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::goes_back;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::content::{overtaken, would_go_back};
-use crate::rollout::{ClusterState, ClusterView};
+use crate::rollout::{ClusterState, ClusterView, Phase};
 
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
 pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", RuleSearch::One(check))
     .reads(&[Concept::Binding])
     .person();
+
+/// What continues a run that has an older snapshot on purpose.
+const fn on_purpose(phase: Phase) -> Option<&'static str> {
+    match phase {
+        Phase::Idle => Some("run"),
+        Phase::Stopped => Some("resume"),
+        _ => None,
+    }
+}
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
@@ -48,6 +57,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         "Check which run rolled out which version.",
         cx.command("history").arg(&cx.inventory.placement_name),
     );
+    if let Some(index) = run.spec.pinned()
+        && let Some(verb) = on_purpose(rollout.phase)
+    {
+        let go_on = cx.command(verb).arg(&object.name).switch("--allow-older");
+        finding = finding.disrupt_with(
+            format!("Continue it only if all clusters are to get snapshot {index} all the same."),
+            go_on,
+        );
+    }
     let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
