@@ -34,6 +34,23 @@ fn with_input(args: &[&str], input: &[u8]) -> Output {
 }
 
 #[test]
+fn a_flag_of_other_commands_is_said_to_be_theirs() {
+    let said = |args: &[&str]| {
+        let output = program().args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let theirs = said(&["retry", "shop-1", "--snapshot", "3"]);
+    assert!(
+        theirs.contains("'--snapshot' is a flag of plan, init, run"),
+        "{theirs}"
+    );
+    assert!(!theirs.contains("as a value"), "{theirs}");
+    let nobodys = said(&["retry", "shop-1", "--nothing-of-it"]);
+    assert!(!nobodys.contains("is a flag of"), "{nobodys}");
+}
+
+#[test]
 fn standard_input_gives_the_same_report_as_a_file() {
     let file = program()
         .args(["diagnose", "checkout-1", "-o", "json", "-f", BUNDLE])

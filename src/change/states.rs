@@ -64,8 +64,15 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
                 RequestedState::Stop => "stopped",
                 RequestedState::Resume => "resumed",
             };
+            let refusal = format!("{object} {how}: a finished run cannot be {verb}");
+            if wish == RequestedState::Stop {
+                let back = object.fleet("rollback");
+                let hint =
+                    Hint::new("it changes no more clusters; to go back to an earlier snapshot:");
+                return refused(refusal, hint.command(back));
+            }
             return refused(
-                format!("{object} {how}: a finished run cannot be {verb}"),
+                refusal,
                 Hint::new(format!(
                     "create a new run with the same placement and strategy, and {}:",
                     match run.spec.pinned() {

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 use crate::kubefleet::Kind;
-use crate::words::{CommandLine, FleetVerb, Hint};
+use crate::words::{CommandLine, FleetVerb, Hint, enumerate};
 
 /// The error as every other; `command` is what the words were read by.
 pub fn explain_refusal(error: &clap::Error, args: &[OsString], command: &Command) -> Error {
@@ -26,11 +26,32 @@ pub fn explain_refusal(error: &clap::Error, args: &[OsString], command: &Command
     let message = paragraphs.next().unwrap_or_default();
     let refused = Error::usage(message.trim_start_matches("error: "));
     let tips = paragraphs.map(|it| it.trim_start_matches("tip: ").to_owned());
-    let tips = tips.map(Hint::new);
+    // Nobody who types a flag means a value.
+    let tips = tips
+        .filter(|it| !it.contains("as a value, use '-- "))
+        .map(Hint::new);
+    let tips = tips.chain(flag_of_others(error, command));
     let verbs = verbs(&words, command);
     let see = Hint::new("see its flags:").command(help_of(&verbs));
     let hints = tips.chain(missing(error, &verbs, &words)).chain([see]);
     hints.fold(refused, Error::also)
+}
+
+/// Which commands take a flag that this one does not.
+fn flag_of_others(error: &clap::Error, command: &Command) -> Option<Hint> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let flag = given.strip_prefix("--")?;
+    let takes = |it: &&Command| {
+        let mut flags = it.get_arguments().filter(|it| !it.is_global_set());
+        !it.is_hide_set() && flags.any(|it| it.get_long() == Some(flag))
+    };
+    let others: Vec<_> = command.get_subcommands().filter(takes).collect();
+    let names = enumerate(others.iter().take(4).map(|it| it.get_name()));
+    (!others.is_empty()).then(|| Hint::new(format!("'{given}' is a flag of {names}")))
 }
 
 /// What lists that which has to be named.

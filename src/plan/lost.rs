@@ -6,8 +6,9 @@ use super::changes::ObjectChanges;
 use super::draft::PlanDraft;
 use super::{Warning, WarningKind};
 use crate::contents::what_goes_with;
+use crate::kubefleet::Kind;
 use crate::report::{ComposeText, Subject};
-use crate::words::enumerate;
+use crate::words::{CommandLine, enumerate};
 
 /// A namespace, or a definition of custom resources, that clusters lose while they keep the placement: what
 /// is in it goes too, whoever put it there.
@@ -44,6 +45,40 @@ impl CascadingDeletion {
     }
 }
 
+/// Warns of a namespace that goes with the placement from clusters that lose it, and in which the placement has
+/// nothing of its own: what is in it is of others, such as the ResourcePlacements that it is for.
+fn removed(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
+    for change in changes.iter().filter(|it| it.to.is_none()) {
+        let is_bare = |it: &&Subject| {
+            let mut all = change.deleted.iter();
+            it.kind == "Namespace" && !all.any(|other| other.namespace == it.name)
+        };
+        for object in change.deleted.iter().filter(is_bare) {
+            let clusters = enumerate(&change.clusters);
+            let message = format!(
+                "The run removes {} from {clusters}: {object} is deleted there with everything that others \
+                 have brought into it.",
+                draft.placement().name
+            );
+            let mut warning = Warning::new(WarningKind::CascadingRemoval, object.clone(), message)
+                .clusters(change.clusters.iter().map(String::as_str));
+            for cluster in change.clusters.iter().take(5) {
+                if let Some(binding) = draft.inventory.binding(cluster) {
+                    warning = warning.evidence(binding.object(), "spec.state", &binding.spec.state);
+                }
+            }
+            draft.warnings.push(
+                warning.look_with(
+                    "Check which placements are in the namespace, and on which clusters.",
+                    CommandLine::kubectl("get")
+                        .arg(Kind::ResourcePlacement.for_kubectl())
+                        .namespace(&object.name),
+                ),
+            );
+        }
+    }
+}
+
 /// Warns of what is deleted with others. A snapshot without objects is warned of by itself.
 pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
     let placement = draft.inventory.placement.present();
@@ -53,6 +88,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
     {
         return;
     }
+    removed(draft, changes);
     for lost in CascadingDeletion::of(changes) {
         let message = format!("{}, although the placement stays.", lost.describe());
         let selects = draft.placement().kubectl("get").flag("-o", "yaml");

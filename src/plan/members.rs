@@ -90,11 +90,18 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
         1 => "has",
         _ => "have",
     };
+    // Of a binding that was changed since, no newer report comes before a run writes it.
+    let is_old = failing.iter().any(|(_, binding, _)| binding.awaits_run());
+    let fails = if is_old {
+        "it failed there when they reported last"
+    } else {
+        "it fails there"
+    };
     let mut warning = Warning::new(
         WarningKind::ClusterFailing,
         first.object(),
         format!(
-            "{} {has} snapshot {} already, and it fails there: a run that brings the same content \
+            "{} {has} snapshot {} already, and {fails}: a run that brings the same content \
              sends nothing new and will stall there.",
             enumerate(&names),
             run.status.snapshot_index

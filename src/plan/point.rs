@@ -163,6 +163,8 @@ kinds! {
         /// Clusters that keep the placement lose a namespace, or a definition of custom resources, and
         /// what is in it.
         CascadingDeletion = "cascading-deletion", "FS711";
+        /// Clusters that lose the placement lose a namespace with it, and what others have brought into it.
+        CascadingRemoval = "cascading-removal";
         /// Objects move to another Work: KubeFleet may delete them and create them again.
         ObjectsMoved = "objects-moved";
         /// A stage has no clusters.

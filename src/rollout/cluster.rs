@@ -113,7 +113,7 @@ impl<'i> ClusterView<'i> {
                 .and_then(|c| c.since),
             binding,
             member: inventory.member(&status.name),
-            health: binding.map_or(Health::Unseen, |binding| health(inventory, binding)),
+            health: binding.map_or(Health::Unseen, |binding| health(inventory, binding, over)),
             limit,
         }
     }
@@ -205,9 +205,10 @@ pub fn rollout_started(binding: &Binding) -> RolloutStarted {
         .unwrap_or_default()
 }
 
-/// What a binding says of its cluster: success first, as the controller looks.
+/// What a binding says of its cluster: success first, as the controller looks. For a run that is not over
+/// nothing counts that is reported of an earlier generation.
 /// Source: updaterun/execution.go:checkClusterUpdateResult.
-fn health<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Health<'i> {
+fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, is_over: bool) -> Health<'i> {
     for kind in [reasons::AVAILABLE, reasons::DIFF_REPORTED] {
         if let Some(condition) = binding
             .current(kind)
@@ -216,7 +217,9 @@ fn health<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Health<'i> {
             return Health::Fine(condition);
         }
     }
-    binding_trouble(inventory, binding).map_or(Health::Underway, Health::Failing)
+    let trouble = binding_trouble(inventory, binding);
+    let trouble = trouble.filter(|_| is_over || !binding.awaits_run());
+    trouble.map_or(Health::Underway, Health::Failing)
 }
 
 /// Whether the controller called the run stuck while it was updating the cluster. A condition that

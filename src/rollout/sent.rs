@@ -32,12 +32,21 @@ pub fn reported<'i>(
     kind: &str,
 ) -> Option<&'i Condition> {
     binding.current(kind).or_else(|| {
-        sent_before_change(inventory, binding)?;
+        let is_kept =
+            sent_before_change(inventory, binding).is_some() || is_kept(inventory, binding);
+        is_kept.then_some(())?;
         let conditions = &binding.status.conditions;
         let sent = conditions.condition(reasons::ROLLOUT_STARTED)?;
         let of_it = |it: &&Condition| it.observed_generation == sent.observed_generation;
         conditions.condition(kind).filter(of_it)
     })
+}
+
+/// Whether a cluster has what a run sent it, although the scheduler has changed the binding since: its
+/// conditions stay as they were until a run writes it. Source: workgenerator/controller.go:Reconcile.
+pub fn is_kept(inventory: &Inventory, binding: &Binding) -> bool {
+    let is_member = inventory.member(&binding.spec.cluster).is_some();
+    is_member && binding.awaits_run() && joined_again(inventory, binding).is_none()
 }
 
 /// The index of the snapshot that a cluster was sent last.
@@ -57,4 +66,90 @@ pub fn joined_again<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&
         .condition(reasons::ROLLOUT_STARTED)?;
     let member = inventory.member(&binding.spec.cluster)?;
     (binding.awaits_run() && member.meta.created? > written.since?).then_some(member)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::rollout::life::tests::{OWN, SINCE, at, inventory, placement, run, snapshot};
+
+    /// A binding at a generation, which a run released at another, and whose content was available then.
+    fn binding(index: &str, generation: i64, released: i64) -> Value {
+        let condition = |kind: &str, message: &str| {
+            json!({
+                "type": kind, "status": "True", "reason": kind, "message": message,
+                "observedGeneration": released, "lastTransitionTime": at(SINCE + 20).to_string(),
+            })
+        };
+        let released = "Detected the new changes on the resources and started the rollout process, \
+                        resourceSnapshotIndex: , updateRun: web";
+        json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterResourceBinding",
+            "metadata": {
+                "name": "shop-1", "generation": generation,
+                "labels": {"kubernetes-fleet.io/parent-CRP": "shop"},
+            },
+            "spec": {
+                "state": "Bound", "targetCluster": "member-1",
+                "resourceSnapshotName": format!("shop-{index}-snapshot"),
+            },
+            "status": {"conditions": [
+                condition(reasons::ROLLOUT_STARTED, released), condition(reasons::AVAILABLE, ""),
+            ]},
+        })
+    }
+
+    fn member(created: i64) -> Value {
+        json!({
+            "apiVersion": "cluster.kubernetes-fleet.io/v1beta1", "kind": "MemberCluster",
+            "metadata": {"name": "member-1", "creationTimestamp": at(created).to_string()},
+        })
+    }
+
+    /// The snapshot that the cluster has, and whether it is known to be available.
+    fn seen(binding: Value, ended: Option<i64>, more: &[Value]) -> (Option<String>, bool) {
+        let times = [Some(SINCE + 5), Some(SINCE + 6), Some(SINCE + 10), ended];
+        let mut objects = vec![
+            placement(),
+            snapshot("0", OWN, Some(SINCE + 1)),
+            snapshot("1", OWN, Some(SINCE + 2)),
+            run("web", "1", times),
+            binding,
+        ];
+        objects.extend(more.iter().cloned());
+        let inventory = inventory(&objects);
+        let binding = inventory.bindings.iter().next().unwrap();
+        let sent = sent_index(&inventory, binding).map(str::to_owned);
+        let available = reported(&inventory, binding, reasons::AVAILABLE).is_some();
+        (sent, available)
+    }
+
+    #[test]
+    fn a_cluster_keeps_what_the_run_sent_until_a_run_writes_its_binding_again() {
+        let done = Some(SINCE + 30);
+        let has = |index: &str, available| (Some(index.to_owned()), available);
+        assert_eq!(seen(binding("1", 2, 2), done, &[]), has("1", true));
+        assert_eq!(seen(binding("0", 3, 2), done, &[]), has("1", true));
+        // The run had not finished with it: who wrote the binding since is not known.
+        assert_eq!(seen(binding("0", 3, 2), None, &[]), has("0", false));
+        // A run has released it.
+        assert_eq!(seen(binding("0", 3, 3), done, &[]), has("0", true));
+    }
+
+    #[test]
+    fn a_change_of_the_scheduler_leaves_what_is_there_unless_the_cluster_joined_again() {
+        let done = Some(SINCE + 30);
+        let has = |available| (Some("1".to_owned()), available);
+        assert_eq!(seen(binding("1", 3, 2), done, &[]), has(false));
+        assert_eq!(seen(binding("1", 3, 2), done, &[member(SINCE)]), has(true));
+        let joined = [member(SINCE + 60)];
+        assert_eq!(seen(binding("1", 3, 2), done, &joined), has(false));
+        assert_eq!(
+            seen(binding("0", 3, 2), done, &joined),
+            (Some("0".to_owned()), false)
+        );
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::sent::reported;
 use crate::inventory::{BLOCKING, Inventory};
 use crate::kubefleet::binding::{Binding, Envelope};
 use crate::kubefleet::messages::{
@@ -62,15 +63,13 @@ const OF_WORKS: [&str; 3] = [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF
 /// The list of failed placements is cut at this length. Source: workgenerator/controller.go.
 const FAILED_LIMIT: usize = 100;
 
-/// The first condition of a binding that is `False` at its current generation, understood.
+/// The first condition of a binding that is `False` about what it was sent last, understood.
 pub fn binding_trouble<'i>(
     inventory: &'i Inventory,
     binding: &'i Binding,
 ) -> Option<BindingTrouble<'i>> {
     let condition = BLOCKING.iter().find_map(|kind| {
-        binding
-            .current(kind)
-            .filter(|condition| condition.is_false())
+        reported(inventory, binding, kind).filter(|condition| condition.is_false())
     })?;
     let (mut problem, mut work, mut manifests) = (None, None, Vec::new());
     match condition.kind.as_str() {

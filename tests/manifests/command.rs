@@ -275,7 +275,7 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
     let (code, out, _) = call_on(&path, &PLAN);
     assert_eq!(code, 0);
     let out = one_line(&out);
-    let warning = "warning cascading-deletion Namespace shop is deleted with everything in it from \
+    let warning = "warning FS711 cascading-deletion Namespace shop is deleted with everything in it from \
                    member-1, member-2, member-3 and member-4, although the placement stays.";
     assert!(out.contains(warning), "{out}");
     // The next snapshot has it.
@@ -322,8 +322,8 @@ fn a_plan_without_the_overrides_that_clusters_have_says_so() {
     });
     let (_, out, _) = call_on(&path, &PLAN);
     let out = one_line(&out);
-    let gap = "changed objects: ClusterResourceOverrideSnapshot gone-0, which the cluster has, was \
-               not read (member-1)";
+    let gap = "changed objects: ClusterResourceOverrideSnapshot gone-0, which the cluster has, is \
+               gone (member-1)";
     assert!(out.contains(gap), "{out}");
     assert!(out.contains("(member-2, member-3, member-4)"), "{out}");
 }

@@ -362,6 +362,25 @@ fn members_that_do_not_answer_or_leave_are_told() {
     assert!(step(&plan).is_null(), "{plan:#}");
 }
 
+/// Such a placement is there for what others bring into the namespace.
+#[test]
+fn a_namespace_that_goes_with_others_in_it_is_told() {
+    let map =
+        "  - apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: settings, namespace: web}\n";
+    let blue = format!("{map}    data: {{colour: blue}}\n");
+    let plan = of(&[], &edited(&[(&blue, "")]));
+    assert_eq!(kinds(&plan, "warnings"), ["cascading-removal"]);
+    let warning = &plan["warnings"][0];
+    assert_eq!(
+        warning["message"],
+        "The run removes web from omega: Namespace web is deleted there with everything that others \
+         have brought into it."
+    );
+    assert_eq!(warning["evidence"][0]["value"], "Unscheduled");
+    // Where the placement has more in it, it is its own.
+    assert_eq!(warnings(&[], &edited(&[])), [""; 0]);
+}
+
 #[test]
 fn a_binding_that_goes_is_told() {
     let name = "  name: web-beta-2\n";

@@ -150,9 +150,14 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
         Verdict::Stopped => Err(refuse("is stopped").hint(to_continue(rollout.inventory, &run))),
         Verdict::Stopping => Err(refuse("is still stopping")
             .hint(Hint::new("to see what it waits for:").command(run.fleet("diagnose")))),
-        Verdict::NotStarted => {
-            Err(refuse("was not started").hint(Hint::new("to start it:").command(run.fleet("run"))))
-        }
+        Verdict::NotStarted => Err(refuse("was not started").hint(
+            if diagnose::aborts(rollout.inventory).is_some() {
+                Hint::new("KubeFleet aborts it as soon as it is started; to see why:")
+                    .command(run.fleet("diagnose"))
+            } else {
+                Hint::new("to start it:").command(run.fleet("run"))
+            },
+        )),
         Verdict::WaitingForApproval => Err(refuse("waits for an approval")
             .hint(Hint::new("to see what comes next:").command(run.fleet("status")))),
         Verdict::Deleting => Err(refuse("is being deleted")),

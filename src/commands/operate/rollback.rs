@@ -16,7 +16,7 @@ use crate::commands::operate::delete::RunDeletion;
 use crate::commands::operate::launching::{
     LaunchPreparation, RunLaunch, has_finished, launch, unique_suffix,
 };
-use crate::commands::operate::operation::{ThisRun, operate};
+use crate::commands::operate::operation::{Operation, ThisRun, operate};
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
@@ -107,9 +107,18 @@ pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error
         let namespace = global.namespace.as_deref();
         let mut to = args.to.clone();
         let (target, placement) = if let Some(word) = args.target.as_deref() {
-            let target = op.reading.target(Some(word), namespace, op.ui)?;
-            let placement = placement_of(&target, op.reading)?;
-            (target, placement)
+            match op.reading.target(Some(word), namespace, op.ui) {
+                Ok(target) => {
+                    let placement = placement_of(&target, op.reading)?;
+                    (target, placement)
+                }
+                // The run that was named may be what the same command deleted before.
+                Err(error) if error.exit == Exit::NotFound => {
+                    let placement = placement_of_made(args, namespace, op).ok_or(error)?;
+                    (placement.clone(), placement)
+                }
+                Err(error) => return Err(error),
+            }
         } else {
             let placement = pickers::placement(namespace, op.reading, op.ui)?;
             if to.is_none() {
@@ -126,6 +135,18 @@ pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error
         let mut wanted = |reading: &mut SourceReading| wanted(args, &goal, reading);
         launch(&mut wanted, op)
     })
+}
+
+/// The placement of the run that this command has made before, under the name that it gives.
+fn placement_of_made(
+    args: &RollbackArgs,
+    namespace: Option<&str>,
+    op: &mut Operation<'_>,
+) -> Option<ObjectRef> {
+    let name = chosen_name(args)?;
+    let runs = &[Concept::UpdateRun];
+    let made = op.reading.target_of(Some(name), namespace, runs, op.ui);
+    placement_of(&made.ok()?, op.reading).ok()
 }
 
 /// Where a rollback goes.

@@ -30,12 +30,16 @@ fn what_cannot_be_says_why() {
             .does(&["run", name, "--wait"])
             .ends(0)
             .answers("Succeeded");
-        for verb in ["run", "stop", "resume"] {
+        for (verb, next) in [
+            ("run", "run --from"),
+            ("stop", "rollback"),
+            ("resume", "run --from"),
+        ] {
             scene
                 .does(&[verb, name])
                 .ends(1)
                 .says("has succeeded: a finished run cannot be")
-                .says("run --from");
+                .says(&format!("{next} {name}"));
         }
         for verb in ["run", "stop", "resume", "delete"] {
             scene.does(&[verb, "nothing-of-it"]).ends(6);

@@ -55,8 +55,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             return None;
         }
         undo = Some(format!(
-            "Ask for {} again before the controller's next check, if the change was a mistake.",
-            count(usize::try_from(recorded).unwrap_or_default(), "cluster")
+            "Ask for {} again {}, if the change was a mistake.",
+            count(usize::try_from(recorded).unwrap_or_default(), "cluster"),
+            run_failure::in_time(cx)
         ));
         rule.finding(
             &placement,

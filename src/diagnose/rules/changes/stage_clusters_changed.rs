@@ -11,6 +11,7 @@ use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::problems::steps;
 use crate::problems::{StageMap, near_misses};
+use crate::words::CommandLine;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
@@ -127,7 +128,33 @@ fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Find
         .clusters(clusters.iter().copied())
         .stage(status.name.as_str());
     let finding = recorded(finding, run, index, status, spec);
-    Some(take_back_or_new_run(cx, members(cx, finding, &clusters)))
+    let relabel = spec.and_then(|spec| relabel(cx, spec, &difference));
+    Some(take_back_or_new_run(
+        cx,
+        members(cx, finding, &clusters),
+        relabel,
+    ))
+}
+
+/// What gives a cluster the label again for which its stage selected it, where one label alone is another.
+fn relabel(
+    cx: &DiagnosisContext<'_>,
+    stage: &Stage,
+    difference: &StageDifference<'_>,
+) -> Option<CommandLine> {
+    let ([left], []) = (difference.left.as_slice(), difference.came.as_slice()) else {
+        return None;
+    };
+    let selector = stage.selector.as_deref()?;
+    let has = &cx.inventory.member(left)?.meta.labels;
+    let mut other = selector
+        .labels
+        .iter()
+        .filter(|(key, wanted)| has.get(*key) != Some(*wanted));
+    let (key, wanted) = other.next().filter(|_| selector.expressions.is_empty())?;
+    let entry = format!("{key}={wanted}");
+    let is_one = other.next().is_none();
+    is_one.then(|| steps::label([*left], entry).switch("--overwrite"))
 }
 
 /// Clusters for which the stages can no longer be computed, while those of each stage are the
@@ -183,15 +210,22 @@ fn unplaceable(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Optio
         .clusters(clusters.iter().copied());
     let stages = placing.strategy.stages.iter();
     let finding = placing.evidence(finding, clusters.iter().copied(), stages);
-    Some(take_back_or_new_run(cx, finding))
+    Some(take_back_or_new_run(cx, finding, None))
 }
 
 /// What can be done before the controller has seen the change.
-fn take_back_or_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
-    let finding = finding.fix(format!(
-        "Undo the change {}, if it was a mistake.",
-        run_failure::in_time(cx)
-    ));
+fn take_back_or_new_run(
+    cx: &DiagnosisContext<'_>,
+    finding: Finding,
+    undo: Option<CommandLine>,
+) -> Finding {
+    let finding = finding.fix_with(
+        format!(
+            "Undo the change {}, if it was a mistake.",
+            run_failure::in_time(cx)
+        ),
+        undo,
+    );
     run_failure::new_run(
         cx,
         finding,

@@ -57,15 +57,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         "Check which run rolled out which version.",
         cx.command("history").arg(&cx.inventory.placement_name),
     );
-    if let Some(index) = run.spec.pinned()
-        && let Some(verb) = on_purpose(rollout.phase)
-    {
-        let go_on = cx.command(verb).arg(&object.name).switch("--allow-older");
-        finding = finding.disrupt_with(
-            format!("Continue it only if all clusters are to get snapshot {index} all the same."),
-            go_on,
-        );
-    }
     let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
@@ -74,11 +65,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             cx.fresh_run_command(None),
         );
     }
-    Some(finding.disrupt_with(
+    finding = finding.disrupt_with(
         format!(
             "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
             object.name
         ),
         cx.command("delete").arg(&object.name),
-    ))
+    );
+    if let Some((index, verb)) = run.spec.pinned().zip(on_purpose(rollout.phase)) {
+        finding = finding.disrupt_with(
+            format!("Or continue it, if all clusters are to get snapshot {index} all the same."),
+            cx.command(verb).arg(&object.name).switch("--allow-older"),
+        );
+    }
+    Some(finding)
 }
