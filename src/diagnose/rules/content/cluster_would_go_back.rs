@@ -73,8 +73,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         cx.command("delete").arg(&object.name),
     );
     if let Some((index, verb)) = run.spec.pinned().zip(on_purpose(rollout.phase)) {
+        let continued = if verb == "run" { "start" } else { verb };
         finding = finding.disrupt_with(
-            format!("Or continue it, if all clusters are to get snapshot {index} all the same."),
+            format!("Or {continued} it, if all clusters are to get snapshot {index} all the same."),
             cx.command(verb).arg(&object.name).switch("--allow-older"),
         );
     }
