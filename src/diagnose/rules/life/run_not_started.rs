@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::content::{content_since, newer_snapshot};
+use crate::rollout::content::{content_since, newer_snapshot, old_content};
 use crate::rollout::{ClusterState, Phase};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
@@ -39,15 +39,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         let own = &run.status.snapshot_index;
         format!(" Snapshot {latest} is newer than its snapshot {own}.")
     });
+    // Without that a script does not start it.
+    let start = cx.command("run").arg(&run.meta.name);
+    let start = match old_content(cx.inventory, run) {
+        Some(_) => start.switch("--allow-older"),
+        None => start,
+    };
     Some(
         check_failing(cx, finding)
             .look_with(
                 format!("Check which clusters each stage would update.{content}{newer}"),
                 cx.command("status").arg(&run.meta.name),
             )
-            .fix_with(
-                "Start it when its stages are as you want them.",
-                cx.command("run").arg(&run.meta.name),
-            ),
+            .fix_with("Start it when its stages are as you want them.", start),
     )
 }
