@@ -30,8 +30,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         runs.any(|run| binding.snapshot_index() == Some(&run.status.snapshot_index))
     };
     bindings
-        .filter(|it| !is_of_run(it))
-        .filter_map(|it| Some(finding(cx, rule, it, sent_before_change(inventory, it)?)))
+        .filter_map(|it| Some((it, sent_before_change(inventory, it)?)))
+        .filter(|(it, _)| !is_of_run(it))
+        .map(|(it, run)| finding(cx, rule, it, run))
         .collect()
 }
 
