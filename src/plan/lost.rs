@@ -20,11 +20,12 @@ pub struct CascadingDeletion {
 
 impl CascadingDeletion {
     pub fn of(changes: &[ObjectChanges]) -> Vec<Self> {
-        let mut all: BTreeMap<&str, (&Subject, Vec<String>)> = BTreeMap::new();
+        let mut all: BTreeMap<_, (&Subject, Vec<String>)> = BTreeMap::new();
         for change in changes.iter().filter(|it| it.to.is_some()) {
             let deleted = change.deleted.iter();
             for object in deleted.filter(|it| what_goes_with(&it.kind).is_some()) {
-                let clusters = all.entry(&object.name).or_insert((object, Vec::new()));
+                let key = (&object.name, &object.kind, &object.namespace);
+                let clusters = all.entry(key).or_insert((object, Vec::new()));
                 clusters.1.extend(change.clusters.iter().cloned());
             }
         }
@@ -99,5 +100,39 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
                 selects,
             );
         draft.warnings.push(warning);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifests::ChangeCounts;
+
+    #[test]
+    fn objects_of_one_name_are_lost_each_by_itself() {
+        let change = |cluster: &str, deleted: Vec<Subject>| ObjectChanges {
+            clusters: vec![cluster.to_owned()],
+            from: Some("0".to_owned()),
+            to: Some("1".to_owned()),
+            counts: ChangeCounts::default(),
+            deleted,
+            overwritten: Vec::new(),
+            apply_strategy: Vec::new(),
+        };
+        let claim = |namespace: &str| Subject::new("PersistentVolumeClaim", namespace, "data");
+        let namespace = Subject::new("Namespace", "", "data");
+        let lost = CascadingDeletion::of(&[
+            change("member-1", vec![claim("a"), claim("b"), namespace.clone()]),
+            change("member-2", vec![namespace]),
+        ]);
+        let said: Vec<_> = lost.iter().map(CascadingDeletion::describe).collect();
+        let of_claim = |it: &str| {
+            format!(
+                "PersistentVolumeClaim {it}/data is deleted with its data, unless the volume is kept, \
+                 from member-1"
+            )
+        };
+        let whole = "Namespace data is deleted with everything in it from member-1 and member-2";
+        assert_eq!(said, [whole.to_owned(), of_claim("a"), of_claim("b")]);
     }
 }

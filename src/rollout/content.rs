@@ -13,7 +13,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
+use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, names, reasons};
 use crate::words::enumerate;
 
 /// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
@@ -116,44 +116,37 @@ pub struct GoesBack<'i> {
 /// A run that was given an older index goes back on purpose, unless a later version came after
 /// it. Measured on a hub; see the decisions.
 pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
-    let chosen = rollout.run.spec.pinned().is_some();
-    if going_back(rollout, chosen).is_empty() {
-        return Vec::new();
+    let back = goes_back(rollout);
+    let since = |conditions: &[Condition], kind| conditions.condition(kind)?.since;
+    let initialized = since(&rollout.run.status.conditions, reasons::INITIALIZED);
+    let came_after = |it: &GoesBack<'_>| {
+        let written = since(&it.binding.status.conditions, reasons::ROLLOUT_STARTED);
+        written
+            .zip(initialized)
+            .is_some_and(|(written, at)| written > at)
+    };
+    if rollout.run.spec.pinned().is_none() || back.iter().any(came_after) {
+        back
+    } else {
+        Vec::new()
     }
-    goes_back(rollout)
 }
 
 /// The same, whether it is on purpose or not: who starts a run may not be who made it.
 pub fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
-    going_back(rollout, false)
-}
-
-fn going_back<'i>(rollout: &Rollout<'i>, chosen: bool) -> Vec<GoesBack<'i>> {
-    let run = rollout.run;
-    let Ok(own) = run.status.snapshot_index.parse::<u64>() else {
+    let Ok(own) = rollout.run.status.snapshot_index.parse::<u64>() else {
         return Vec::new();
     };
     if !rollout.is_live() {
         return Vec::new();
     }
-    let initialized = run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
-        .and_then(|condition| condition.since);
     rollout
         .updated_clusters()
         .filter(|cluster| cluster.state == ClusterState::NotReached)
         .filter_map(|cluster| {
             let binding = cluster.binding?;
             let holds: u64 = sent_index(rollout.inventory, binding)?.parse().ok()?;
-            let written = binding
-                .status
-                .conditions
-                .condition(reasons::ROLLOUT_STARTED)
-                .and_then(|condition| condition.since);
-            let after = matches!((written, initialized), (Some(written), Some(at)) if written > at);
-            (holds > own && (!chosen || after)).then_some(GoesBack {
+            (holds > own).then_some(GoesBack {
                 cluster: cluster.name,
                 holds,
                 binding,
@@ -351,7 +344,9 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
 fn is_kept_out(binding: &Binding, object: &ManifestKey) -> bool {
     let mut failed = binding.status.failed.iter();
     failed.any(|it| {
-        it.condition.kind == reasons::APPLIED && it.kind == object.kind && it.name == object.name
+        let failed = (&it.kind, &it.namespace, &it.name);
+        it.condition.kind == reasons::APPLIED
+            && failed == (&object.kind, &object.namespace, &object.name)
     })
 }
 

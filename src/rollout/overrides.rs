@@ -226,8 +226,7 @@ pub fn unrecorded<'i>(
     let Some(version) = all.find(|it| it.index == run.status.snapshot_index) else {
         return Vec::new();
     };
-    let parts = version.parts.iter();
-    let resources: Vec<_> = parts.flat_map(|part| &part.spec.resources).collect();
+    let resources: Vec<_> = version.objects().collect();
     let latest = inventory.overrides.iter();
     let latest = latest.filter(|it| it.is_latest() && applies(it, &run.spec.placement, &resources));
     let lacking = |now: &'i OverrideSnapshot| {

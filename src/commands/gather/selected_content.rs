@@ -21,8 +21,8 @@ pub(in crate::commands) fn read(
     placement: &Placement,
 ) -> Result<SelectedObjects, Error> {
     let selected = read_by(reading, placement, |served, known| {
-        let selected = select(placement, served, known)?;
-        Ok((selected.needs.clone(), selected))
+        let mut selected = select(placement, served, known)?;
+        Ok((std::mem::take(&mut selected.needs), selected))
     })?;
     selected.map_err(|problem| {
         let (message, repair) = refused_selector(&placement.object(), &problem);
@@ -41,8 +41,8 @@ pub(in crate::commands) fn read_unmatched(
         return Ok(UnmatchedSelectors::default());
     }
     let found = read_by(reading, placement, |served, known| {
-        let found = unmatched(placement, places, served, known)?;
-        Ok((found.needs.clone(), found))
+        let mut found = unmatched(placement, places, served, known)?;
+        Ok((std::mem::take(&mut found.needs), found))
     })?;
     Ok(found.unwrap_or_default())
 }

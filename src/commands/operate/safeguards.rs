@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::problems::members::TroubledMembers;
-use crate::problems::put_there;
+use crate::problems::{put_there, steps};
 use crate::report::Finding;
 use crate::rollout::content::{
     GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, old_content,
@@ -258,13 +258,13 @@ pub(in crate::commands) fn outdated(
     };
     let (run, index) = (rollout.run.object(), &rollout.run.status.snapshot_index);
     let nothing = reading.record.nothing("sent");
-    let anew = run.scope().fleet("run").flag("--from", &run.name);
+    let anew = steps::run_from(rollout.run).switch("--replace");
     let hint = Hint::new("to start it all the same, use --allow-older; for the current content:");
     Err(Error::failed(format!(
         "{run} has snapshot {index}, which lacks a change detected at {}; {nothing}",
         old.detected
     ))
-    .hint(hint.command(anew.switch("--replace"))))
+    .hint(hint.command(anew)))
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom

@@ -26,6 +26,7 @@ use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::meta::Conditions;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, names, reasons};
+use crate::problems::steps;
 use crate::rollout::content::old_content;
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ClusterState, Phase};
@@ -128,9 +129,8 @@ pub(super) fn see_to(
         let hint = if touched {
             Hint::new("see what it is doing:").command(run.fleet("diagnose"))
         } else {
-            let anew = run.scope().fleet("run").flag("--from", &run.name);
             Hint::new("it was never started; make a run with the current content in its place:")
-                .command(anew.switch("--replace"))
+                .command(steps::run_from(rollout.run).switch("--replace"))
         };
         return Err(Error::failed(format!(
             "{run} got snapshot {index}, which lacks a change detected at {}; the run {why}, so it \

@@ -4,7 +4,7 @@ use super::LaunchProgress;
 use super::content::{self, ContentSeen, ContentTries};
 use super::preparing::prepare;
 use super::shown::{AgreedPlan, guard, plan};
-use super::start::start;
+use super::start::{start, start_command};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::guard::AcceptedRisks;
 use crate::change::neighbours::{NeighborRun, arrived, neighbours};
@@ -269,12 +269,6 @@ fn undone(
         return error;
     };
     let old = &doomed.run.object;
-    let start = run.fleet("run");
-    let start = if accepted.older {
-        start.switch("--allow-older")
-    } else {
-        start
-    };
     let message = format!(
         "{}; {} was not deleted, and may continue",
         error.message, old.name
@@ -282,7 +276,7 @@ fn undone(
     Error { message, ..error }.also(
         Hint::new("once the new run is initialized, complete it with:")
             .command(old.fleet("delete"))
-            .command(start),
+            .command(start_command(run, accepted)),
     )
 }
 

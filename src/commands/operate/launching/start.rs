@@ -24,7 +24,7 @@ use crate::rollout::content::{
     content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
 };
 use crate::rollout::sent::sent_index;
-use crate::words::{Hint, capital, count, enumerate};
+use crate::words::{CommandLine, Hint, capital, count, enumerate};
 
 /// Starts a run. `made_as` is how it was made and what was agreed to then, `None` where nothing was shown
 /// yet; `first` is what is done as soon as nothing speaks against the start. `is_named` is whether
@@ -166,17 +166,22 @@ pub(in crate::commands) fn start(
             .also(if keeps {
                 anew
             } else {
-                let start = run.fleet("run");
                 Hint::new("once that is resolved, start it; or delete it, and make a new one:")
-                    .command(if accepted.older {
-                        start.switch("--allow-older")
-                    } else {
-                        start
-                    })
+                    .command(start_command(run, accepted))
                     .command(run.fleet("delete"))
             })
     })?;
     steering::finish(&steered, RequestedState::Start, op)
+}
+
+/// The command that starts a run that exists, at the risks that were accepted.
+pub(super) fn start_command(run: &ObjectRef, accepted: AcceptedRisks) -> CommandLine {
+    let start = run.fleet("run");
+    if accepted.older {
+        start.switch("--allow-older")
+    } else {
+        start
+    }
 }
 
 /// What is to be said of changes that were not shown when the run was made.

@@ -12,11 +12,11 @@ pub const RULE: Rule = Rule::warning("FS703", "cluster-would-go-back", RuleSearc
     .reads(&[Concept::Binding])
     .person();
 
-/// What continues a run that has an older snapshot on purpose.
-const fn on_purpose(phase: Phase) -> Option<&'static str> {
+/// What continues a run that has an older snapshot on purpose, as a command and as a word.
+const fn on_purpose(phase: Phase) -> Option<(&'static str, &'static str)> {
     match phase {
-        Phase::Idle => Some("run"),
-        Phase::Stopped => Some("resume"),
+        Phase::Idle => Some(("run", "start")),
+        Phase::Stopped => Some(("resume", "resume")),
         _ => None,
     }
 }
@@ -72,8 +72,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         ),
         cx.command("delete").arg(&object.name),
     );
-    if let Some((index, verb)) = run.spec.pinned().zip(on_purpose(rollout.phase)) {
-        let continued = if verb == "run" { "start" } else { verb };
+    if let Some((index, (verb, continued))) = run.spec.pinned().zip(on_purpose(rollout.phase)) {
         finding = finding.disrupt_with(
             format!("Or {continued} it, if all clusters are to get snapshot {index} all the same."),
             cx.command(verb).arg(&object.name).switch("--allow-older"),
