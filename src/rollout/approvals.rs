@@ -4,7 +4,8 @@ use super::content::{
     emptied, leaving_ahead, lost_content, missing_content, overtaken, would_go_back,
 };
 use super::{
-    Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, TaskState, TaskTime, opening,
+    Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, StageState, TaskState, TaskTime,
+    opening,
 };
 use crate::inventory::Sight;
 use crate::kubefleet::approval::ApprovalRequest;
@@ -43,9 +44,11 @@ impl Approval {
     }
 }
 
-/// The approvals of a run, in the order of its stages.
+/// The approvals of a run, in the order of its stages. A stage that was skipped asks for none.
 pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
-    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let stages = rollout.stages.iter();
+    let asking = stages.filter(|stage| stage.state != StageState::Skipped);
+    let gates = asking.flat_map(|stage| &stage.gates);
     let approvals = gates.filter(|gate| gate.task.is_approval());
     approvals
         .map(|gate| Approval {

@@ -4,7 +4,7 @@ use super::{ApprovalChoice, select};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubFacts, HubQuery, Outcome, QueryAnswer};
-use crate::inventory::{Inventory, Walk};
+use crate::inventory::{Inventory, Sight, Walk};
 use crate::kubefleet::object::Object;
 use crate::rollout::{Rollout, TaskTime};
 
@@ -237,4 +237,28 @@ fn what_is_accepted_already_is_no_error_where_it_is_named() {
     let [write, _, taken] = chosen(states, &before).unwrap();
     assert!(write.is_empty());
     assert_eq!(taken, ["web-before-canary"]);
+}
+
+#[test]
+fn a_skipped_stage_has_no_gates() {
+    let mut inventory = inventory([RequestAnswer::NotAsked; 3]);
+    let Sight::Present(run) = &mut inventory.run else {
+        panic!("no run");
+    };
+    let stage = &mut std::sync::Arc::make_mut(run).status.stages[0];
+    stage.clusters.clear();
+    stage.conditions[0].reason = "StageUpdatingSkippedNoClusters".to_owned();
+    let rollout = Rollout::new(&inventory).unwrap();
+    let canary = ApprovalChoice {
+        stage: Some("canary"),
+        ..EVERYTHING
+    };
+    let error = select(&rollout, &canary).unwrap_err();
+    assert!(
+        error
+            .message
+            .contains("no approval gate at stage canary: the stage has no clusters"),
+        "{}",
+        error.message
+    );
 }
