@@ -2,6 +2,7 @@
 
 use crate::inventory::Inventory;
 use crate::rollout::{Phase, Rollout};
+use crate::words::enumerate;
 
 /// Another run on the placement that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +49,18 @@ const fn how(phase: Phase) -> &'static str {
     }
 }
 
+/// The same, named for people; `None` where none came.
+pub fn arrived_words(shown: &[NeighborRun], now: &[NeighborRun]) -> Option<String> {
+    let new = arrived(shown, now).into_iter();
+    let words: Vec<_> = new
+        .map(|one| format!("{} ({})", one.name, one.how))
+        .collect();
+    (!words.is_empty()).then(|| enumerate(words))
+}
+
 /// Those of `now` that were not shown, or did nothing when they were shown and move now. That one
 /// ends or stops meanwhile is no reason to hesitate.
-pub fn arrived<'n>(shown: &[NeighborRun], now: &'n [NeighborRun]) -> Vec<&'n NeighborRun> {
+fn arrived<'n>(shown: &[NeighborRun], now: &'n [NeighborRun]) -> Vec<&'n NeighborRun> {
     now.iter()
         .filter(|one| {
             let known = shown.iter().find(|known| known.uid == one.uid);

@@ -95,6 +95,17 @@ impl InputFault {
         }
     }
 
+    /// Whether what a run names is at fault, whatever else is.
+    pub const fn is_own(&self) -> bool {
+        matches!(
+            self,
+            Self::StrategyMissing
+                | Self::IndexInvalid
+                | Self::SnapshotMissing
+                | Self::SnapshotPruned
+        )
+    }
+
     /// Whether the controller tries again.
     pub const fn is_retried(&self) -> bool {
         matches!(

@@ -143,7 +143,10 @@ fn add_from_works<'i>(
     let listed = (1..FAILED_LIMIT).contains(&manifests.len());
     for work in inventory.works_of(binding) {
         // Beside a list that is whole, only what is newer adds to it.
-        if listed && !fails_now(work) {
+        let observed = |it: &&Condition| it.observes(work.meta.generation);
+        let mut now = of_work(work).filter(observed).peekable();
+        // What the member agent said of other content says nothing of this one.
+        if now.peek().is_none() || listed && !now.any(Condition::is_false) {
             continue;
         }
         for (at, status) in work.status.manifests.iter().enumerate() {
@@ -169,12 +172,10 @@ fn add_from_works<'i>(
     }
 }
 
-/// Whether a Work's own condition says that an object of it fails, as it is now.
-fn fails_now(work: &Work) -> bool {
+/// The conditions of a Work as a whole.
+fn of_work(work: &Work) -> impl Iterator<Item = &Condition> {
     let conditions = work.status.conditions.iter();
-    let mut failed = conditions
-        .filter(|condition| condition.is_false() && OF_WORKS.contains(&condition.kind.as_str()));
-    failed.any(|condition| condition.observes(work.meta.generation))
+    conditions.filter(|condition| OF_WORKS.contains(&condition.kind.as_str()))
 }
 
 fn failed_condition(conditions: &[Condition]) -> Option<&Condition> {

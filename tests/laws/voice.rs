@@ -158,8 +158,12 @@ fn ahead(status: &Status, report: &Report) -> Option<String> {
         let first = report.findings.first().map(|it| it.code.as_str());
         // What it is because of may come before it.
         let is_of_first = |it: &Finding| it.caused_by.iter().any(|it| Some(&*it.code) == first);
-        let mut findings = report.findings.iter();
-        let known = findings.any(|it| it.code == fails && !is_of_first(it));
+        let causes = report.findings.iter().filter(|it| it.code == fails);
+        // What is being deleted is named by another.
+        if causes.clone().count() == 0 && !report.summary.contains(", unless binding") {
+            return Some(format!("it fails ({fails}), and no finding says why"));
+        }
+        let known = causes.into_iter().any(|it| !is_of_first(it));
         if !offered.is_empty() {
             return Some(format!("it fails ({fails}), and {} is offered", offered[0]));
         }

@@ -107,6 +107,7 @@ fn planned(path: &Path, run: &Value, folder: &Path) -> Option<Value> {
 const CHANGED: &[&str] = &[
     "findings/FS803/fires-created-again.yaml example-run",
     "findings/FS805/fires-binding.yaml example-run",
+    "findings/FS203/fires-live-picked.yaml example-run",
     "findings/FS204/fires-joined.yaml example-run",
     "findings/FS205/fires-gone.yaml web-app-rollout",
     "findings/FS105/fires-live-member-left.yaml example-run",

@@ -24,10 +24,11 @@ pub(in crate::commands) struct PlacementObjects {
 impl PlacementObjects {
     /// Fails where objects of a concept could not be listed: that none is there says nothing then.
     pub fn seen(&self, concept: Concept, reading: &SourceReading) -> Result<(), Error> {
-        let kind = self.inventory.target.scope().kind(concept);
+        let scope = self.inventory.target.scope();
+        let kind = scope.kind(concept);
         match self.inventory.outcomes.get(&kind) {
             None | Some(Outcome::Listed | Outcome::NotCollected) => Ok(()),
-            Some(outcome) => Err(reading.unlisted(kind, outcome)),
+            Some(outcome) => Err(reading.unlisted(kind, scope.namespace(), outcome)),
         }
     }
 }

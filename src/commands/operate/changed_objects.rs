@@ -19,15 +19,21 @@ use crate::render::RenderLook;
 use crate::render::plan::objects_of;
 use crate::words::{Hint, enumerate};
 
+/// What a run does to objects that nobody may have meant.
+#[derive(Clone, Default)]
+pub(in crate::commands) struct ContentRisks {
+    /// Why Kubernetes would refuse an object, as a clause.
+    pub refused: Option<String>,
+    /// What is deleted with others, as a clause.
+    pub lost: Option<String>,
+    /// How many objects some cluster loses that keeps the placement, each counted once.
+    pub deleted: usize,
+}
+
 /// What is to be said of the changes beside showing them.
 #[derive(Default)]
 pub(in crate::commands) struct ShownChanges {
-    /// How many objects some cluster loses that keeps the placement, each counted once.
-    pub deleted: usize,
-    /// Those of them with which others go.
-    pub cascading: Vec<CascadingDeletion>,
-    /// What Kubernetes would refuse there.
-    pub refused: Vec<RefusedObject>,
+    pub risks: ContentRisks,
     /// All override snapshots: what was changed since the run recorded its own is among them.
     pub overrides: Vec<Arc<OverrideSnapshot>>,
 }
@@ -41,12 +47,12 @@ impl ShownChanges {
         is_script: bool,
         reading: &SourceReading,
     ) -> Result<(), Error> {
-        let first = self.cascading.first().filter(|_| is_script);
-        match first.filter(|_| run.spec.pinned().is_none()) {
-            Some(first) => {
+        let lost = self.risks.lost.as_ref().filter(|_| is_script);
+        match lost.filter(|_| run.spec.pinned().is_none()) {
+            Some(lost) => {
                 let named = steps::run_in_place(run, &run.status.snapshot_index);
                 let hint = Hint::new("approve or resume it at a terminal; or make that run:");
-                let error = safeguards::would_delete(&run.meta.name, &first.describe(), reading);
+                let error = safeguards::would_delete(&run.meta.name, lost, reading);
                 Err(error.also(hint.command(named)))
             }
             None => Ok(()),
@@ -107,14 +113,14 @@ pub(in crate::commands) fn show(
         preview.warning(moved.trim_end_matches('.'));
     }
     let overrides = material.overrides.iter();
+    let mut cascading = CascadingDeletion::of(&changes).into_iter();
+    let first = cascading.next().filter(|_| !found.only_compares());
     ShownChanges {
-        deleted: deleted_objects(&changes),
-        cascading: if found.only_compares() {
-            Vec::new()
-        } else {
-            CascadingDeletion::of(&changes)
+        risks: ContentRisks {
+            deleted: deleted_objects(&changes),
+            lost: first.as_ref().map(CascadingDeletion::describe),
+            refused: refused.first().map(RefusedObject::describe),
         },
-        refused,
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }
 }

@@ -277,6 +277,18 @@ pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceR
     )
 }
 
+/// What is not done once a run has come that nobody was shown.
+pub(in crate::commands) fn not_alone(
+    placement: &str,
+    arrived: &str,
+    reading: &SourceReading,
+) -> Error {
+    let nothing = reading.record.nothing("sent");
+    Error::failed(format!(
+        "someone else created a run on {placement} in the meantime: {arrived}; {nothing}"
+    ))
+}
+
 /// What a script does not start: Kubernetes would refuse an object.
 pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");

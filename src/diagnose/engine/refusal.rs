@@ -1,7 +1,9 @@
 //! What a new run would be refused for as things are: a second fault, which no finding tells.
 
 use std::collections::BTreeSet;
+use std::iter;
 
+use crate::controller::RunFailure;
 use crate::diagnose::engine::causes;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::outlook;
@@ -82,9 +84,13 @@ fn look(
         });
     };
     // Of a placement that exists again, this is told with it.
-    let is_told =
-        codes.contains(failure.code) || failure.code == "FS102" && codes.contains("FS101");
-    (!is_told).then(|| Remedy {
+    let is_told = |failure: &RunFailure| {
+        codes.contains(failure.code) || failure.code == "FS102" && codes.contains("FS101")
+    };
+    let others = tried::own_faults(cx.inventory, command);
+    let mut faults = iter::once(failure).chain(others);
+    let failure = faults.find(|it| !is_told(it))?;
+    Some(Remedy {
         action: format!(
             "Check what else makes a new run fail: `{}` ({}).",
             essence(&failure.message),

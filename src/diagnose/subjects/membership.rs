@@ -34,6 +34,21 @@ pub(in crate::diagnose) fn fate(inventory: &Inventory, cluster: &str) -> Option<
         .then_some(ClusterFate::Unscheduled)
 }
 
+/// Whether a binding's cluster is in a stage of the run.
+pub(in crate::diagnose) fn is_recorded(cx: &DiagnosisContext<'_>, binding: &Binding) -> bool {
+    let stages = cx.rollout.iter().flat_map(|it| &it.stages);
+    let mut clusters = stages.flat_map(|stage| &stage.clusters);
+    clusters.any(|it| it.name == binding.spec.cluster)
+}
+
+/// Whether undoing a change of the clusters lets the run continue: one that was picked since is dropped
+/// then, and no stage of the run removes it. Source: updaterun/validation.go:validateDeleteStageStatus.
+pub(in crate::diagnose) fn is_undone_by_undoing(cx: &DiagnosisContext<'_>) -> bool {
+    let bindings = &cx.inventory.bindings;
+    let mut kept = bindings.iter().filter(|it| !it.is_unscheduled());
+    bindings.is_complete() && kept.all(|it| is_recorded(cx, it))
+}
+
 /// The clusters of one stage, computed from the recorded strategy, the members' labels and the
 /// bindings as they are now, in the order of their update.
 /// Source: updaterun/initialization.go:computeRunStageStatus. `None` when something that it takes

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use crate::controller::{
-    Intervention, PlayEnd, PlayLimits, PlayObstacle, PlayedRun, RunFailure, State, after, play,
+    InputFinding, Intervention, PlayEnd, PlayLimits, PlayObstacle, PlayedRun, RunFailure, State,
+    after, initialize, play,
 };
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -70,7 +71,9 @@ fn started<'i>(
 ) -> Option<(&'i UpdateRun, Vec<Intervention>)> {
     let snapshot = match command.value_of("--snapshot") {
         Some(index) if index == "latest" => Some(inventory.latest_snapshot()?.index()?.to_owned()),
-        Some(index) => Some(index.parse::<u64>().ok()?.to_string()),
+        // A word in capitals is still to be put in.
+        Some(index) if index.bytes().all(|it| it.is_ascii_uppercase()) => return None,
+        Some(index) => Some(index),
         None => None,
     };
     if let Some(old) = command.value_of("--from") {
@@ -121,21 +124,17 @@ fn played(
     command: &CommandLine,
     (looks, left): (usize, fn(&Binding) -> bool),
 ) -> Option<Result<PlayedRun, PlayObstacle>> {
-    let (run, acts) = interventions(inventory, command)?;
-    let mut state = State::new(inventory, run);
-    state.bindings.items.retain(|it| !left(it));
+    let (state, acts) = begun(inventory, command, left)?;
     let troubled: BTreeSet<String> = state
         .bindings
         .iter()
         .filter(|binding| is_troubled(binding, state.now))
         .map(|binding| binding.spec.cluster.clone())
         .collect();
-    for act in acts {
-        state = match after(&state, &act) {
-            Ok(state) => state,
-            Err(obstacle) => return Some(Err(obstacle)),
-        };
-    }
+    let state = match acts.iter().try_fold(state, |state, act| after(&state, act)) {
+        Ok(state) => state,
+        Err(obstacle) => return Some(Err(obstacle)),
+    };
     let pace = |cluster: &str| (!troubled.contains(cluster)).then_some(SOON);
     let until = state.now.checked_add(FAR).unwrap_or(state.now);
     let limits = PlayLimits {
@@ -144,6 +143,38 @@ fn played(
         pause: None,
     };
     Some(play(state, &pace, &limits).map_err(PlayObstacle::Unknown))
+}
+
+/// Where the controller stands when a command is given, and what that changes.
+fn begun(
+    inventory: &Inventory,
+    command: &CommandLine,
+    left: fn(&Binding) -> bool,
+) -> Option<(State, Vec<Intervention>)> {
+    let (run, acts) = interventions(inventory, command)?;
+    let mut state = State::new(inventory, run);
+    state.bindings.items.retain(|it| !left(it));
+    Some((state, acts))
+}
+
+/// What else is wrong with what the run that a command makes says of itself. The controller stops at the
+/// first fault, and none of these comes from another.
+pub(in crate::diagnose) fn own_faults(
+    inventory: &Inventory,
+    command: &CommandLine,
+) -> Vec<RunFailure> {
+    let made = begun(inventory, command, has_left).and_then(|(state, acts)| {
+        let mut acts = acts.iter();
+        acts.try_fold(state, |state, act| after(&state, act)).ok()
+    });
+    let found = made.map(|state| initialize(state).1);
+    let faults = found.into_iter().flatten().filter_map(|it| match it {
+        InputFinding::Fault(fault, text) if fault.is_own() => {
+            Some(RunFailure::plain(fault.code(), text))
+        }
+        _ => None,
+    });
+    faults.collect()
 }
 
 /// Whether a command makes a run.

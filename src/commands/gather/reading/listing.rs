@@ -56,22 +56,16 @@ impl SourceReading {
         if unread.len() < queries.len() {
             return Ok(());
         }
-        let error = self.unlisted(query.kind, &answer.outcome);
-        // A role of one namespace is enough for what is in it.
-        let is_everywhere = |query: &HubQuery| {
-            let is_all = matches!(
-                query.which,
-                QuerySelection::All {
-                    namespace: None,
-                    ..
-                }
-            );
-            query.kind.is_namespaced() && is_all
+        let namespace = match &query.which {
+            QuerySelection::All { namespace, .. } => namespace.as_deref().unwrap_or_default(),
+            QuerySelection::Named { namespace, .. } => namespace,
         };
+        let error = self.unlisted(query.kind, namespace, &answer.outcome);
+        // A role of one namespace is enough for what is in it.
         let is_denied = matches!(answer.outcome, Outcome::Denied(_));
-        Err(if is_denied && queries.iter().any(is_everywhere) {
+        Err(if is_denied && namespace.is_empty() {
             error.also(Hint::new(
-                "if you have permissions in one namespace only, use -n instead of -A",
+                "if you have permissions in one namespace only, use -n NAMESPACE",
             ))
         } else {
             error
@@ -79,14 +73,14 @@ impl SourceReading {
     }
 
     /// That objects of a kind cannot be listed, as the outcome says.
-    pub fn unlisted(&self, kind: Kind, outcome: &Outcome) -> Error {
+    pub fn unlisted(&self, kind: Kind, namespace: &str, outcome: &Outcome) -> Error {
         let gap = outcome.gap().unwrap_or_default();
         let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
         match outcome {
             Outcome::Denied(_) => {
                 let verbs = ["list", "watch"].into_iter();
                 let verbs = verbs.take(if self.mirror.is_some() { 2 } else { 1 });
-                let can_i = verbs.map(|verb| kind.can_i(verb));
+                let can_i = verbs.map(|verb| kind.can_i(verb).namespace(namespace));
                 Error {
                     exit: Exit::Incomplete,
                     ..error

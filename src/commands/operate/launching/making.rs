@@ -7,7 +7,7 @@ use super::shown::{AgreedPlan, guard, plan};
 use super::start::{start, start_command};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::guard::AcceptedRisks;
-use crate::change::neighbours::{NeighborRun, arrived, neighbours};
+use crate::change::neighbours::{NeighborRun, arrived_words, neighbours};
 use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
 use crate::change::{Change, RunWish};
@@ -16,6 +16,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::{
     ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted, may_patch,
 };
+use crate::commands::operate::safeguards;
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::DryRun;
 use crate::diagnose::status::Status;
@@ -23,7 +24,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
 use crate::report::Verdict;
-use crate::words::{Hint, enumerate};
+use crate::words::Hint;
 
 /// Does what comes first, makes the run, and goes on with it.
 pub(super) fn make(
@@ -131,30 +132,14 @@ fn still(
         })
         .collect();
     let now = neighbours(&around.inventory, &launch.run.name);
-    alone(launch, &shown, &now, reading)
-}
-
-/// Refuses where a run has come that was not shown.
-fn alone(
-    launch: &RunLaunch,
-    shown: &[NeighborRun],
-    now: &[NeighborRun],
-    reading: &SourceReading,
-) -> Result<(), Error> {
-    let new = arrived(shown, now);
-    if new.is_empty() {
-        return Ok(());
+    match arrived_words(&shown, &now) {
+        Some(arrived) => Err(safeguards::not_alone(
+            &launch.placement.name,
+            &arrived,
+            reading,
+        )),
+        None => Ok(()),
     }
-    let names: Vec<_> = new
-        .iter()
-        .map(|one| format!("{} ({})", one.name, one.how))
-        .collect();
-    Err(Error::failed(format!(
-        "someone else created a run on {} in the meantime: {}; {}",
-        launch.placement,
-        enumerate(names),
-        reading.record.nothing("sent")
-    )))
 }
 
 /// An error before the run was made, with what is missing and the command that completes it.

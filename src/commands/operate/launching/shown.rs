@@ -13,7 +13,7 @@ use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::changed_objects::deleted_objects;
+use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects};
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::show::plan::diff;
@@ -50,12 +50,7 @@ pub(in crate::commands) struct AgreedPlan {
     pub(super) snapshot: Option<String>,
     /// The stages; none where they were unknown.
     stages: Vec<AgreedStage>,
-    /// Why Kubernetes would refuse an object of the snapshot, as a clause.
-    pub(super) refused: Option<String>,
-    /// What is deleted with others, as a clause.
-    pub(super) lost: Option<String>,
-    /// How many objects some cluster loses that keeps the placement, each counted once.
-    pub(super) deleted: usize,
+    pub(super) risks: ContentRisks,
 }
 
 /// A stage as it was shown.
@@ -87,9 +82,7 @@ impl AgreedPlan {
         };
         Self {
             beside,
-            deleted: deleted_objects(&plan.changes),
-            refused: clause(&plan, WarningKind::ImmutableFieldChanged),
-            lost: clause(&plan, WarningKind::CascadingDeletion),
+            risks: content_risks(&plan),
             snapshot: plan.content.snapshot,
             stages: plan.stages.into_iter().map(stage).collect(),
         }
@@ -233,10 +226,18 @@ pub(super) fn show_again(
     index: &str,
     look: &RenderLook,
     (preview, reading): (&mut Preview, &mut SourceReading),
-) -> Result<AgreedPlan, Error> {
+) -> Result<ContentRisks, Error> {
     let inputs = plan(launch, Some(index.to_owned()), reading)?;
     let (plan, _) = show(launch, inputs, look, (preview, reading))?;
-    Ok(AgreedPlan::new(plan, Vec::new()))
+    Ok(content_risks(&plan))
+}
+
+fn content_risks(plan: &Plan) -> ContentRisks {
+    ContentRisks {
+        deleted: deleted_objects(&plan.changes),
+        refused: clause(plan, WarningKind::ImmutableFieldChanged),
+        lost: clause(plan, WarningKind::CascadingDeletion),
+    }
 }
 
 /// What the controller would compute.

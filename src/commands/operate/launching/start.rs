@@ -4,12 +4,12 @@ use super::preparing::{delete_untouched, prepare};
 use super::shown::{self, AgreedPlan};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::guard::{self, AcceptedRisks, Guard};
-use crate::change::neighbours::{arrived, neighbours};
+use crate::change::neighbours::{arrived_words, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::changed_objects::{self, ShownChanges};
+use crate::commands::operate::changed_objects::{self, ContentRisks};
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::{self, rollout_of};
@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::plan::{CascadingDeletion, RefusedObject};
 use crate::rollout::Rollout;
 use crate::rollout::content::{
     content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
@@ -44,74 +43,55 @@ pub(in crate::commands) fn start(
     }
     let unattended = op.args.yes;
     let look = op.look();
-    // Whether what is wrong is what the run has recorded, and another would not.
-    let mut keeps = false;
-    // Whether it is refused for what it deletes, which somebody may want.
-    let mut deletes = false;
-    let mut made = None;
+    let (mut unfit, mut made) = (None, None);
     let agreed = op.agree(&mut |reading| {
         let mut proposal = preview_start(this, accepted, plan, (unattended, is_named), reading)?;
-        deletes = proposal.question.is_err() && is_empty(&proposal.what);
-        keeps = deletes
-            || proposal.question.is_err() && !diagnose::held_ahead(&proposal.what).is_empty();
-        let refused = plan.and_then(|plan| plan.refused.as_ref());
-        if proposal.question.is_ok() && is_shown(plan, &proposal.what) {
-            // What a person was shown is agreed to.
-            let lost = plan.and_then(|plan| plan.lost.as_ref());
-            let stuck = |why: &String| safeguards::would_be_stuck(&run.name, why, reading);
-            let far = |lost: &String| safeguards::would_delete(&run.name, lost, reading);
-            let why = refused.map(stuck).or_else(|| lost.map(far));
-            if let Some(why) = why.filter(|_| unattended && !is_named) {
-                (keeps, deletes) = (true, refused.is_none());
-                proposal.question = Err(why);
-            }
-        } else if proposal.question.is_ok() {
-            let seen = (&mut proposal.preview, &mut *reading);
-            let changes = if !is_untouched(&proposal.what, run) {
-                UnshownChanges::default()
-            } else if let Some((launch, _)) = made_as {
-                let made = proposal.what.run.present();
-                let index = made.map_or("", |it| &it.status.snapshot_index);
-                shown::show_again(launch, index, &look, seen)?.into()
+        let inventory = &proposal.what;
+        let agreed = plan.filter(|_| is_shown(plan, inventory));
+        if proposal.question.is_err() {
+            unfit = if is_empty(inventory) {
+                Some(UnfitRun::Deletes)
             } else {
-                changed_objects::show(run, None, &look, seen).into()
+                let held = diagnose::held_ahead(inventory);
+                (!held.is_empty()).then_some(UnfitRun::Recorded)
             };
-            let is_named = proposal
-                .what
-                .run
-                .present()
-                .is_some_and(|it| it.spec.pinned().is_some());
-            let UnshownChanges {
-                refused,
-                lost,
-                deleted,
-            } = changes;
-            let name = &run.name;
-            if let Some(why) = refused {
-                keeps = true;
+        } else if is_untouched(inventory, run) || agreed.is_some() {
+            let seen = (&mut proposal.preview, &mut *reading);
+            let own = inventory.run.present();
+            let risks = match (agreed, made_as) {
+                // What a person was shown is agreed to, and what somebody named.
+                (Some(_), _) if is_named || !unattended => ContentRisks::default(),
+                (Some(plan), _) => plan.risks.clone(),
+                (None, Some((launch, _))) => {
+                    let index = own.map_or("", |it| &it.status.snapshot_index);
+                    shown::show_again(launch, index, &look, seen)?
+                }
+                (None, None) => changed_objects::show(run, None, &look, seen).risks,
+            };
+            let is_meant = unattended && own.is_some_and(|it| it.spec.pinned().is_some());
+            if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
+                unfit = Some(kind);
                 proposal.question = if unattended {
-                    Err(safeguards::would_be_stuck(name, &why, reading))
+                    Err(error)
                 } else {
-                    Ok(Some(format!("Start {name}, which would be stuck?")))
+                    Ok(Some(question))
                 };
-            } else if let Some(lost) = lost.filter(|_| !(unattended && is_named)) {
-                (keeps, deletes) = (true, true);
-                proposal.question = if unattended {
-                    Err(safeguards::would_delete(name, &lost, reading))
-                } else {
-                    Ok(Some(format!("Start {name}? {}.", capital(&lost))))
-                };
-            } else if plan.is_some() && deleted > 0 && matches!(proposal.question, Ok(None)) {
-                let deleted = count(deleted, "object");
+            } else if plan.is_some()
+                && agreed.is_none()
+                && risks.deleted > 0
+                && matches!(proposal.question, Ok(None))
+            {
+                let deleted = count(risks.deleted, "object");
                 proposal.question = Ok(Some(format!(
-                    "Start {name}? It deletes {deleted}, which the plan did not show."
+                    "Start {}? It deletes {deleted}, which the plan did not show.",
+                    run.name
                 )));
             }
         }
         made = proposal.what.run.present().cloned();
-        keeps &= made.as_ref().is_some_and(|it| it.spec.pinned().is_none());
         Ok(proposal)
     });
+    unfit = unfit.filter(|_| made.as_ref().is_some_and(|it| it.spec.pinned().is_none()));
     if let (Ok(inventory), Some(_)) = (&agreed, plan)
         && rollout_of(inventory, run).is_ok_and(|rollout| rollout.is_finished())
     {
@@ -119,7 +99,7 @@ pub(in crate::commands) fn start(
         return op.follow(this);
     }
     // The run that was to be replaced goes on: what was made for its place goes.
-    let refused = made.filter(|_| agreed.is_err() && keeps);
+    let refused = made.filter(|_| agreed.is_err() && unfit.is_some());
     let index = refused
         .as_ref()
         .map(|made| made.status.snapshot_index.clone());
@@ -151,19 +131,23 @@ pub(in crate::commands) fn start(
         let again = run.scope().fleet("run").flag("--from", old);
         let again = again.switch("--replace");
         let mut anew = Hint::new(format!("once that is corrected, {how}:")).command(again.clone());
-        if let Some(index) = index.filter(|_| deletes) {
+        if let Some(index) = index.filter(|_| unfit == Some(UnfitRun::Deletes)) {
             anew = anew
                 .text("or, if all of that is to be deleted:")
                 .command(again.flag("--snapshot", index));
         }
         if plan.is_none() {
-            return if keeps { error.also(anew) } else { error };
+            return if unfit.is_some() {
+                error.also(anew)
+            } else {
+                error
+            };
         }
         let message = op.reading.record.complete(&error.message, error.told);
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
             .telling(crate::change::record::ToldChange::All)
-            .also(if keeps {
+            .also(if unfit.is_some() {
                 anew
             } else {
                 Hint::new("once that is resolved, start it; or delete it, and make a new one:")
@@ -184,35 +168,33 @@ pub(super) fn start_command(run: &ObjectRef, accepted: AcceptedRisks) -> Command
     }
 }
 
-/// What is to be said of changes that were not shown when the run was made.
-#[derive(Default)]
-struct UnshownChanges {
-    /// Why Kubernetes would refuse an object, as a clause.
-    refused: Option<String>,
-    /// What is deleted with others, as a clause.
-    lost: Option<String>,
-    /// How many objects are deleted.
-    deleted: usize,
+/// Why a run is better not started as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnfitRun {
+    /// What is wrong is what the run has recorded, and another would not.
+    Recorded,
+    /// It deletes what somebody may want deleted.
+    Deletes,
 }
 
-impl From<AgreedPlan> for UnshownChanges {
-    fn from(plan: AgreedPlan) -> Self {
-        Self {
-            refused: plan.refused,
-            lost: plan.lost,
-            deleted: plan.deleted,
-        }
+/// What speaks against the content of a run: why a script does not start it, and what a person is asked.
+/// `is_meant` is whether what it deletes is what somebody asked for.
+fn obstacle(
+    risks: &ContentRisks,
+    run: &ObjectRef,
+    is_meant: bool,
+    reading: &SourceReading,
+) -> Option<(UnfitRun, Error, String)> {
+    let name = &run.name;
+    if let Some(why) = &risks.refused {
+        let error = safeguards::would_be_stuck(name, why, reading);
+        let question = format!("Start {name}, which would be stuck?");
+        return Some((UnfitRun::Recorded, error, question));
     }
-}
-
-impl From<ShownChanges> for UnshownChanges {
-    fn from(shown: ShownChanges) -> Self {
-        Self {
-            refused: shown.refused.first().map(RefusedObject::describe),
-            lost: shown.cascading.first().map(CascadingDeletion::describe),
-            deleted: shown.deleted,
-        }
-    }
+    let lost = risks.lost.as_ref().filter(|_| !is_meant)?;
+    let error = safeguards::would_delete(name, lost, reading);
+    let question = format!("Start {name}? {}.", capital(lost));
+    Some((UnfitRun::Deletes, error, question))
 }
 
 /// What is shown before a run is started, and what is asked.
@@ -445,23 +427,17 @@ fn unshown(
         return Ok(Some(format!("Start it all the same? {why}.")));
     }
     let now = neighbours(inventory, name);
-    let names: Vec<_> = arrived(&plan.beside, &now)
-        .into_iter()
-        .map(|one| format!("{} ({})", one.name, one.how))
-        .collect();
-    if names.is_empty() {
+    let Some(arrived) = arrived_words(&plan.beside, &now) else {
         return Ok(None);
-    }
+    };
     if unattended {
-        return Err(Error::failed(format!(
-            "someone else created a run on {} in the meantime: {}; {}",
-            rollout.run.spec.placement,
-            enumerate(names),
-            reading.record.nothing("sent")
-        )));
+        return Err(safeguards::not_alone(
+            &rollout.run.spec.placement,
+            &arrived,
+            reading,
+        ));
     }
     Ok(Some(format!(
-        "Start {name} while {}, which is new, is unfinished?",
-        enumerate(names)
+        "Start {name} while {arrived}, which is new, is unfinished?"
     )))
 }

@@ -1,6 +1,7 @@
 //! The number of clusters that the placement asks for was changed under a run.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::membership::is_undone_by_undoing;
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
@@ -8,7 +9,11 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 /// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
 /// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
 pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", RuleSearch::One(check))
-    .reads(&[Concept::Placement, Concept::PolicySnapshot])
+    .reads(&[
+        Concept::Placement,
+        Concept::PolicySnapshot,
+        Concept::Binding,
+    ])
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
@@ -54,11 +59,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         {
             return None;
         }
-        undo = Some(format!(
-            "Ask for {} again {}, if the change was a mistake.",
-            count(usize::try_from(recorded).unwrap_or_default(), "cluster"),
-            run_failure::in_time(cx)
-        ));
+        if is_undone_by_undoing(cx) {
+            undo = Some(format!(
+                "Ask for {} again {}, if the change was a mistake.",
+                count(usize::try_from(recorded).unwrap_or_default(), "cluster"),
+                run_failure::in_time(cx)
+            ));
+        }
         rule.finding(
             &placement,
             format!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::membership::{ClusterFate, fate, recorded_stage};
+use crate::diagnose::subjects::membership::{ClusterFate, fate, is_recorded, recorded_stage};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
@@ -67,6 +67,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
     }
+    // One that the placement picked and dropped again since has to be in the deletion stage, too.
+    if !failed && failure.is_some_and(|it| it.code == RULE.code) {
+        let bindings = cx.inventory.bindings.iter();
+        let strangers = bindings.filter(|it| it.is_unscheduled() && !is_recorded(cx, it));
+        left.extend(strangers.map(|it| {
+            let cluster = it.spec.cluster.as_str();
+            (cluster, Some(ClusterFate::Unscheduled))
+        }));
+    }
     left.into_iter()
         .map(|(cluster, fate)| finding(cx, rule, cluster, fate.as_ref(), failed))
         .collect()
@@ -113,12 +122,17 @@ fn finding(
             },
         )
     } else {
+        let will_fail = run_failure::will_fail(cx);
         rule.finding(
             subject,
-            format!(
-                "{cluster}{place} is part of the run but its {what}, {}.",
-                run_failure::will_fail(cx)
-            ),
+            if stage.is_some() {
+                format!("{cluster}{place} is part of the run but its {what}, {will_fail}.")
+            } else {
+                format!(
+                    "The placement must be removed from {cluster}, which is not in the run's deletion \
+                     stage, {will_fail}."
+                )
+            },
         )
         .severity(Severity::Warning)
     };

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::membership::{self, StageDifference, compare, recorded_stage};
+use crate::diagnose::subjects::membership::{
+    self, StageDifference, compare, is_undone_by_undoing, recorded_stage,
+};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
@@ -219,13 +221,15 @@ fn take_back_or_new_run(
     finding: Finding,
     undo: Option<CommandLine>,
 ) -> Finding {
-    let finding = finding.fix_with(
-        format!(
+    let finding = if is_undone_by_undoing(cx) {
+        let undone = format!(
             "Undo the change {}, if it was a mistake.",
             run_failure::in_time(cx)
-        ),
-        undo,
-    );
+        );
+        finding.fix_with(undone, undo)
+    } else {
+        finding
+    };
     run_failure::new_run(
         cx,
         finding,

@@ -118,9 +118,9 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         create = create.replacen("Create", "Or create", 1);
         finding = finding.look_with(
             format!(
-                "Check whether a ClusterResourcePlacement places the namespace on {clusters}. One \
-                 with the rollout strategy External needs an update run for that; of another, the \
-                 agent creates it again within 15 minutes."
+                "Check whether a ClusterResourcePlacement places the namespace on {clusters}; one \
+                 with the rollout strategy External needs an update run for that. Once it is there, \
+                 the agent tries again within 15 minutes."
             ),
             CommandLine::kubectl("get").arg(Kind::ClusterResourcePlacement.for_kubectl()),
         );

@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::verdict;
-use crate::kubefleet::names;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::steps;
 use crate::rollout::Phase;
@@ -22,14 +21,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let deleted = run.meta.deleted?;
     let held = verdict::held_deletion(rollout);
     let long = held.is_some();
-    let foreign: Vec<_> = run
-        .meta
-        .finalizers
-        .iter()
-        .filter(|finalizer| *finalizer != names::RUN_FINALIZER)
-        .map(String::as_str)
-        .collect();
+    let foreign: Vec<_> = run.meta.foreign_finalizers().collect();
+    let is_released = !foreign.is_empty() && foreign.len() == run.meta.finalizers.len();
     let held = held.unwrap_or_else(|| "is being deleted".to_owned());
+    let held = match foreign.as_slice() {
+        finalizers if is_released => format!("{held}, and only {} keeps it", enumerate(finalizers)),
+        _ => held,
+    };
     let mut finding = rule
         .finding(
             run.object(),
@@ -40,7 +38,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 keeps(cx)
             ),
         )
-        .severity(if long { Severity::Error } else { rule.severity })
+        .severity(match (long, is_released) {
+            (true, _) => Severity::Error,
+            (false, true) => Severity::Warning,
+            (false, false) => rule.severity,
+        })
         .root_if(long)
         .evidence(run.object(), "metadata.deletionTimestamp", deleted)
         .evidence(
@@ -48,7 +50,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             "metadata.finalizers",
             run.meta.finalizers.join(", "),
         );
-    if long && foreign.len() == run.meta.finalizers.len() && !foreign.is_empty() {
+    if is_released {
         finding = finding.fix(format!(
             "Ask the owner of the finalizer {} to remove it: KubeFleet has removed its own.",
             foreign.join(", ")
