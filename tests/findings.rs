@@ -11,6 +11,7 @@
 //! # clusters: FS501 member2       all clusters of that finding
 //! # subject: FS501 Deployment/web
 //! # stage: FS501 staging
+//! # fault: FS501 Environment
 //! # says: FS501 words that the message contains
 //! # never: FS402
 //! # summary: words that the summary contains
@@ -101,6 +102,16 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
                 Ok(())
             } else {
                 Err(format!("stage of {code}: {got:?}"))
+            }
+        }
+        "fault" => {
+            let got: Vec<_> = of_code()
+                .filter_map(|finding| Some(format!("{:?}", finding.fault?)))
+                .collect();
+            if got.iter().any(|got| got == rest) {
+                Ok(())
+            } else {
+                Err(format!("fault of {code}: {got:?}"))
             }
         }
         "says" => {

@@ -6,8 +6,8 @@ use super::approvals::gate_facts;
 use super::cluster::{ClusterTurn, ClusterView};
 use super::sent::sent_before_change;
 use super::{
-    ClusterProgress, ClusterState, Gate, Phase, Rollout, StageProgress, StageState, StageView,
-    TaskState, TaskTime, ignores_state, phase,
+    ClusterProgress, ClusterState, Gate, Phase, Rollout, STOPS, StageProgress, StageState,
+    StageView, TaskState, TaskTime, ignores_state, phase,
 };
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::binding::Binding;
@@ -168,7 +168,7 @@ fn stage<'i>(
         })
         .collect();
     let over = run.status.conditions.is_false(reasons::SUCCEEDED);
-    let state = match stage_state(status, &gates) {
+    let state = match stage_state(run, status, &gates) {
         // The run ended here; a check that fails leaves the stage's own condition as it was.
         state if over => state.aborted(),
         // The stage notes that it is updated together with the first start that is noted.
@@ -244,7 +244,7 @@ fn turn(
     })
 }
 
-fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
+fn stage_state(run: &UpdateRun, status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
     if let Some(succeeded) = status.conditions.condition(reasons::SUCCEEDED) {
         if succeeded.is_true() {
             return if succeeded.reason == reasons::STAGE_SKIPPED {
@@ -274,6 +274,9 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
                 StageState::Updating
             }
         }
+        // A resume changes the run's condition, and that of the stage once a cluster is started.
+        // Source: updaterun/execution.go:markStageUpdatingProgressStarted.
+        "StageUpdatingStopping" | reasons::STAGE_STOPPED if is_resumed(run) => StageState::Updating,
         "StageUpdatingStopping" => StageState::Stopping,
         reasons::STAGE_STOPPED => StageState::Stopped,
         "StageUpdatingFailed" => StageState::Failed,
@@ -281,6 +284,12 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
         reasons::STAGE_SKIPPED => StageState::Skipped,
         _ => StageState::Updating,
     }
+}
+
+/// Whether the controller has noted since the last stop that a run continues.
+fn is_resumed(run: &UpdateRun) -> bool {
+    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    progressing.is_some_and(|it| !STOPS.contains(&it.reason.as_str()))
 }
 
 fn gate<'i>(
@@ -386,5 +395,33 @@ fn cluster_progress(rollout: &Rollout<'_>, cluster: &ClusterView<'_>) -> Cluster
         snapshot: cluster.binding.and_then(name),
         started: cluster.started,
         ended: cluster.ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rollout::life::tests::{inventory, placement, run};
+
+    #[test]
+    fn a_resume_ends_the_stop_of_a_stage_whose_condition_is_left_as_it_was() {
+        use StageState::{Stopped, Stopping, Updating};
+        for (of_run, of_stage, wanted) in [
+            ("UpdateRunStopping", "StageUpdatingStopping", Stopping),
+            ("UpdateRunStopped", "StageUpdatingStopped", Stopped),
+            ("UpdateRunProgressing", "StageUpdatingStopping", Updating),
+            ("UpdateRunStuck", "StageUpdatingStopping", Updating),
+            ("UpdateRunProgressing", "StageUpdatingStopped", Updating),
+        ] {
+            let mut web = run("web", "0", [Some(8_000), Some(8_001), Some(8_002), None]);
+            web["status"]["conditions"][1]["reason"] = json!(of_run);
+            web["status"]["stagesStatus"][0]["conditions"] =
+                json!([{"type": "Progressing", "status": "Unknown", "reason": of_stage}]);
+            let inventory = inventory(&[placement(), web]);
+            let rollout = Rollout::of(&inventory, inventory.run_on("web").unwrap());
+            assert_eq!(rollout.stages[0].state, wanted, "{of_run} {of_stage}");
+        }
     }
 }

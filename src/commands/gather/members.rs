@@ -205,12 +205,13 @@ pub fn no_member<'k>(
     )
 }
 
-/// The contexts that led into the clusters of which something was seen.
+/// The contexts that lead into the clusters of a placement.
 pub fn contexts(reading: &mut SourceReading, inventory: &Inventory) -> BTreeMap<String, String> {
     let Some(hub) = reading.hub() else {
         return BTreeMap::new();
     };
-    let clusters = inventory.looks.keys();
+    // Where nothing was looked into, a person may have to.
+    let clusters = inventory.bindings.iter().map(|it| &it.spec.cluster);
     clusters
         .filter_map(|cluster| Some((cluster.clone(), hub.context_of(cluster)?.to_owned())))
         .collect()

@@ -220,6 +220,7 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
     }
     let asked: Vec<_> = rollout
         .open_approvals()
+        .filter(|gate| !gate.foreign)
         .map(|gate| gate.task.approval_request.as_str())
         .collect();
     if !asked.is_empty() {

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use crate::diagnose::engine::direction::allow_older;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::essence;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::rollout::content::{leaving_ahead, missing_content, overtaken as overtaken_clusters};
-use crate::words::{distinct, enumerate};
+use crate::words::{CommandLine, distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -366,9 +366,9 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         .map(|(code, _, why)| resolve_first(code, &format!(": {why}")))
         .collect();
     let rollout = cx.rollout.as_ref();
-    if let Some((_, binding)) = rollout.and_then(|it| leaving_ahead(it).pop()) {
-        steps.push(until_gone(&binding.object()));
-    }
+    let leaving = rollout.map(leaving_ahead).unwrap_or_default();
+    let leaving: Vec<_> = leaving.into_iter().map(|(_, binding)| binding).collect();
+    steps.extend(until_gone(&leaving));
     // Our own commands refuse to let it continue, or want it said that it is meant.
     let is_refused = rollout.and_then(missing_content).is_some();
     let is_overtaken = rollout.is_some_and(|rollout| !overtaken_clusters(rollout).is_empty());
@@ -386,13 +386,23 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     }
 }
 
-/// A binding of a cluster that a run has still to update, and that is being deleted.
-pub(in crate::diagnose) fn until_gone(binding: &ObjectRef) -> Remedy {
-    Remedy {
-        action: format!("Wait until {binding} is gone: the run fails if it writes that one."),
-        command: Some(binding.kubectl("wait").switch("--for=delete")),
+/// Bindings of clusters that a run has still to update, and that are being deleted.
+pub(in crate::diagnose) fn until_gone(bindings: &[&Binding]) -> Option<Remedy> {
+    let first = bindings.first()?.object();
+    let names: Vec<_> = bindings.iter().map(|it| it.meta.name.as_str()).collect();
+    let action = if let [_] = names.as_slice() {
+        format!("Wait until {first} is gone: the run fails if it writes that one.")
+    } else {
+        let gone = enumerate(&names);
+        format!("Wait until bindings {gone} are gone: the run fails if it writes one of those.")
+    };
+    let command = CommandLine::kubectl("wait").arg(first.kind.for_kubectl());
+    let command = command.args(names).namespace(&first.namespace);
+    Some(Remedy {
+        action,
+        command: Some(command.switch("--for=delete")),
         effect: Effect::ReadOnly,
-    }
+    })
 }
 
 /// What comes before a check that a run cannot pass: the findings that say why are resolved, or what

@@ -101,9 +101,9 @@ fn look(
     })
 }
 
-/// To wait for a binding that goes, and that a run may write in place of the new one.
+/// To wait for bindings that go, and that a run may write in place of the new ones.
 fn until_gone(inventory: &Inventory) -> Option<Remedy> {
-    let mut bindings = inventory.bindings.iter();
-    let binding = bindings.find(|it| tried::has_left(it))?;
-    Some(causes::until_gone(&binding.object()))
+    let bindings = inventory.bindings.iter();
+    let leaving: Vec<_> = bindings.filter(|it| tried::has_left(it)).collect();
+    causes::until_gone(&leaving)
 }

@@ -122,6 +122,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             "0",
         );
     }
+    if without_nodes.len() == affected.on.len() {
+        finding.fault = Some(FaultOrigin::Environment);
+    }
     if let Some(member) = without_nodes.first() {
         let names = without_nodes.iter().map(|member| member.meta.name.as_str());
         let (names, report) = match without_nodes.as_slice() {

@@ -40,8 +40,9 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         "their bindings were created again after that"
     };
-    let then = if is_new && rollout.is_live() && cx.outlook.fails().is_none() {
-        let index = &run.status.snapshot_index;
+    let index = &run.status.snapshot_index;
+    let continues = rollout.is_live() && cx.outlook.fails().is_none();
+    let then = if is_new && continues && cx.inventory.snapshot(index).is_some() {
         format!(" The run continues with the new placement's snapshot {index}.")
     } else {
         String::new()

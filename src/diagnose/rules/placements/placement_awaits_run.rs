@@ -7,6 +7,7 @@ use crate::kubefleet::reasons;
 /// changed with every version.
 pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", RuleSearch::One(check))
     .reads(&[Concept::Placement, Concept::Binding])
+    .caused_by(&["FS105"])
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
