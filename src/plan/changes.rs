@@ -498,12 +498,12 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
     let mut blocked = BTreeSet::new();
     for fault in &rendering.faults {
         blocked.extend(fault.clusters.iter().cloned());
-        let over = match &fault.cause {
+        let (kind, over) = match &fault.cause {
             FaultCause::Operation(FailingOperation { over, .. })
-            | FaultCause::Rule { over, .. } => over,
+            | FaultCause::Rule { over, .. } => (WarningKind::OverrideNotApplicable, over),
             // The controller refuses these, or the input lacks them.
             FaultCause::Override { .. } | FaultCause::Gone(_) => continue,
-            FaultCause::Envelope(_) => draft.placement(),
+            FaultCause::Envelope(_) => (WarningKind::EnvelopeInvalid, draft.placement()),
         };
         let mut message = format!(
             "{}. KubeFleet would send nothing new to {}.",
@@ -513,7 +513,7 @@ fn faults(draft: &mut PlanDraft<'_>, rendering: &RenderedClusters<'_>) -> BTreeS
         if rendering.opens_envelopes() {
             message = format!("{message} {INSIDE_ENVELOPES}.");
         }
-        let warning = Warning::new(WarningKind::OverrideNotApplicable, over, message)
+        let warning = Warning::new(kind, over, message)
             .clusters(fault.clusters.iter().cloned())
             .fix(format!(
                 "Fix it before the run, which would stall at {}.",

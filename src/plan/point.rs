@@ -158,6 +158,8 @@ kinds! {
         OverrideMatchesNothing = "override-matches-nothing", "FS708";
         /// An override cannot be applied to an object of the snapshot.
         OverrideNotApplicable = "override-not-applicable", "FS509";
+        /// An envelope of the snapshot cannot be opened.
+        EnvelopeInvalid = "envelope-content-invalid", "FS512";
         /// An object changes in a field that Kubernetes does not let change.
         ImmutableFieldChanged = "immutable-field-changed";
         /// Clusters that keep the placement lose a namespace, or a definition of custom resources, and

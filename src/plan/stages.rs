@@ -135,8 +135,9 @@ fn stage(
 }
 
 /// The warnings of what keeps a cluster from being done.
-const STALLS: [WarningKind; 7] = [
+const STALLS: [WarningKind; 8] = [
     WarningKind::OverrideNotApplicable,
+    WarningKind::EnvelopeInvalid,
     WarningKind::ImmutableFieldChanged,
     WarningKind::ClusterFailing,
     WarningKind::BindingDeleted,

@@ -306,6 +306,26 @@ fn a_plan_warns_of_an_override_that_breaks() {
     }
 }
 
+#[test]
+fn a_plan_warns_of_an_envelope_that_cannot_be_opened() {
+    let own = "name: shop\n          namespace: shop";
+    let (_file, path) = changed(|document| {
+        let is_part = document.contains("name: shop-1-0\n");
+        assert!(!is_part || document.contains(own), "{document}");
+        Some(if is_part {
+            document.replace(own, "name: shop\n          namespace: other")
+        } else {
+            document.to_owned()
+        })
+    });
+    let (_, out, _) = call_on(&path, &PLAN);
+    let out = one_line(&out);
+    let warning =
+        "warning FS512 envelope-content-invalid ResourceEnvelope shop/quota cannot be opened";
+    assert!(out.contains(warning), "{out}");
+    assert!(!out.contains("FS509"), "{out}");
+}
+
 /// What was not collected is unknown, and the plan stands without it.
 #[test]
 fn a_plan_without_the_overrides_that_clusters_have_says_so() {

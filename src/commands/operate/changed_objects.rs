@@ -22,7 +22,7 @@ use crate::words::{Hint, enumerate};
 /// What a run does to objects that nobody may have meant.
 #[derive(Clone, Default)]
 pub(in crate::commands) struct ContentRisks {
-    /// Why Kubernetes would refuse an object, as a clause.
+    /// For which object it would be stuck, as a clause: Kubernetes, or the hub agent, would refuse it.
     pub refused: Option<String>,
     /// What is deleted with others, as a clause.
     pub lost: Option<String>,

@@ -9,7 +9,7 @@ use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
-use crate::commands::operate::approve::moves;
+use crate::commands::operate::approve::{moves, removal_lines};
 use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::safeguards;
@@ -136,7 +136,7 @@ fn preview_resume(
                 ))),
             });
         if question.is_ok() {
-            let left = rollout.updated_clusters();
+            let left = rollout.clusters();
             let left = left.filter(|it| it.state == ClusterState::NotReached);
             let left: Vec<_> = left.map(|it| it.name.to_owned()).collect();
             let seen = (&mut preview, &mut *reading);
@@ -179,9 +179,11 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
             count(stage.clusters.len(), "cluster"),
             stage.concurrency
         ));
-        if !stage.deletes {
-            lines.extend(moves(rollout, &left));
-        }
+        lines.extend(if stage.deletes {
+            removal_lines(rollout, &left)
+        } else {
+            moves(rollout, &left)
+        });
     }
     lines.extend(stopped_waits(rollout));
     lines

@@ -195,9 +195,6 @@ pub(in crate::commands) fn unattended(
     (is_script, accepted): (bool, AcceptedRisks),
     reading: &SourceReading,
 ) -> Result<bool, Error> {
-    if clusters.is_some_and(<[_]>::is_empty) {
-        return Ok(false);
-    }
     let overtaken = lost_words(rollout).or_else(|| overtaken_words(rollout));
     let overtaken = overtaken.filter(|_| !accepted.older);
     if let Some(why) = overtaken.as_ref().filter(|_| is_script) {

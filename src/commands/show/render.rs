@@ -307,7 +307,7 @@ fn print(
     }
     if !rendering.faults.is_empty() {
         warn_of_faults(&rendering.faults, ui);
-        ui.warning("KubeFleet sends nothing to the cluster until the overrides are fixed");
+        ui.warning("KubeFleet sends nothing to the cluster until that is fixed");
     }
     let mut manifests = changes::manifests(rendering, 0);
     if !args.show_secrets {

@@ -157,7 +157,7 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
 }
 
 /// What a deletion stage does.
-fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
+pub(crate) fn removal_lines(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
     let names = |clusters: Vec<&ClusterView<'_>>| enumerate(clusters.iter().map(|it| it.name));
     let (left, there): (Vec<_>, Vec<_>) = clusters
         .iter()

@@ -160,7 +160,8 @@ pub(super) fn offer(
             "overrides are not rolled back: {then}; a run uses the overrides as they are"
         ));
     }
-    let removed = plan.removed.iter().map(|it| it.name.as_str());
+    let removed = plan.removed.iter().filter(|it| it.snapshot.is_some());
+    let removed = removed.map(|it| it.name.as_str());
     let removed = removed.filter(|it| !around.inventory.keeps_content(it));
     let removed: Vec<_> = removed.filter(|_| index.is_some()).collect();
     if !removed.is_empty() {
@@ -232,10 +233,21 @@ pub(super) fn show_again(
     Ok(content_risks(&plan))
 }
 
+/// For which object of the content a run would be stuck, as a clause.
+fn stuck_for(plan: &Plan) -> Option<String> {
+    let kinds = [
+        WarningKind::ImmutableFieldChanged,
+        WarningKind::EnvelopeInvalid,
+    ];
+    let why = kinds.into_iter().find_map(|kind| clause(plan, kind))?;
+    let first = why.split_once(". ").map(|(first, _)| first.to_owned());
+    Some(first.unwrap_or(why))
+}
+
 fn content_risks(plan: &Plan) -> ContentRisks {
     ContentRisks {
         deleted: deleted_objects(&plan.changes),
-        refused: clause(plan, WarningKind::ImmutableFieldChanged),
+        refused: stuck_for(plan),
         lost: clause(plan, WarningKind::CascadingDeletion),
     }
 }
@@ -509,8 +521,7 @@ fn stalls(
     }
     let name = &launch.run.name;
     let counts = counts_before(launch, plan);
-    let refused = clause(plan, WarningKind::ImmutableFieldChanged);
-    if let Some(why) = refused.filter(|_| counts) {
+    if let Some(why) = stuck_for(plan).filter(|_| counts) {
         let hint = "correct the object first, or start the run at a terminal";
         return Err(safeguards::would_be_stuck(name, &why, reading).hint(hint));
     }

@@ -8,7 +8,7 @@ use crate::change::neighbours::{arrived_words, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::approve::moves;
+use crate::commands::operate::approve::{moves, removal_lines};
 use crate::commands::operate::changed_objects::{self, ContentRisks};
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
@@ -354,11 +354,7 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
             continue;
         }
         if stage.deletes {
-            let names = clusters.iter().map(|cluster| cluster.name);
-            lines.push(format!(
-                "  finally removes the placement from {}",
-                enumerate(names)
-            ));
+            lines.extend(removal_lines(rollout, &clusters));
             continue;
         }
         lines.push(format!(
