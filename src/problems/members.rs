@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::problems::steps;
-use crate::report::ComposeText;
+use crate::report::{ComposeText, Effect, Remedy};
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::enumerate;
 
@@ -30,13 +30,24 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
     }
 }
 
-/// Adds the step that comes before a new run while a cluster is being deleted.
-pub fn wait_until_gone<B: ComposeText>(build: B, member: &MemberCluster) -> B {
-    let name = &member.meta.name;
-    build.look_with(
-        format!("Wait until {name} is gone: a run that is created before contains it."),
-        steps::wait_for(&member.object(), "delete"),
-    )
+/// The step that comes before a new run while a cluster is being deleted. Its agent lets it go; without
+/// the agent, the hub agent does, later.
+/// Source: membercluster/v1beta1/membercluster_controller.go:handleDelete.
+pub fn wait_until_gone(member: &MemberCluster, now: Timestamp) -> Remedy {
+    let (name, object) = (&member.meta.name, member.object());
+    let action = format!("Wait until {name} is gone: a run that is created before contains it.");
+    let (action, command) = match member.silent_for(now) {
+        Some(_) => (
+            format!("{action} Its agent is silent, so this takes up to 15 minutes."),
+            steps::wait_longer(&object, "delete"),
+        ),
+        None => (action, steps::wait_for(&object, "delete")),
+    };
+    Remedy {
+        action,
+        command: Some(command),
+        effect: Effect::ReadOnly,
+    }
 }
 
 /// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They

@@ -48,6 +48,12 @@ pub fn wait_for(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
     command.joined("--timeout", PATIENCE)
 }
 
+/// The same for what takes KubeFleet a quarter of an hour.
+pub fn wait_longer(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
+    let command = object.kubectl("wait").joined("--for", what);
+    command.joined("--timeout", "20m")
+}
+
 /// Lists what belongs to a placement.
 pub fn of_placement(placement: &ObjectRef, concept: Concept) -> CommandLine {
     let kind = placement.scope().kind(concept);

@@ -10,6 +10,7 @@ use crate::diagnose::subjects::outlook;
 use crate::diagnose::subjects::tried;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::essence;
+use crate::problems::members::wait_until_gone;
 use crate::report::{Effect, Finding, Remedy};
 use crate::words::CommandLine;
 
@@ -21,12 +22,15 @@ const GOING: [&str; 2] = ["FS101", "FS206"];
 pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let codes: BTreeSet<String> = findings.iter().map(|it| it.code.clone()).collect();
     for finding in findings {
+        let tells = GOING.contains(&finding.code.as_str());
+        let is_because = |it: &str| finding.caused_by.iter().any(|cause| cause.code == it);
+        let is_told = tells || GOING.into_iter().any(is_because);
         let makes = |it: &Remedy| it.command.clone().filter(tried::makes_a_run);
         let mut steps = finding.remedies.iter().enumerate();
         let Some((at, command)) = steps.find_map(|(at, it)| Some((at, makes(it)?))) else {
             continue;
         };
-        let Some(look) = look(cx, &command, &codes) else {
+        let Some(look) = look(cx, &command, (&codes, is_told)) else {
             continue;
         };
         let before = finding.remedies.get_mut(at.wrapping_sub(1));
@@ -45,18 +49,17 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
 fn look(
     cx: &DiagnosisContext<'_>,
     command: &CommandLine,
-    codes: &BTreeSet<String>,
+    (codes, is_going_told): (&BTreeSet<String>, bool),
 ) -> Option<Remedy> {
     let placement = cx.placement_object();
     if cx.inventory.is_placement_going() {
-        let is_told = GOING.iter().any(|code| codes.contains(*code));
         let gone = cx.inventory.placement.is_absent();
         let state = if gone {
             "does not exist"
         } else {
             "is being deleted"
         };
-        return (!is_told).then(|| Remedy {
+        return (!is_going_told).then(|| Remedy {
             action: format!(
                 "Check why {} {state}: until it exists again, a new run fails.",
                 placement.name
@@ -71,7 +74,7 @@ fn look(
     };
     let Some(failure) = tried::failure(cx.inventory, command) else {
         let Some((failure, leaving)) = tried::failure_until_gone(cx.inventory, command) else {
-            return until_gone(cx.inventory);
+            return member_gone(cx.inventory, command).or_else(|| until_gone(cx.inventory));
         };
         let (what, are) = outlook::leaving(&leaving);
         return Some(Remedy {
@@ -99,6 +102,15 @@ fn look(
         command: plan(),
         effect: Effect::ReadOnly,
     })
+}
+
+/// To wait for a cluster of the placement that is being deleted, and that a new run would still update. A
+/// rollback is started all the same.
+fn member_gone(inventory: &Inventory, command: &CommandLine) -> Option<Remedy> {
+    let placed = inventory.bindings.iter().filter(|it| !it.is_unscheduled());
+    let mut members = placed.filter_map(|it| inventory.member(&it.spec.cluster));
+    let leaving = members.find(|it| it.meta.is_deleting() && command.verb() != "rollback");
+    leaving.map(|member| wait_until_gone(member, inventory.now))
 }
 
 /// To wait for bindings that go, and that a run may write in place of the new ones.

@@ -3,10 +3,8 @@
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
-use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
-use crate::problems::members::wait_until_gone;
 use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
 
@@ -135,20 +133,10 @@ pub(in crate::diagnose) fn new_run(
             "Check whether the scheduler has placed the clusters: plan shows no refusal then.",
             cx.plan_command(),
         )
-    } else if let Some(member) = leaving(cx) {
-        wait_until_gone(finding, member)
     } else {
         finding
     };
     finding.fix_with(action, cx.new_run_command())
-}
-
-/// A cluster of the placement that is being deleted, and that a new run would still update.
-fn leaving<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i MemberCluster> {
-    let inventory = cx.inventory;
-    let placed = inventory.bindings.iter().filter(|it| !it.is_unscheduled());
-    let mut members = placed.filter_map(|it| inventory.member(&it.spec.cluster));
-    members.find(|member| member.meta.is_deleting())
 }
 
 /// Adds the step that follows every repair: a failed run never continues.

@@ -24,7 +24,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             findings.push(abandoned(cx, &needed, rule));
             continue;
         }
-        let finding = match needed.member {
+        let mut finding = match needed.member {
             Some(member) if member.is_leaving() => {
                 let state = if member.meta.is_deleting() {
                     "is leaving the fleet (its MemberCluster is being deleted)"
@@ -43,20 +43,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             _ => continue,
         };
         let going = needed.member.filter(|member| member.meta.is_deleting());
-        let (finding, step) = if let Some(member) = going {
-            let step =
-                "Then start a new run. To keep the cluster, join it again before.".to_owned();
-            (wait_until_gone(finding, member), step)
+        let step = if let Some(member) = going {
+            finding.remedies.push(wait_until_gone(member, cx.now()));
+            "Then start a new run. To keep the cluster, join it again before.".to_owned()
         } else {
             let lives = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
             let unless = lives.map_or_else(String::new, |rollout| {
                 format!(", if {} has failed by then", rollout.run.meta.name)
             });
-            let step = format!(
+            format!(
                 "Join {name} again, if it should stay. Then start a new run{unless}: it is computed from \
                  the clusters that are scheduled at that time."
-            );
-            (finding, step)
+            )
         };
         findings.push(finding.fix_with(step, cx.new_run_command()));
     }
