@@ -13,6 +13,16 @@ use crate::rollout::versions::versions;
 /// Warns of overrides that were written for the placement and change nothing there.
 pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, index: Option<&str>) {
     let inventory = draft.inventory;
+    let placement = draft.placement();
+    let overrides = inventory.overrides.iter();
+    let (lost, others): (Vec<_>, Vec<_>) =
+        overrides.partition(|it| it.is_latest() && is_lost(it, placement));
+    let lost = lost.into_iter().map(|it| {
+        let problem = override_never_applied(it, placement);
+        Warning::of(WarningKind::OverrideNeverApplied, problem)
+    });
+    let lost: Vec<_> = lost.collect();
+    draft.warnings.extend(lost);
     let all = versions(inventory);
     let mut all = all.iter();
     let Some(version) = all.find(|version| Some(version.index.as_str()) == index) else {
@@ -30,12 +40,12 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, index:
     let clusters: Vec<_> = clusters.collect();
     let complete = version.is_complete().then_some(resources.as_slice());
     let seen = (placed.len() == clusters.len()).then_some(clusters.as_slice());
-    for snapshot in inventory.overrides.iter() {
+    for snapshot in others {
         without_effect(draft, snapshot, &version.index, complete, seen);
     }
 }
 
-/// Warns of one.
+/// Warns of one that selects nothing.
 fn without_effect(
     draft: &mut PlanDraft<'_>,
     snapshot: &OverrideSnapshot,
@@ -44,15 +54,10 @@ fn without_effect(
     clusters: Option<&[&MemberCluster]>,
 ) {
     let placement = draft.placement();
-    let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
-        let problem = override_never_applied(snapshot, placement);
-        Warning::of(WarningKind::OverrideNeverApplied, problem)
-    } else if let Some(idle) = idle(snapshot, placement, resources, clusters) {
+    if let Some(idle) = idle(snapshot, placement, resources, clusters) {
         let clusters = clusters.unwrap_or_default();
         let problem = override_matches_nothing(snapshot, placement, idle, index, clusters);
-        Warning::of(WarningKind::OverrideMatchesNothing, problem)
-    } else {
-        return;
-    };
-    draft.warnings.push(warning);
+        let warning = Warning::of(WarningKind::OverrideMatchesNothing, problem);
+        draft.warnings.push(warning);
+    }
 }

@@ -83,7 +83,11 @@ impl AgreedPlan {
         Self {
             beside,
             risks: content_risks(&plan),
-            snapshot: plan.content.snapshot,
+            // Of one that the run creates, nothing could be shown.
+            snapshot: plan
+                .content
+                .snapshot
+                .filter(|_| plan.content.latest_snapshot.is_some()),
             stages: plan.stages.into_iter().map(stage).collect(),
         }
     }
