@@ -1,9 +1,12 @@
 //! The binding of a cluster in flight was changed, and no other run did it.
 
+use jiff::Timestamp;
+
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::preemption::{LostCluster, lost};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::{Conditions, reasons};
 use crate::report::ShownValue;
@@ -44,7 +47,12 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     let off = lost
         .binding
         .map(|binding| differences(cx, binding, cluster));
+    let rejoined = rejoined(cx, lost);
     let message = match &off {
+        Some(_) if rejoined.is_some() => format!(
+            "The binding for {cluster} was changed while the run was updating it, because {cluster} \
+             left the fleet and joined again."
+        ),
         None if cx.inventory.bindings.is_complete() => format!(
             "The binding for {cluster} was changed while the run was updating it, and no longer \
              exists. The writer is unknown."
@@ -86,6 +94,10 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     }
     let finding = match lost.binding {
         Some(binding) if binding.meta.is_deleting() => cx.look_for_eviction(finding),
+        Some(_) if let Some(member) = rejoined => {
+            let created = member.meta.created;
+            finding.known(member.object(), "metadata.creationTimestamp", created)
+        }
         Some(_) => finding.look_with(
             "Check who wrote the binding: the scheduler, another controller, or a person.",
             subject
@@ -113,12 +125,28 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     )
 }
 
+/// The cluster, where it left the fleet and joined it again after the run had started there: the scheduler
+/// takes its binding back then. Source: scheduler/framework/framework.go.
+fn rejoined<'i>(
+    cx: &DiagnosisContext<'i>,
+    lost: &LostCluster<'_, '_>,
+) -> Option<&'i MemberCluster> {
+    let started = started(cx, lost.cluster)?;
+    let member = cx.inventory.member(lost.cluster);
+    member.filter(|it| it.meta.created.is_some_and(|created| created > started))
+}
+
+/// When the run started to update a cluster.
+fn started(cx: &DiagnosisContext<'_>, cluster: &str) -> Option<Timestamp> {
+    let mut clusters = cx.rollout.iter().flat_map(Rollout::updated_clusters);
+    clusters.find_map(|it| it.started.filter(|_| it.name == cluster))
+}
+
 /// Whether a binding is not the one that the run wrote: it has another name, or was created after that.
 fn is_another(cx: &DiagnosisContext<'_>, binding: &Binding, lost: &LostCluster<'_, '_>) -> bool {
     let is_named = lost.named.is_none_or(|named| named == binding.meta.name);
-    let clusters = cx.rollout.iter().flat_map(Rollout::updated_clusters);
-    let mut started = clusters.filter_map(|it| it.started.filter(|_| it.name == lost.cluster));
-    !is_named || started.any(|started| binding.meta.created > Some(started))
+    let started = started(cx, lost.cluster);
+    !is_named || started.is_some() && binding.meta.created > started
 }
 
 /// The binding that the run wrote is gone, and there is another one.
