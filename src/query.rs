@@ -24,6 +24,16 @@ pub enum QuerySelection<L> {
     },
 }
 
+impl<L> QuerySelection<L> {
+    /// Where they are; `None` means everywhere, and empty that the kind has no namespace.
+    pub fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::Named { namespace, .. } => Some(namespace),
+            Self::All { namespace, .. } => namespace.as_deref(),
+        }
+    }
+}
+
 impl<K, L> Query<K, L> {
     /// Asks for one object.
     pub fn named(kind: K, namespace: &str, name: &str) -> Self {

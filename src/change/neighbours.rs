@@ -49,15 +49,6 @@ const fn how(phase: Phase) -> &'static str {
     }
 }
 
-/// The same, named for people; `None` where none came.
-pub fn arrived_words(shown: &[NeighborRun], now: &[NeighborRun]) -> Option<String> {
-    let new = arrived(shown, now).into_iter();
-    let words: Vec<_> = new
-        .map(|one| format!("{} ({})", one.name, one.how))
-        .collect();
-    (!words.is_empty()).then(|| enumerate(words))
-}
-
 /// Those of `now` that were not shown, or did nothing when they were shown and move now. That one
 /// ends or stops meanwhile is no reason to hesitate.
 fn arrived<'n>(shown: &[NeighborRun], now: &'n [NeighborRun]) -> Vec<&'n NeighborRun> {
@@ -67,6 +58,15 @@ fn arrived<'n>(shown: &[NeighborRun], now: &'n [NeighborRun]) -> Vec<&'n Neighbo
             known.is_none_or(|known| one.moves && !known.moves)
         })
         .collect()
+}
+
+/// The same, named for people; `None` where none came.
+pub fn arrived_words(shown: &[NeighborRun], now: &[NeighborRun]) -> Option<String> {
+    let new = arrived(shown, now).into_iter();
+    let words: Vec<_> = new
+        .map(|one| format!("{} ({})", one.name, one.how))
+        .collect();
+    (!words.is_empty()).then(|| enumerate(words))
 }
 
 #[cfg(test)]

@@ -371,12 +371,11 @@ fn path(query: &MemberQuery) -> String {
         version: kind.version(),
         plural: kind.plural(),
     };
-    let (namespace, name) = match &query.which {
-        QuerySelection::Named { namespace, name } => {
-            (Some(namespace.as_str()), Some(name.as_str()))
-        }
-        QuerySelection::All { namespace, .. } => (namespace.as_deref(), None),
+    let name = match &query.which {
+        QuerySelection::Named { name, .. } => Some(name.as_str()),
+        QuerySelection::All { .. } => None,
     };
+    let namespace = query.which.namespace();
     let namespace = namespace.filter(|_| kind.is_namespaced());
     let mut path = resource.path(namespace, name);
     if let QuerySelection::All { labels, .. } = &query.which {

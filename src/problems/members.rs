@@ -39,7 +39,7 @@ pub fn wait_until_gone(member: &MemberCluster, now: Timestamp) -> Remedy {
     let (action, command) = match member.silent_for(now) {
         Some(_) => (
             format!("{action} Its agent is silent, so this takes up to 15 minutes."),
-            steps::wait_longer(&object, "delete"),
+            steps::wait_up_to("20m", &object, "delete"),
         ),
         None => (action, steps::wait_for(&object, "delete")),
     };

@@ -44,14 +44,13 @@ pub fn wait_until_scheduled(placement: &ObjectRef) -> CommandLine {
 
 /// Waits for what is to become of an object.
 pub fn wait_for(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
-    let command = object.kubectl("wait").joined("--for", what);
-    command.joined("--timeout", PATIENCE)
+    wait_up_to(PATIENCE, object, what)
 }
 
-/// The same for what takes KubeFleet a quarter of an hour.
-pub fn wait_longer(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
+/// The same for what takes longer.
+pub fn wait_up_to(patience: &str, object: &ObjectRef, what: impl Into<String>) -> CommandLine {
     let command = object.kubectl("wait").joined("--for", what);
-    command.joined("--timeout", "20m")
+    command.joined("--timeout", patience)
 }
 
 /// Lists what belongs to a placement.
@@ -91,7 +90,7 @@ pub fn member_clusters() -> CommandLine {
 }
 
 /// The most clusters that one command names.
-const NAMED: usize = 8;
+pub const NAMED: usize = 8;
 
 /// Labels member clusters, of many the first few.
 pub fn label<'n>(

@@ -8,6 +8,7 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::essence;
+use crate::problems::steps;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::rollout::content::{leaving_ahead, missing_content, overtaken as overtaken_clusters};
 use crate::words::{CommandLine, distinct, enumerate};
@@ -393,10 +394,11 @@ pub(in crate::diagnose) fn until_gone(bindings: &[&Binding]) -> Option<Remedy> {
     let action = if let [_] = names.as_slice() {
         format!("Wait until {first} is gone: the run fails if it writes that one.")
     } else {
-        let gone = enumerate(&names);
-        format!("Wait until bindings {gone} are gone: the run fails if it writes one of those.")
+        let (what, are) = outlook::leaving(&names);
+        format!("Wait until {what} {are} gone: the run fails if it writes one of those.")
     };
     let command = CommandLine::kubectl("wait").arg(first.kind.for_kubectl());
+    let names = names.into_iter().take(steps::NAMED);
     let command = command.args(names).namespace(&first.namespace);
     Some(Remedy {
         action,

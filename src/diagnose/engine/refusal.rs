@@ -1,7 +1,6 @@
 //! What a new run would be refused for as things are: a second fault, which no finding tells.
 
 use std::collections::BTreeSet;
-use std::iter;
 
 use crate::controller::RunFailure;
 use crate::diagnose::engine::causes;
@@ -90,9 +89,12 @@ fn look(
     let is_told = |failure: &RunFailure| {
         codes.contains(failure.code) || failure.code == "FS102" && codes.contains("FS101")
     };
-    let others = tried::own_faults(cx.inventory, command);
-    let mut faults = iter::once(failure).chain(others);
-    let failure = faults.find(|it| !is_told(it))?;
+    let failure = if is_told(&failure) {
+        let others = tried::own_faults(cx.inventory, command);
+        others.into_iter().find(|it| !is_told(it))?
+    } else {
+        failure
+    };
     Some(Remedy {
         action: format!(
             "Check what else makes a new run fail: `{}` ({}).",

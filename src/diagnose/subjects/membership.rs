@@ -7,6 +7,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
+use crate::rollout::Rollout;
 use crate::rollout::placing::sorting_number;
 
 /// What became of a cluster of a run.
@@ -36,8 +37,7 @@ pub(in crate::diagnose) fn fate(inventory: &Inventory, cluster: &str) -> Option<
 
 /// Whether a binding's cluster is in a stage of the run.
 pub(in crate::diagnose) fn is_recorded(cx: &DiagnosisContext<'_>, binding: &Binding) -> bool {
-    let stages = cx.rollout.iter().flat_map(|it| &it.stages);
-    let mut clusters = stages.flat_map(|stage| &stage.clusters);
+    let mut clusters = cx.rollout.iter().flat_map(Rollout::clusters);
     clusters.any(|it| it.name == binding.spec.cluster)
 }
 

@@ -124,17 +124,16 @@ fn played(
     command: &CommandLine,
     (looks, left): (usize, fn(&Binding) -> bool),
 ) -> Option<Result<PlayedRun, PlayObstacle>> {
-    let (state, acts) = begun(inventory, command, left)?;
+    let state = match state_after(inventory, command, left)? {
+        Ok(state) => state,
+        Err(obstacle) => return Some(Err(obstacle)),
+    };
     let troubled: BTreeSet<String> = state
         .bindings
         .iter()
         .filter(|binding| is_troubled(binding, state.now))
         .map(|binding| binding.spec.cluster.clone())
         .collect();
-    let state = match acts.iter().try_fold(state, |state, act| after(&state, act)) {
-        Ok(state) => state,
-        Err(obstacle) => return Some(Err(obstacle)),
-    };
     let pace = |cluster: &str| (!troubled.contains(cluster)).then_some(SOON);
     let until = state.now.checked_add(FAR).unwrap_or(state.now);
     let limits = PlayLimits {
@@ -145,16 +144,17 @@ fn played(
     Some(play(state, &pace, &limits).map_err(PlayObstacle::Unknown))
 }
 
-/// Where the controller stands when a command is given, and what that changes.
-fn begun(
+/// Where the controller stands once a command was given.
+fn state_after(
     inventory: &Inventory,
     command: &CommandLine,
     left: fn(&Binding) -> bool,
-) -> Option<(State, Vec<Intervention>)> {
+) -> Option<Result<State, PlayObstacle>> {
     let (run, acts) = interventions(inventory, command)?;
     let mut state = State::new(inventory, run);
     state.bindings.items.retain(|it| !left(it));
-    Some((state, acts))
+    let mut acts = acts.iter();
+    Some(acts.try_fold(state, |state, act| after(&state, act)))
 }
 
 /// What else is wrong with what the run that a command makes says of itself. The controller stops at the
@@ -163,11 +163,8 @@ pub(in crate::diagnose) fn own_faults(
     inventory: &Inventory,
     command: &CommandLine,
 ) -> Vec<RunFailure> {
-    let made = begun(inventory, command, has_left).and_then(|(state, acts)| {
-        let mut acts = acts.iter();
-        acts.try_fold(state, |state, act| after(&state, act)).ok()
-    });
-    let found = made.map(|state| initialize(state).1);
+    let state = state_after(inventory, command, has_left).and_then(Result::ok);
+    let found = state.map(|state| initialize(state).1);
     let faults = found.into_iter().flatten().filter_map(|it| match it {
         InputFinding::Fault(fault, text) if fault.is_own() => {
             Some(RunFailure::plain(fault.code(), text))

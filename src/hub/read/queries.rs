@@ -51,10 +51,7 @@ pub(in crate::hub) fn listing(
     list: &BatchedRequest,
 ) -> Result<ListReader, HubError> {
     let (kind, namespace) = match list {
-        BatchedRequest::One(HubQuery { kind, which }) => match which {
-            QuerySelection::All { namespace, .. } => (*kind, namespace.as_deref()),
-            QuerySelection::Named { namespace, .. } => (*kind, Some(namespace.as_str())),
-        },
+        BatchedRequest::One(HubQuery { kind, which }) => (*kind, which.namespace()),
         BatchedRequest::Any {
             kind, namespace, ..
         }

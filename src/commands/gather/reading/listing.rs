@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QuerySelection};
+use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::words::Hint;
@@ -56,10 +56,7 @@ impl SourceReading {
         if unread.len() < queries.len() {
             return Ok(());
         }
-        let namespace = match &query.which {
-            QuerySelection::All { namespace, .. } => namespace.as_deref().unwrap_or_default(),
-            QuerySelection::Named { namespace, .. } => namespace,
-        };
+        let namespace = query.which.namespace().unwrap_or_default();
         let error = self.unlisted(query.kind, namespace, &answer.outcome);
         // A role of one namespace is enough for what is in it.
         let is_denied = matches!(answer.outcome, Outcome::Denied(_));

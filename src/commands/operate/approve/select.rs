@@ -10,7 +10,7 @@ use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, of_request, of_run};
-use crate::rollout::{GateState, Phase, Rollout, StageState, StageView, TaskTime};
+use crate::rollout::{GateState, Phase, Rollout, StageState, TaskTime};
 use crate::words::{Hint, closest, enumerate};
 
 /// What the command line asks for.
@@ -316,12 +316,14 @@ fn no_such_gate(rollout: &Rollout<'_>, choice: &ApprovalChoice<'_>, all: &[Strin
         (None, Some(task)) => format!(" {} any stage", task.as_str()),
         (None, None) => String::new(),
     };
-    let is_skipped = |stage: &&StageView<'_>| {
+    let mut stages = rollout.stages.iter();
+    let is_skipped = stages.any(|stage| {
         choice.stage == Some(&stage.status.name) && stage.state == StageState::Skipped
-    };
-    let why = match rollout.stages.iter().find(is_skipped) {
-        Some(_) => ": the stage has no clusters, so it was skipped with its gates",
-        None => "",
+    });
+    let why = if is_skipped {
+        ": the stage has no clusters, so it was skipped with its gates"
+    } else {
+        ""
     };
     let error = Error::failed(format!("{run} has no approval gate{which}{why}"));
     if all.is_empty() {

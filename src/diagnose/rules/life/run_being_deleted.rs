@@ -24,9 +24,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let foreign: Vec<_> = run.meta.foreign_finalizers().collect();
     let is_released = !foreign.is_empty() && foreign.len() == run.meta.finalizers.len();
     let held = held.unwrap_or_else(|| "is being deleted".to_owned());
-    let held = match foreign.as_slice() {
-        finalizers if is_released => format!("{held}, and only {} keeps it", enumerate(finalizers)),
-        _ => held,
+    let held = if is_released {
+        format!("{held}, and only {} keeps it", enumerate(&foreign))
+    } else {
+        held
     };
     let mut finding = rule
         .finding(
