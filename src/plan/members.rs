@@ -151,7 +151,7 @@ fn deleted_bindings(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
             "{object} of {} is being deleted, and a run that writes it fails.",
             cluster.name
         );
-        let gone = object.kubectl("wait").switch("--for=delete");
+        let gone = steps::wait_for(&object, "delete");
         draft.warnings.push(
             Warning::new(WarningKind::BindingDeleted, &object, message)
                 .clusters([&cluster.name])

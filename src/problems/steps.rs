@@ -1,5 +1,6 @@
 //! Commands that several rules suggest.
 
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
@@ -51,6 +52,16 @@ pub fn wait_for(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
 pub fn wait_up_to(patience: &str, object: &ObjectRef, what: impl Into<String>) -> CommandLine {
     let command = object.kubectl("wait").joined("--for", what);
     command.joined("--timeout", patience)
+}
+
+/// Waits until bindings are gone, of many the first few; nothing where there are none.
+pub fn wait_until_bindings_gone(bindings: &[&Binding]) -> Option<CommandLine> {
+    let (first, others) = bindings.split_first()?;
+    let others = others.iter().take(NAMED - 1);
+    let command = first.object().kubectl("wait");
+    let command = command.args(others.map(|it| it.meta.name.as_str()));
+    let command = command.joined("--for", "delete");
+    Some(command.joined("--timeout", PATIENCE))
 }
 
 /// Lists what belongs to a placement.

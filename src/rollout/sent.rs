@@ -1,5 +1,7 @@
 //! What a cluster was sent, where its binding names something else.
 
+use jiff::Timestamp;
+
 use super::{life, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -64,8 +66,17 @@ pub fn joined_again<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&
         .status
         .conditions
         .condition(reasons::ROLLOUT_STARTED)?;
-    let member = inventory.member(&binding.spec.cluster)?;
-    (binding.awaits_run() && member.meta.created? > written.since?).then_some(member)
+    joined_since(inventory, &binding.spec.cluster, written.since?).filter(|_| binding.awaits_run())
+}
+
+/// The MemberCluster of a cluster that left the fleet and joined it again after a time.
+pub fn joined_since<'i>(
+    inventory: &'i Inventory,
+    cluster: &str,
+    since: Timestamp,
+) -> Option<&'i MemberCluster> {
+    let member = inventory.member(cluster);
+    member.filter(|it| it.meta.created.is_some_and(|created| created > since))
 }
 
 #[cfg(test)]

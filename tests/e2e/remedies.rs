@@ -361,7 +361,11 @@ impl Hub {
             ran.code == 0 || suggested.verb() == "wait" && ran.err.contains("timed out")
         } else if suggested.writes() {
             // What KubeFleet would refuse as things are now is fine after the step before it.
-            let until = ["wait until it is gone", "approve it at a terminal"];
+            let until = [
+                "wait until it is gone",
+                "approve it at a terminal",
+                "would be stuck: ",
+            ];
             let waits = ran.code == 1 && until.iter().any(|words| ran.err.contains(words));
             ran.code == 0 || (ran.code == 3 || waits) && suggested.later
         } else {

@@ -28,8 +28,9 @@ use crate::words::{Hint, enumerate};
 ///
 /// Deletes the run and starts a new one with the same placement, strategy, and snapshot. It is the
 /// same as `run --from RUN --replace --snapshot N`, with the next name: example-run-2 after
-/// example-run-1. Fix the cause first; `diagnose` says what it is. The preview shows what is deleted
-/// and what the new run does.
+/// example-run-1. Fix the cause first; `diagnose` says what it is. A stuck run continues by itself
+/// then; with --yes, it is not replaced while its clusters still fail with the same snapshot. The
+/// preview shows what is deleted and what the new run does.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage retry example-run\n  \

@@ -137,8 +137,9 @@ fn bindings(
          {nothing}",
         rollout.run.meta.name
     );
-    let gone = binding.kubectl("wait").switch("--for=delete");
-    Err(Error::failed(why).hint(Hint::new("wait until it is gone:").command(gone)))
+    let all: Vec<_> = leaving.iter().map(|(_, binding)| *binding).collect();
+    let gone = steps::wait_until_bindings_gone(&all);
+    Err(Error::failed(why).hint(Hint::new("wait until it is gone:").commands(gone)))
 }
 
 /// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
@@ -286,7 +287,7 @@ pub(in crate::commands) fn not_alone(
     ))
 }
 
-/// What a script does not start: Kubernetes would refuse an object.
+/// What a script does not start: Kubernetes would refuse an object, or clusters fail with it already.
 pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");
     Error::failed(format!("{run} would be stuck: {why}; {nothing}"))

@@ -11,7 +11,7 @@ use crate::kubefleet::messages::essence;
 use crate::problems::steps;
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::rollout::content::{leaving_ahead, missing_content, overtaken as overtaken_clusters};
-use crate::words::{CommandLine, distinct, enumerate};
+use crate::words::{distinct, enumerate};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -397,12 +397,9 @@ pub(in crate::diagnose) fn until_gone(bindings: &[&Binding]) -> Option<Remedy> {
         let (what, are) = outlook::leaving(&names);
         format!("Wait until {what} {are} gone: the run fails if it writes one of those.")
     };
-    let command = CommandLine::kubectl("wait").arg(first.kind.for_kubectl());
-    let names = names.into_iter().take(steps::NAMED);
-    let command = command.args(names).namespace(&first.namespace);
     Some(Remedy {
         action,
-        command: Some(command.switch("--for=delete")),
+        command: steps::wait_until_bindings_gone(bindings),
         effect: Effect::ReadOnly,
     })
 }

@@ -67,7 +67,7 @@ struct AgreedStage {
 type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 
 impl AgreedPlan {
-    fn new(plan: Plan, beside: Vec<NeighborRun>) -> Self {
+    fn new(launch: &RunLaunch, plan: Plan, beside: Vec<NeighborRun>) -> Self {
         let stage = |stage: PlannedStage| {
             let gates = stage.definition.gates.into_iter();
             let wait = |it: &GateFacts| duration::parse(it.wait.as_deref()?);
@@ -82,7 +82,7 @@ impl AgreedPlan {
         };
         Self {
             beside,
-            risks: content_risks(&plan),
+            risks: content_risks(launch, &plan),
             // Of one that the run creates, nothing could be shown.
             snapshot: plan
                 .content
@@ -191,9 +191,9 @@ pub(super) fn offer(
         preview,
         question,
         what: LaunchOffer::New {
+            agreed: AgreedPlan::new(&launch, plan, beside),
             launch,
             wish,
-            agreed: AgreedPlan::new(plan, beside),
         },
     })
 }
@@ -234,24 +234,28 @@ pub(super) fn show_again(
 ) -> Result<ContentRisks, Error> {
     let inputs = plan(launch, Some(index.to_owned()), reading)?;
     let (plan, _) = show(launch, inputs, look, (preview, reading))?;
-    Ok(content_risks(&plan))
+    Ok(content_risks(launch, &plan))
 }
 
-/// For which object of the content a run would be stuck, as a clause.
-fn stuck_for(plan: &Plan) -> Option<String> {
+/// For what of its content a run would be stuck, as a clause. Content with which clusters fail already
+/// counts where a run goes for it that continues by itself as soon as they do not.
+fn stuck_for(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     let kinds = [
         WarningKind::ImmutableFieldChanged,
         WarningKind::EnvelopeInvalid,
     ];
-    let why = kinds.into_iter().find_map(|kind| clause(plan, kind))?;
+    let failing = launch.deletes_what_continues();
+    let failing = failing.then_some(WarningKind::ClusterFailing);
+    let mut kinds = kinds.into_iter().chain(failing);
+    let why = kinds.find_map(|kind| clause(plan, kind))?;
     let first = why.split_once(". ").map(|(first, _)| first.to_owned());
     Some(first.unwrap_or(why))
 }
 
-fn content_risks(plan: &Plan) -> ContentRisks {
+fn content_risks(launch: &RunLaunch, plan: &Plan) -> ContentRisks {
     ContentRisks {
         deleted: deleted_objects(&plan.changes),
-        refused: stuck_for(plan),
+        refused: stuck_for(launch, plan),
         lost: clause(plan, WarningKind::CascadingDeletion),
     }
 }
@@ -525,8 +529,8 @@ fn stalls(
     }
     let name = &launch.run.name;
     let counts = counts_before(launch, plan);
-    if let Some(why) = stuck_for(plan).filter(|_| counts) {
-        let hint = "correct the object first, or start the run at a terminal";
+    if let Some(why) = stuck_for(launch, plan).filter(|_| counts) {
+        let hint = "correct the content first, or start the run at a terminal";
         return Err(safeguards::would_be_stuck(name, &why, reading).hint(hint));
     }
     let mut warnings = plan.warnings_of(WarningKind::OverrideNotApplicable);
@@ -660,7 +664,45 @@ mod tests {
     use super::*;
     use crate::change::guard::AcceptedRisks;
     use crate::commands::operate::launching::wanted::tests::launch;
+    use crate::inventory::source::ObjectTexts;
+    use crate::plan::{self, PlanContents};
     use crate::rollout::life::tests::{OWN, SINCE, inventory, member, placement, run, snapshot};
+
+    #[test]
+    fn failing_clusters_count_where_a_run_that_continues_is_deleted() {
+        let refused = |state: &str, replace: bool| {
+            let mut old = run("old", "0", [Some(8_600), Some(8_601), Some(8_810), None]);
+            old["spec"]["state"] = json!(state);
+            let objects = [placement(), snapshot("0", OWN, Some(SINCE)), old];
+            let inventory = inventory(&objects);
+            let old = Rollout::of(&inventory, inventory.run_on("old").unwrap());
+            let new = launch("", None, true, AcceptedRisks::default()).run;
+            let launch = RunLaunch::again(&old, &new, replace, AcceptedRisks::default());
+            let wish = PlannedRun {
+                placement: launch.placement.clone(),
+                strategy: StrategyChoice::Named(launch.strategy.clone()),
+                snapshot: None,
+                run: None,
+            };
+            let contents = PlanContents {
+                texts: &ObjectTexts::default(),
+                overrides: &[],
+                unmatched: &[],
+            };
+            let mut plan = plan::compute(&inventory, &wish, None, &contents);
+            plan.warnings.push(Warning::new(
+                WarningKind::ClusterFailing,
+                &launch.placement,
+                "member-1 has snapshot 0 already, and it fails there.",
+            ));
+            content_risks(&launch, &plan).refused
+        };
+        let why = Some("member-1 has snapshot 0 already, and it fails there".to_owned());
+        assert_eq!(refused("Run", true), why);
+        assert_eq!(refused("Run", false), None);
+        // What never started has nothing to continue.
+        assert_eq!(refused("Initialize", true), None);
+    }
 
     #[test]
     fn no_run_that_can_continue_is_deleted_while_nobody_may_initialize_the_next() {

@@ -90,11 +90,15 @@ impl RunLaunch {
         self.start && self.snapshot.is_some() && !self.judges_before_deletion()
     }
 
-    /// Whether a run of the same name, which can still continue, is deleted first.
-    pub(super) fn replaces_what_continues(&self) -> bool {
+    /// Whether a run is deleted for it that can still continue.
+    pub(super) fn deletes_what_continues(&self) -> bool {
         let mut first = self.first.iter();
         first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.can_continue))
-            && self.replaces_its_name()
+    }
+
+    /// The same, of a run of its own name.
+    pub(super) fn replaces_what_continues(&self) -> bool {
+        self.deletes_what_continues() && self.replaces_its_name()
     }
 
     /// A run of the content as it is now, which is started; nothing is done, said or asked before.

@@ -11,6 +11,7 @@ use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::{Conditions, reasons};
 use crate::report::ShownValue;
 use crate::rollout::Rollout;
+use crate::rollout::sent::joined_since;
 
 /// The text is the one of a preemption, but the same check fails for any other change of the
 /// binding's spec, as by the scheduler or by hand.
@@ -131,9 +132,7 @@ fn rejoined<'i>(
     cx: &DiagnosisContext<'i>,
     lost: &LostCluster<'_, '_>,
 ) -> Option<&'i MemberCluster> {
-    let started = started(cx, lost.cluster)?;
-    let member = cx.inventory.member(lost.cluster);
-    member.filter(|it| it.meta.created.is_some_and(|created| created > started))
+    joined_since(cx.inventory, lost.cluster, started(cx, lost.cluster)?)
 }
 
 /// When the run started to update a cluster.

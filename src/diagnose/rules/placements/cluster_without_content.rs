@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
+use crate::problems::steps;
 use crate::rollout::content::{leaving_ahead, lost_for_now};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::sent::joined_again;
@@ -157,16 +158,18 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     Some(if cx.outlook.fails().is_some() {
         let history = cx.command("history").arg(&inventory.placement_name);
         finding.look_with("Check which run rolled out which version.", history)
-    } else if let Some((_, binding)) = leaving_ahead(rollout).pop() {
-        let gone = binding.object().kubectl("wait").switch("--for=delete");
-        finding.fix_with(
-            format!(
-                "Let {run} continue when the old binding is gone: it brings its content there."
-            ),
-            gone,
-        )
     } else {
-        finding.fix(format!("Let {run} continue: it brings its content there."))
+        let leaving = leaving_ahead(rollout).into_iter().map(|(_, it)| it);
+        let leaving: Vec<_> = leaving.collect();
+        let when = match leaving.len() {
+            0 => "",
+            1 => " when the old binding is gone",
+            _ => " when the old bindings are gone",
+        };
+        finding.fix_with(
+            format!("Let {run} continue{when}: it brings its content there."),
+            steps::wait_until_bindings_gone(&leaving),
+        )
     })
 }
 
