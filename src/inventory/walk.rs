@@ -12,6 +12,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -272,7 +273,13 @@ impl Walk {
                 if self.content_before.is_some_and(asks) && !index.is_empty() {
                     let kind = scope.kind(Concept::ResourceSnapshot);
                     let name = names::master_snapshot(&placement, index);
-                    needs.push(HubQuery::named(kind, namespace, &name));
+                    let master = HubQuery::named(kind, namespace, &name);
+                    let more = self.further_parts(&master).map(|part| {
+                        let name = format!("{placement}-{index}-{part}");
+                        HubQuery::named(kind, namespace, &name)
+                    });
+                    needs.extend(more);
+                    needs.push(master);
                     needs.extend(ahead.iter().map(HubQuery::object));
                 }
             }
@@ -379,6 +386,16 @@ impl Walk {
         ahead
             .filter(|it| self.is_known_absent(&HubQuery::object(it)))
             .collect()
+    }
+
+    /// The numbers of a snapshot's parts beside the master, where that is known: their names end with them.
+    fn further_parts(&self, master: &HubQuery) -> std::ops::Range<usize> {
+        /// What a hub can hold of one placement is less.
+        const MOST: usize = 64;
+        let known = self.known.get(master);
+        let master = known.and_then(|answer| answer.all::<ResourceSnapshot>().next());
+        let parts = master.and_then(|it| it.parts()).unwrap_or(1);
+        0..parts.min(MOST).saturating_sub(1)
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {

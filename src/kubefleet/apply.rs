@@ -27,8 +27,9 @@ model! {
 }
 
 impl ApplyStrategy {
-    /// The strategy with KubeFleet's defaults in the empty fields, so that two can be compared.
-    /// Source: pkg/utils/defaulter.
+    /// The strategy with KubeFleet's defaults in the empty fields, so that two can be compared. KubeFleet compares
+    /// all fields, also those that mean nothing for the type.
+    /// Source: pkg/utils/defaulter; updaterun/validation.go:validate.
     #[must_use]
     pub fn with_defaults(&self) -> Self {
         fn or(value: &str, default: &str) -> String {
@@ -40,8 +41,10 @@ impl ApplyStrategy {
             when_to_apply: or(&self.when_to_apply, "Always"),
             when_to_take_over: or(&self.when_to_take_over, "Always"),
             allow_co_ownership: self.allow_co_ownership,
-            server_side: (kind == "ServerSideApply")
-                .then(|| self.server_side.clone().unwrap_or_default()),
+            server_side: match &self.server_side {
+                None if kind == "ServerSideApply" => Some(Box::default()),
+                config => config.clone(),
+            },
             kind,
         }
     }
@@ -49,7 +52,12 @@ impl ApplyStrategy {
     /// The fields in which `other` differs, as `field: ours -> theirs`, defaults filled in.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let (ours, theirs) = (self.with_defaults(), other.with_defaults());
-        let force = |s: &Self| s.server_side.as_ref().is_some_and(|config| config.force);
+        let is_same_type = ours.kind == theirs.kind;
+        let force = |it: &Self| match &it.server_side {
+            Some(config) => config.force.to_string(),
+            None if is_same_type => "absent".to_owned(),
+            None => false.to_string(),
+        };
         let fields = [
             ("type", ours.kind.clone(), theirs.kind.clone()),
             (
@@ -72,11 +80,7 @@ impl ApplyStrategy {
                 ours.allow_co_ownership.to_string(),
                 theirs.allow_co_ownership.to_string(),
             ),
-            (
-                "serverSideApplyConfig.force",
-                force(&ours).to_string(),
-                force(&theirs).to_string(),
-            ),
+            ("serverSideApplyConfig.force", force(&ours), force(&theirs)),
         ];
         fields
             .into_iter()

@@ -32,7 +32,7 @@ pub fn compute(
     content::empty(&mut draft, &computed, then);
     content::unmatched(&mut draft, contents.unmatched);
     let changes = changes::compute(&mut draft, &computed, then, contents);
-    lost::check(&mut draft, &changes);
+    lost::check(&mut draft, &changes, then);
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);

@@ -8,6 +8,7 @@ use super::{Warning, WarningKind};
 use crate::contents::what_goes_with;
 use crate::kubefleet::Kind;
 use crate::report::{ComposeText, Subject};
+use crate::rollout::versions::Version;
 use crate::words::{CommandLine, enumerate};
 
 /// A namespace, or a definition of custom resources, that clusters lose while they keep the placement: what
@@ -81,7 +82,7 @@ fn removed(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
 }
 
 /// Warns of what is deleted with others. A snapshot without objects is warned of by itself.
-pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
+pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges], then: Option<&str>) {
     let placement = draft.inventory.placement.present();
     let is_empty = |it: &Warning| it.kind == WarningKind::SnapshotEmpty;
     if placement.is_some_and(|it| it.apply_strategy().is_report_diff())
@@ -92,15 +93,37 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
     removed(draft, changes);
     for lost in CascadingDeletion::of(changes) {
         let message = format!("{}, although the placement stays.", lost.describe());
-        let selects = draft.placement().kubectl("get").flag("-o", "yaml");
+        let (why, look) = if has(draft, then, &lost.object) {
+            (
+                "Check which override deletes it there.",
+                CommandLine::kubectl("get")
+                    .arg("clusterresourceoverrides,resourceoverrides")
+                    .switch("-A")
+                    .flag("-o", "yaml"),
+            )
+        } else {
+            (
+                "Check that it exists on the hub, and that the placement selects it.",
+                draft.placement().kubectl("get").flag("-o", "yaml"),
+            )
+        };
         let warning = Warning::new(WarningKind::CascadingDeletion, lost.object, message)
             .clusters(lost.clusters)
-            .look_with(
-                "Check that it exists on the hub, and that the placement selects it.",
-                selects,
-            );
+            .look_with(why, look);
         draft.warnings.push(warning);
     }
+}
+
+/// Whether the snapshot that the run brings has the object.
+fn has(draft: &PlanDraft<'_>, then: Option<&str>, object: &Subject) -> bool {
+    let version = then.map(|index| Version::of_index(draft.inventory, index));
+    version.is_some_and(|version| {
+        let mut all = version.objects();
+        all.any(|it| {
+            let names = (&it.kind, &it.meta.namespace, &it.meta.name);
+            names == (&object.kind, &object.namespace, &object.name)
+        })
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::problems::steps;
-use crate::report::{ComposeText, Effect, Remedy};
+use crate::report::{ComposeText, Remedy};
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::enumerate;
 
@@ -43,11 +43,7 @@ pub fn wait_until_gone(member: &MemberCluster, now: Timestamp) -> Remedy {
         ),
         None => (action, steps::wait_for(&object, "delete")),
     };
-    Remedy {
-        action,
-        command: Some(command),
-        effect: Effect::ReadOnly,
-    }
+    Remedy::look(action, command)
 }
 
 /// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They

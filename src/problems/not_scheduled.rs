@@ -28,6 +28,15 @@ pub fn not_scheduled(
         problem = scheduled_evidence(policy, problem);
         problem = scheduling::evidence(policy, inventory, problem);
     }
+    if has_dot(&object.name) {
+        problem.message = format!(
+            "{} KubeFleet's scheduler makes no bindings for a name with a dot.",
+            problem.message
+        );
+        return problem.fix(
+            "Create the placement again under a name without dots: the scheduler never schedules this one.",
+        );
+    }
     let wait = "Wait until the placement is scheduled.";
     let is_decided = |policy: &PolicySnapshot| {
         let scheduled = policy.status.conditions.condition(reasons::SCHEDULED);
@@ -56,6 +65,12 @@ pub fn not_scheduled(
         );
     }
     problem.look_with(wait, wait_until_scheduled(object))
+}
+
+/// Whether a placement's name has a dot in what becomes a part of its bindings' names, which have none.
+/// Source: scheduler/framework/uniquename/uniquename.go:NewBindingName.
+fn has_dot(placement: &str) -> bool {
+    placement.chars().take(26).any(|it| it == '.')
 }
 
 /// How many clusters are picked, and why the others are not.

@@ -40,7 +40,11 @@ pub fn placement_missing(
     };
     let lead = tense.pick("does not exist", "did not exist");
     let mut problem = Problem::new(object, format!("{object} {lead}{tense}{tail}.")).absent(object);
+    // Where runs have used it, it was here and nothing else is meant.
+    let mut used = inventory.runs.iter();
+    let was_here = used.any(|run| !run.status.snapshot_index.is_empty());
     let meant = match (elsewhere.as_slice(), similar) {
+        _ if was_here => None,
         ([one], _) => Some(one.object()),
         ([], Some(similar)) => Some(object.scope().object(Concept::Placement, similar)),
         _ => None,

@@ -189,11 +189,7 @@ pub trait ComposeText: Sized {
             (Some(CommandClass::Looks), _) => Effect::ReadOnly,
             (_, effect) => effect,
         };
-        let remedy = Remedy {
-            action: action.into(),
-            command,
-            effect,
-        };
+        let remedy = Remedy::new(action, command, effect);
         let remedies = self.parts().remedies;
         if !remedies.contains(&remedy) {
             remedies.push(remedy);

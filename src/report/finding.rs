@@ -130,9 +130,31 @@ pub struct Remedy {
     pub command: Option<CommandLine>,
     /// What the step does to the fleet.
     pub effect: Effect,
+    /// Whether the step after it fails without it: where only a few are shown, both are.
+    #[serde(skip)]
+    pub next_needs_it: bool,
 }
 
 impl Remedy {
+    /// A step of its own.
+    pub fn new(
+        action: impl Into<String>,
+        command: impl Into<Option<CommandLine>>,
+        effect: Effect,
+    ) -> Self {
+        Self {
+            action: action.into(),
+            command: command.into(),
+            effect,
+            next_needs_it: false,
+        }
+    }
+
+    /// A step that only reads.
+    pub fn look(action: impl Into<String>, command: impl Into<Option<CommandLine>>) -> Self {
+        Self::new(action, command, Effect::ReadOnly)
+    }
+
     /// Whether the step is one of our commands.
     pub fn is_our(&self, verbs: &[&str]) -> bool {
         let command = self.command.as_ref().filter(|command| command.is_ours());

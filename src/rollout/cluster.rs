@@ -79,7 +79,9 @@ impl<'i> ClusterView<'i> {
             || run.status.conditions.is_false(reasons::SUCCEEDED);
         let noted = started.and_then(|condition| condition.since);
         let is_written = binding.is_some_and(|binding| is_written(binding, run, status));
-        let unnoted = started.is_none() && turn.is_some() && is_written;
+        // Where the controller has written a binding and not released it, nothing is sent yet.
+        let is_sent = is_written && binding.is_some_and(is_released);
+        let unnoted = started.is_none() && turn.is_some() && is_sent;
         let since = noted.or_else(|| turn.and_then(|turn| turn.since));
         let limit = stuck_after(run);
         let overdue = is_overdue(since, inventory.now, limit);
@@ -93,10 +95,7 @@ impl<'i> ClusterView<'i> {
             }
             (_, Some(_)) if overdue || is_called_stuck(run, noted) => ClusterState::Stuck,
             (_, Some(_)) => ClusterState::Updating,
-            // Until the controller has released it there, nothing is late in the cluster.
-            (_, None) if unnoted && overdue && binding.is_some_and(is_released) => {
-                ClusterState::Stuck
-            }
+            (_, None) if unnoted && overdue => ClusterState::Stuck,
             (_, None) if unnoted => ClusterState::Updating,
             (_, None) => ClusterState::NotReached,
         };

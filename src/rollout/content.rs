@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::life::{self, SnapshotMatch};
+use super::overrides;
 use super::sent::sent_index;
-use super::versions::versions;
+use super::versions::{Version, versions};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, names, reasons};
 use crate::words::enumerate;
 
@@ -132,8 +135,18 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     }
 }
 
-/// The same, whether it is on purpose or not: who starts a run may not be who made it.
-pub fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
+/// The same where somebody lets a run continue. Of one that has begun nothing, purpose does not count: who starts
+/// it may not be who made it.
+pub fn goes_back_from_here<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
+    if rollout.has_begun() {
+        would_go_back(rollout)
+    } else {
+        goes_back(rollout)
+    }
+}
+
+/// The same, whether it is on purpose or not.
+fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let Ok(own) = rollout.run.status.snapshot_index.parse::<u64>() else {
         return Vec::new();
     };
@@ -160,22 +173,36 @@ pub fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
 pub struct MissingContent<'i> {
     /// The snapshot of the content or of an override.
     pub object: ObjectRef,
-    /// Whether a snapshot that was created later has that name; `false` where none has.
-    pub is_another: bool,
+    pub how: ContentLoss,
     /// The clusters.
     pub clusters: Vec<&'i str>,
+}
+
+/// Why a snapshot cannot be brought any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContentLoss {
+    /// None has its name.
+    Gone,
+    /// A snapshot that was created later has its name.
+    Another,
+    /// Parts of it are missing; how many, as the end of a sentence.
+    Incomplete(String),
 }
 
 impl MissingContent<'_> {
     /// What happens to the clusters, as a sentence.
     pub fn describe(&self) -> String {
         let (clusters, snapshot) = (enumerate(&self.clusters), &self.object.name);
-        if self.is_another {
-            format!(
+        match &self.how {
+            ContentLoss::Another => format!(
                 "{clusters} would get another snapshot than the run recorded, under its name {snapshot}."
-            )
-        } else {
-            format!("{clusters} cannot get its content: {snapshot} no longer exists.")
+            ),
+            ContentLoss::Gone => {
+                format!("{clusters} cannot get its content: {snapshot} no longer exists.")
+            }
+            ContentLoss::Incomplete(flaw) => {
+                format!("{clusters} cannot get its content: of {snapshot}, {flaw}.")
+            }
         }
     }
 }
@@ -193,11 +220,19 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
     let snapshots = &inventory.snapshots;
     let exists = snapshots.iter().any(|it| it.meta.name == snapshot);
     let is_known = inventory.has_asked_for(Concept::ResourceSnapshot) && snapshots.is_complete();
-    let is_gone = is_known && !exists;
-    let is_another = !is_gone;
-    if !is_gone && !life::is_foreign(inventory, run) {
-        return missing_override(rollout);
-    }
+    let how = if is_known && !exists {
+        ContentLoss::Gone
+    } else if life::is_foreign(inventory, run) {
+        ContentLoss::Another
+    } else {
+        // Source: workgenerator/controller.go:fetchAllResourceSnapshots.
+        let known = is_known.then(|| Version::of_index(inventory, index));
+        match known.and_then(|version| version.flaw()) {
+            Some(flaw) => ContentLoss::Incomplete(flaw),
+            None => return missing_override(rollout),
+        }
+    };
+    let is_another = how == ContentLoss::Another;
     let clusters: Vec<_> = rollout
         .updated_clusters()
         .filter(|it| it.state == ClusterState::NotReached)
@@ -206,7 +241,7 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
         .collect();
     (!clusters.is_empty()).then_some(MissingContent {
         object: inventory.scope.object(Concept::ResourceSnapshot, &snapshot),
-        is_another,
+        how,
         clusters,
     })
 }
@@ -228,7 +263,7 @@ fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
         .collect();
     (!clusters.is_empty()).then(|| MissingContent {
         object: object.clone(),
-        is_another: false,
+        how: ContentLoss::Gone,
         clusters,
     })
 }
@@ -241,7 +276,7 @@ pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
         .filter(|cluster| cluster.state == ClusterState::Done)
         .filter_map(|cluster| {
             let binding = cluster.binding.filter(|it| it.spec.snapshot.is_empty())?;
-            (binding.meta.created? > cluster.ended?).then_some((cluster, binding))
+            (binding.meta.created? >= cluster.ended?).then_some((cluster, binding))
         })
         .collect()
 }
@@ -279,8 +314,10 @@ pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
 #[derive(Debug, Clone)]
 pub struct CascadingLoss<'i> {
     pub object: ManifestKey,
-    /// The snapshot that has it; it is another one than the run's.
+    /// The snapshot that has it.
     pub snapshot: &'i ResourceSnapshot,
+    /// The override that deletes it; `None` where the run's snapshot lacks it.
+    pub by: Option<&'i OverrideSnapshot>,
     /// The member clusters.
     pub clusters: Vec<&'i str>,
 }
@@ -295,19 +332,27 @@ impl CascadingLoss<'_> {
 }
 
 /// What a live run deletes with what is in it from clusters that it has still to reach: its snapshot lacks a
-/// Namespace, or a definition of custom resources, that the cluster's snapshot has. An empty snapshot
-/// is another matter.
+/// Namespace, or a definition of custom resources, that the cluster's snapshot has, or an override that it
+/// recorded deletes it. An empty snapshot is another matter.
 pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
     let inventory = rollout.inventory;
     let index = rollout.run.status.snapshot_index.as_str();
+    let stages = rollout.run.status.stages.iter();
+    let recorded: BTreeMap<_, _> = stages
+        .flat_map(|stage| &stage.clusters)
+        .filter(|it| it.override_names().next().is_some())
+        .map(|it| (it.name.as_str(), it))
+        .collect();
     let ahead = rollout.updated_clusters();
     let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
     let held = |it: &ClusterView<'i>| {
         let binding = it
             .binding
             .filter(|it| it.is_sent() && !it.only_compares())?;
-        let held = sent_index(inventory, binding).filter(|held| *held != index)?;
-        Some((binding, held))
+        let recorded = recorded.get(it.name).copied();
+        let held = sent_index(inventory, binding);
+        let held = held.filter(|held| *held != index || recorded.is_some())?;
+        Some((binding, held, recorded.zip(it.member)))
     };
     let ahead: Vec<_> = ahead.filter_map(held).collect();
     if ahead.is_empty() || !rollout.is_live() || rollout.only_compares() {
@@ -319,18 +364,28 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
         return Vec::new();
     };
     let own: BTreeSet<_> = own.objects().map(ManifestKey::of_manifest).collect();
-    let mut losses: BTreeMap<ManifestKey, CascadingLoss<'i>> = BTreeMap::new();
-    for (binding, held) in ahead {
+    let mut losses: BTreeMap<_, CascadingLoss<'i>> = BTreeMap::new();
+    for (binding, held, recorded) in ahead {
         let Some(held) = complete(held).filter(|_| !own.is_empty()) else {
             continue;
         };
         for part in &held.parts {
-            let objects = part.spec.resources.iter().map(ManifestKey::of_manifest);
-            let lost = objects.filter(|it| what_goes_with(&it.kind).is_some() && !own.contains(it));
-            for object in lost.filter(|it| !is_kept_out(binding, it)) {
-                let loss = losses.entry(object.clone()).or_insert(CascadingLoss {
+            let resources = part.spec.resources.iter();
+            for resource in resources.filter(|it| what_goes_with(&it.kind).is_some()) {
+                let object = ManifestKey::of_manifest(resource);
+                let by = recorded.filter(|_| own.contains(&object)).and_then(|it| {
+                    let (status, member) = it;
+                    let has = binding.spec.override_names().collect();
+                    deleted_by(inventory, status.override_names(), &has, (resource, member))
+                });
+                if by.is_none() && own.contains(&object) || is_kept_out(binding, &object) {
+                    continue;
+                }
+                let key = (object.clone(), by.map(|it| &it.meta.name));
+                let loss = losses.entry(key).or_insert(CascadingLoss {
                     object,
                     snapshot: part,
+                    by,
                     clusters: Vec::new(),
                 });
                 loss.clusters.push(&binding.spec.cluster);
@@ -338,6 +393,28 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
         }
     }
     losses.into_values().collect()
+}
+
+/// The override snapshot that deletes an object from a cluster and is none of those that it has; another
+/// snapshot of the same override may delete it already.
+fn deleted_by<'i>(
+    inventory: &'i Inventory,
+    recorded: impl Iterator<Item = ObjectRef>,
+    has: &BTreeSet<ObjectRef>,
+    (resource, member): (&ManifestIdentity, &MemberCluster),
+) -> Option<&'i OverrideSnapshot> {
+    let is_had = |name: &ObjectRef| {
+        let of = |it: &ObjectRef| names::override_of(&it.name).to_owned();
+        let mut has = has.iter();
+        has.any(|it| it.namespace == name.namespace && of(it) == of(name))
+    };
+    let recorded: Vec<_> = recorded.filter(|it| !is_had(it)).collect();
+    let mut read = inventory.overrides.iter();
+    read.find(|snapshot| {
+        recorded.contains(&snapshot.object())
+            && overrides::selector_of(snapshot, resource).is_some()
+            && overrides::deletes(snapshot, member)
+    })
 }
 
 /// Whether a cluster never got an object of its snapshot: it belongs to somebody else there.

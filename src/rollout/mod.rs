@@ -473,18 +473,27 @@ impl<'i> Rollout<'i> {
     }
 
     /// Whether the run has begun with its first stage, and be it that it waits there for an
-    /// approval. A run that was created to be stopped has conditions and has begun nothing.
+    /// approval. A run that was created to be stopped has conditions, as its first stage has, and has begun
+    /// nothing. Source: updaterun/stop.go:stop.
     pub fn has_begun(&self) -> bool {
         let conditions = &self.run.status.conditions;
+        let is_begun = |stage: &StageView<'_>| {
+            let mut conditions = stage.status.conditions.iter();
+            let mut tasks = stage.status.tasks();
+            stage.status.started.is_some()
+                || tasks.any(|it| !it.conditions.is_empty())
+                || conditions.any(|it| it.reason != reasons::STAGE_STOPPED)
+        };
         conditions.is_true(reasons::PROGRESSING)
             || conditions.is_true(reasons::SUCCEEDED)
-            || self
-                .stages
-                .iter()
-                .any(|stage| !stage.status.conditions.is_empty())
-            || self
-                .clusters()
-                .any(|cluster| cluster.state != ClusterState::NotReached)
+            || self.stages.iter().any(is_begun)
+            || self.has_reached_any()
+    }
+
+    /// Whether the run has reached a cluster.
+    pub fn has_reached_any(&self) -> bool {
+        self.clusters()
+            .any(|cluster| cluster.state != ClusterState::NotReached)
     }
 
     /// When the run began with its first cluster.

@@ -190,6 +190,13 @@ pub fn rules_for(
     (found, None)
 }
 
+/// Whether an override deletes what it selects from a cluster.
+pub fn deletes(snapshot: &OverrideSnapshot, member: &MemberCluster) -> bool {
+    let (rules, _) = rules_for(snapshot, member);
+    let last = rules.last().and_then(|at| rules_of(snapshot).get(*at));
+    last.is_some_and(is_deletion)
+}
+
 /// The name of the override from which a snapshot was made.
 pub fn origin(snapshot: &OverrideSnapshot) -> &str {
     let label = snapshot.meta.label(names::OVERRIDE);

@@ -34,7 +34,33 @@ pub struct Version<'i> {
     pub survives: Option<u64>,
 }
 
-impl Version<'_> {
+impl<'i> Version<'i> {
+    fn new(index: &str) -> Self {
+        Self {
+            index: index.to_owned(),
+            parts: Vec::new(),
+            expected: None,
+            runs: Vec::new(),
+            bindings: Vec::new(),
+            survives: None,
+        }
+    }
+
+    /// The version of an index, without who uses it.
+    pub fn of_index(inventory: &'i Inventory, index: &str) -> Self {
+        let mut version = Self::new(index);
+        let parts = inventory.snapshots.iter();
+        version.parts = parts.filter(|it| it.index() == Some(index)).collect();
+        version.order_parts();
+        version
+    }
+
+    fn order_parts(&mut self) {
+        self.parts
+            .sort_by_key(|part| (Reverse(part.is_master()), subindex(part)));
+        self.expected = self.parts.first().and_then(|first| first.parts());
+    }
+
     /// Whether it exists, in whole or in part.
     pub const fn exists(&self) -> bool {
         !self.parts.is_empty()
@@ -106,19 +132,11 @@ fn order(index: &str) -> (bool, u64, &str) {
 /// clusters name.
 pub fn versions(inventory: &Inventory) -> Vec<Version<'_>> {
     let mut versions: BTreeMap<&str, Version<'_>> = BTreeMap::new();
-    let empty = |index: &str| Version {
-        index: index.to_owned(),
-        parts: Vec::new(),
-        expected: None,
-        runs: Vec::new(),
-        bindings: Vec::new(),
-        survives: None,
-    };
     for snapshot in inventory.snapshots.iter() {
         let Some(index) = snapshot.index() else {
             continue;
         };
-        let version = versions.entry(index).or_insert_with(|| empty(index));
+        let version = versions.entry(index).or_insert_with(|| Version::new(index));
         version.parts.push(snapshot);
     }
     for run in inventory.runs.iter() {
@@ -126,7 +144,7 @@ pub fn versions(inventory: &Inventory) -> Vec<Version<'_>> {
         // What a run has still to do, it does with the snapshot that has the name then.
         let over = choose::is_finished(run) || run.meta.is_deleting();
         if !(index.is_empty() || over && life::is_foreign(inventory, run)) {
-            let version = versions.entry(index).or_insert_with(|| empty(index));
+            let version = versions.entry(index).or_insert_with(|| Version::new(index));
             version.runs.push(run);
         }
     }
@@ -134,17 +152,14 @@ pub fn versions(inventory: &Inventory) -> Vec<Version<'_>> {
         if let Some(index) = sent_index(inventory, binding)
             && !binding.meta.is_deleting()
         {
-            let version = versions.entry(index).or_insert_with(|| empty(index));
+            let version = versions.entry(index).or_insert_with(|| Version::new(index));
             version.bindings.push(binding);
         }
     }
     let mut versions: Vec<_> = versions.into_values().collect();
     versions.sort_by(|a, b| order(&a.index).cmp(&order(&b.index)));
     for version in &mut versions {
-        version
-            .parts
-            .sort_by_key(|part| (Reverse(part.is_master()), subindex(part)));
-        version.expected = version.parts.first().and_then(|first| first.parts());
+        version.order_parts();
         version
             .bindings
             .sort_by_key(|binding| binding.spec.cluster.as_str());

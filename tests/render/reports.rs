@@ -42,11 +42,7 @@ fn evidence(object: &Subject, path: &str, value: &str) -> Evidence {
 }
 
 fn remedy(action: &str, command: Option<CommandLine>, effect: Effect) -> Remedy {
-    Remedy {
-        action: action.to_owned(),
-        command,
-        effect,
-    }
+    Remedy::new(action, command, effect)
 }
 
 pub fn names(prefix: &str, range: std::ops::Range<usize>) -> Vec<String> {

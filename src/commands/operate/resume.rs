@@ -23,7 +23,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::render::RenderLook;
 use crate::report::Severity;
-use crate::rollout::content::would_go_back;
+use crate::rollout::content::goes_back_from_here;
 use crate::rollout::{ClusterState, Rollout, StageState};
 use crate::words::count;
 
@@ -121,7 +121,7 @@ fn preview_resume(
             .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "resuming"), reading))
             .and_then(|()| {
-                let back = would_go_back(&rollout);
+                let back = goes_back_from_here(&rollout);
                 safeguards::going_back(&back, &rollout, ("resuming", "delete"), accepted, reading)
             })
             .and_then(|()| safeguards::unattended(&rollout, None, (is_script, accepted), reading))

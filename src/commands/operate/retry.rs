@@ -21,6 +21,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::content::replaced;
+use crate::rollout::life;
 use crate::rollout::{Rollout, rollout_started};
 use crate::words::{Hint, enumerate};
 
@@ -86,9 +87,10 @@ fn again(
     args: &RetryArgs,
     reading: &mut SourceReading,
 ) -> Result<RunLaunch, Error> {
-    let inventory = reading.prospect(old)?;
+    let inventory = reading.inventory(old)?;
     let rollout = rollout_of(&inventory, old)?;
     may_retry(&rollout)?;
+    of_this_placement(&rollout, reading)?;
     let mut launch = RunLaunch::again(&rollout, new, true, args.risks.into());
     launch.diff = args.diff;
     let asked = &rollout.run.spec.snapshot_index;
@@ -129,6 +131,23 @@ fn replaced_since(rollout: &Rollout<'_>) -> Option<String> {
     Some(format!(
         "{by} replaced snapshot {index} of {name} with snapshot {has} on {clusters}; a retry brings \
          snapshot {index} out again"
+    ))
+}
+
+/// Refuses where the run's index means another snapshot now: the placement was made again, or the snapshot.
+fn of_this_placement(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Error> {
+    let run = rollout.run;
+    if !life::is_foreign(rollout.inventory, run) {
+        return Ok(());
+    }
+    let (name, index) = (&run.meta.name, &run.status.snapshot_index);
+    let nothing = reading.record.nothing("sent");
+    Err(Error::failed(format!(
+        "snapshot {index} is another one than {name} had: a retry would bring other content; {nothing}"
+    ))
+    .hint(
+        Hint::new("to roll out the current content in its place:")
+            .command(steps::run_from(run).switch("--replace")),
     ))
 }
 

@@ -13,8 +13,8 @@ use crate::problems::members::TroubledMembers;
 use crate::problems::{put_there, steps};
 use crate::report::Finding;
 use crate::rollout::content::{
-    GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content, old_content,
-    overtaken,
+    ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
+    old_content, overtaken,
 };
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, enumerate};
@@ -87,14 +87,18 @@ fn content(
     };
     let (run, object) = (rollout.run.object(), &missing.object);
     let (names, nothing) = (enumerate(&missing.clusters), reading.record.nothing("sent"));
-    let why = if missing.is_another {
-        format!(
+    let why = match &missing.how {
+        ContentLoss::Another => format!(
             "{doing} would bring content to {names} that {} was not made for: {} is another snapshot than the one \
              that it recorded; {nothing}",
             run.name, object.name
-        )
-    } else {
-        format!("{doing} would block {names}: {object} no longer exists; {nothing}")
+        ),
+        ContentLoss::Gone => {
+            format!("{doing} would block {names}: {object} no longer exists; {nothing}")
+        }
+        ContentLoss::Incomplete(flaw) => {
+            format!("{doing} would block {names}: of {object}, {flaw}; {nothing}")
+        }
     };
     Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
 }

@@ -294,11 +294,7 @@ pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
 
 /// That a finding comes first, and in the end of the sentence why.
 fn resolve_first(code: &str, why: &str) -> Remedy {
-    Remedy {
-        action: format!("Resolve {code} first{why}"),
-        command: None,
-        effect: Effect::ReadOnly,
-    }
+    Remedy::look(format!("Resolve {code} first{why}"), None)
 }
 
 /// Steps that let a run continue which our own commands refuse unless it is said that it is meant.
@@ -397,11 +393,10 @@ pub(in crate::diagnose) fn until_gone(bindings: &[&Binding]) -> Option<Remedy> {
         let (what, are) = outlook::leaving(&names);
         format!("Wait until {what} {are} gone: the run fails if it writes one of those.")
     };
-    Some(Remedy {
+    Some(Remedy::look(
         action,
-        command: steps::wait_until_bindings_gone(bindings),
-        effect: Effect::ReadOnly,
-    })
+        steps::wait_until_bindings_gone(bindings),
+    ))
 }
 
 /// What comes before a check that a run cannot pass: the findings that say why are resolved, or what
@@ -426,11 +421,7 @@ fn step_before_check(cx: &DiagnosisContext<'_>, first: &[String], is_explained: 
         let action = format!("Resolve {first} first: otherwise the run fails {when}.");
         (action, None)
     };
-    Remedy {
-        action,
-        command,
-        effect: Effect::ReadOnly,
-    }
+    Remedy::look(action, command)
 }
 
 /// Root causes first, then by severity, code and subject.

@@ -9,6 +9,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::report::{Effect, Finding};
+use crate::rollout::Rollout;
 use crate::rollout::content::old_content;
 use crate::rollout::rollback;
 use crate::rollout::sent::sent_index;
@@ -94,6 +95,9 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
             (None, None) if !command.has_flag("--from") => run_content(inventory, named()?, ""),
             (None, _) => current(inventory),
         },
+        "resume" if !Rollout::of(inventory, named()?).has_begun() => {
+            run_content(inventory, named()?, "")
+        }
         "retry" => run_content(inventory, named()?, " as before"),
         "rollback" if command.has_flag("--to") => {
             let index = command.value_of("--to")?;

@@ -10,7 +10,7 @@ use crate::diagnose::subjects::tried;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::essence;
 use crate::problems::members::wait_until_gone;
-use crate::report::{Effect, Finding, Remedy};
+use crate::report::{Finding, Remedy};
 use crate::words::CommandLine;
 
 /// Codes that tell of a placement that goes, or is gone.
@@ -29,9 +29,10 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
         let Some((at, command)) = steps.find_map(|(at, it)| Some((at, makes(it)?))) else {
             continue;
         };
-        let Some(look) = look(cx, &command, (&codes, is_told)) else {
+        let Some(mut look) = look(cx, &command, (&codes, is_told)) else {
             continue;
         };
+        look.next_needs_it = true;
         let before = finding.remedies.get_mut(at.wrapping_sub(1));
         match before.filter(|it| it.command.is_some() && it.command == look.command) {
             // To wait for the scheduler is said better there.
@@ -58,13 +59,14 @@ fn look(
         } else {
             "is being deleted"
         };
-        return (!is_going_told).then(|| Remedy {
-            action: format!(
-                "Check why {} {state}: until it exists again, a new run fails.",
-                placement.name
-            ),
-            command: Some(placement.kubectl("get").flag("-o", "yaml")).filter(|_| !gone),
-            effect: Effect::ReadOnly,
+        return (!is_going_told).then(|| {
+            Remedy::look(
+                format!(
+                    "Check why {} {state}: until it exists again, a new run fails.",
+                    placement.name
+                ),
+                Some(placement.kubectl("get").flag("-o", "yaml")).filter(|_| !gone),
+            )
         });
     }
     let plan = || {
@@ -76,14 +78,13 @@ fn look(
             return member_gone(cx.inventory, command).or_else(|| until_gone(cx.inventory));
         };
         let (what, are) = outlook::leaving(&leaving);
-        return Some(Remedy {
-            action: format!(
+        return Some(Remedy::look(
+            format!(
                 "Wait until {what} {are} gone: until then, a new run fails ({}).",
                 failure.code
             ),
-            command: plan(),
-            effect: Effect::ReadOnly,
-        });
+            plan(),
+        ));
     };
     // Of a placement that exists again, this is told with it.
     let is_told = |failure: &RunFailure| {
@@ -95,15 +96,14 @@ fn look(
     } else {
         failure
     };
-    Some(Remedy {
-        action: format!(
+    Some(Remedy::look(
+        format!(
             "Check what else makes a new run fail: `{}` ({}).",
             essence(&failure.message),
             failure.code
         ),
-        command: plan(),
-        effect: Effect::ReadOnly,
-    })
+        plan(),
+    ))
 }
 
 /// To wait for a cluster of the placement that is being deleted, and that a new run would still update. A

@@ -67,11 +67,10 @@ fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         Some(_) => "instead: it is later, and has started",
         None => "first: it is later, and has succeeded",
     };
-    let follow = Remedy {
-        action: format!("Check {} {how} on the same placement.", later.meta.name),
-        command: Some(cx.command("diagnose").arg(&later.meta.name)),
-        effect: Effect::ReadOnly,
-    };
+    let follow = Remedy::look(
+        format!("Check {} {how} on the same placement.", later.meta.name),
+        Some(cx.command("diagnose").arg(&later.meta.name)),
+    );
     for finding in findings {
         if under_way.is_none() {
             let first = finding.remedies.first();
@@ -106,14 +105,13 @@ fn leaving(findings: &mut [Finding]) {
         finding
             .remedies
             .retain(|it| it.effect == Effect::ReadOnly && !it.action.starts_with("Then "));
-        let first = Remedy {
-            action: format!(
+        let first = Remedy::look(
+            format!(
                 "Resolve FS205 first: the placement is to be removed from {}.",
                 enumerate(clusters)
             ),
-            command: None,
-            effect: Effect::ReadOnly,
-        };
+            None,
+        );
         finding.remedies.insert(0, first);
     }
 }
@@ -139,7 +137,7 @@ fn look_before(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<Remed
             let status = cx.command("status").arg(name);
             (format!("Check the progress of {name}."), status)
         }
-        "rollback" => {
+        "rollback" | "resume" => {
             let placement = &cx.inventory.placement_name;
             let history = cx.command("history").arg(placement);
             (
@@ -149,9 +147,5 @@ fn look_before(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<Remed
         }
         _ => return None,
     };
-    Some(Remedy {
-        action,
-        command: Some(command),
-        effect: Effect::ReadOnly,
-    })
+    Some(Remedy::look(action, Some(command)))
 }

@@ -22,14 +22,12 @@ pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Find
     let name = &run.meta.name;
     let roots = findings.iter_mut().filter(|it| it.root_cause);
     if let Some(first) = roots.min_by(|one, other| precedence(one, other)) {
-        first.remedies.push(Remedy {
-            action: "Or roll back with a new run, if the fix takes long.".to_owned(),
-            command: Some(
-                cx.command("rollback")
-                    .arg(name)
-                    .joined("--active", "delete"),
-            ),
-            effect: Effect::Disruptive,
-        });
+        first.remedies.push(Remedy::new(
+            "Or roll back with a new run, if the fix takes long.",
+            cx.command("rollback")
+                .arg(name)
+                .joined("--active", "delete"),
+            Effect::Disruptive,
+        ));
     }
 }

@@ -92,7 +92,8 @@ pub trait RepairPlace: Sized {
     #[must_use]
     fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self;
 
-    /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
+    /// Adds a repair of the content on the hub, which needs a new run, unless KubeFleet rolls out changes by
+    /// itself.
     #[must_use]
     fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
 
@@ -100,6 +101,10 @@ pub trait RepairPlace: Sized {
     #[must_use]
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
 }
+
+/// A repair of the content where no update run is needed.
+const BY_ITSELF: &str = "Correct the content on the hub, if that is the cause: KubeFleet rolls a change of \
+     this placement out by itself.";
 
 impl RepairPlace for Finding {
     fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self {
@@ -123,7 +128,17 @@ impl RepairPlace for Finding {
     }
 
     fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
-        let repair = repair.into();
+        let mut repair = repair.into();
+        let placement = cx.inventory.placement.present();
+        if cx.run().is_none() && placement.is_some_and(|it| !it.is_external()) {
+            return self.fix(BY_ITSELF);
+        }
+        if let Some(alone) = repair
+            .strip_suffix("roll it out with a new run.")
+            .filter(|_| cx.run().is_some())
+        {
+            repair = format!("{alone}roll it out with a new run: this one keeps its snapshot.");
+        }
         match cx.run().and_then(|run| run.spec.pinned()) {
             Some(index) => self.fix(format!(
                 "{repair} {} pinned snapshot {index}: a run without --snapshot brings all that the hub \

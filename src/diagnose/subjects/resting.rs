@@ -1,7 +1,7 @@
 //! What is said of a run that does nothing until a person lets it: in reports and in `status`.
 
 use crate::diagnose::subjects::gate::stopped_waits;
-use crate::rollout::{ClusterState, Rollout};
+use crate::rollout::Rollout;
 use crate::words::count;
 
 /// How far a stopped run is, and what still counts meanwhile.
@@ -9,10 +9,7 @@ pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
     let run = rollout.run.object();
     let (done, total) = rollout.done_of();
     let clusters = count(total, "cluster");
-    if rollout
-        .clusters()
-        .all(|it| it.state == ClusterState::NotReached)
-    {
+    if !rollout.has_reached_any() {
         return format!("{run} is stopped: none of its {clusters} was updated.");
     }
     let verb = if done == 1 { "is" } else { "are" };

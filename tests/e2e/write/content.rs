@@ -312,3 +312,29 @@ fn frozen(scene: &Scene, version: &str) -> Value {
         "data": {"version": version},
     })
 }
+
+#[test]
+fn a_retry_does_not_bring_the_snapshot_of_another_placement() {
+    play("content-earlier", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let first = &scene.name;
+        let make = [&["run", first], &scene.of()[..], &["--yes", "--wait=false"]].concat();
+        scene.does(&make).ends(0);
+        scene.until_waiting(first);
+        let strategy =
+            json!({"spec": {"strategy": {"applyStrategy": {"whenToApply": "IfNotDrifted"}}}});
+        scene.hub.patch(&scene.placement_path(), &strategy);
+        scene.until_run(first, "Succeeded", "False", "");
+        scene.hub.delete(&scene.placement_path());
+        scene.until_gone(&scene.placement_path(), &Value::Null);
+        scene.pass_a_second().content("2");
+        scene.placement(&json!({"type": "External"}), &ALL);
+        // The new placement's first snapshot has the index of the old one's.
+        scene
+            .does(&["retry", first, "--yes"])
+            .ends(1)
+            .says(&format!("snapshot 0 is another one than {first} had"))
+            .says(&format!("run --from {first} --replace"));
+        assert!(scene.seen_run(first).is_some());
+    });
+}

@@ -27,9 +27,9 @@ use crate::kubefleet::meta::Conditions;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, names, reasons};
 use crate::problems::steps;
+use crate::rollout::Phase;
 use crate::rollout::content::old_content;
 use crate::rollout::versions::{Version, versions};
-use crate::rollout::{ClusterState, Phase};
 use crate::words::Hint;
 
 /// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
@@ -117,9 +117,7 @@ pub(super) fn see_to(
     let index = old.snapshot.index().unwrap_or_default().to_owned();
     let touched = (!this.uid.is_empty() && rollout.run.meta.uid != this.uid)
         || rollout.phase != Phase::Idle
-        || rollout
-            .clusters()
-            .any(|cluster| cluster.state != ClusterState::NotReached);
+        || rollout.has_reached_any();
     let Some(tries) = tries.filter(|_| !touched) else {
         let why = if created {
             "was started or replaced in the meantime"

@@ -20,7 +20,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::Rollout;
 use crate::rollout::content::{
-    content_since, emptied, goes_back, newer_snapshot, old_content, would_go_back,
+    content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
 };
 use crate::rollout::sent::sent_index;
 use crate::words::{CommandLine, Hint, capital, count, enumerate};
@@ -283,7 +283,7 @@ fn preview_start(
             .and_then(|()| {
                 let back = match plan {
                     Some(_) => would_go_back(&rollout),
-                    None => goes_back(&rollout),
+                    None => goes_back_from_here(&rollout),
                 };
                 safeguards::going_back(&back, &rollout, ("starting", "delete"), accepted, reading)
             })

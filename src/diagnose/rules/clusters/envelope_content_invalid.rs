@@ -82,10 +82,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         };
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
-        finding.new_run(
-            cx,
-            format!("{repair}, then start a new run: this one keeps its snapshot."),
-        )
+        finding.new_run(cx, format!("{repair}, then start a new run."))
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
+use crate::kubefleet::kind::PLACEMENT_GROUP;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
@@ -85,6 +86,17 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                     affected.on_hub()
                 ),
             );
+    }
+    // Source: utils/apiresources.go:NewResourceConfig, which left some kinds out up to KubeFleet 0.3.
+    if manifest.group == PLACEMENT_GROUP {
+        return finding.new_run(
+            affected.cx,
+            format!(
+                "Select objects instead of the whole namespace, or move {} to another one, and start \
+                 a new run: KubeFleet's own objects belong on the hub.",
+                affected.on_hub()
+            ),
+        );
     }
     let served = affected.on_member("api-resources");
     finding

@@ -118,7 +118,7 @@ fn describe(
             .new_run(
                 cx,
                 "Create it again on the hub, or add it to the placement's selectors. Then start a new \
-                 run: this one keeps its snapshot.",
+                 run.",
             );
     }
     if let Some(over) = deleting {

@@ -6,7 +6,9 @@ use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::{Conditions, names, reasons};
-use crate::rollout::content::missing_content;
+use crate::problems::number_of_parts;
+use crate::rollout::content::{ContentLoss, missing_content};
+use crate::rollout::versions::Version;
 use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
@@ -105,18 +107,20 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     let (subject, clusters) = (missing.object, enumerate(&missing.clusters));
     let name = &subject.name;
-    let message = if missing.is_another {
-        format!(
-            "{name} is another snapshot than the one that {} recorded: {clusters} would get \
-             content that this run was not made for.",
-            run.meta.name
-        )
-    } else {
-        format!(
+    let run_name = &run.meta.name;
+    let message = match &missing.how {
+        ContentLoss::Another => format!(
+            "{name} is another snapshot than the one that {run_name} recorded: {clusters} would get \
+             content that this run was not made for."
+        ),
+        ContentLoss::Gone => format!(
             "The resource snapshot {name} no longer exists, so {clusters} cannot receive the \
-             content of {}.",
-            run.meta.name
-        )
+             content of {run_name}."
+        ),
+        ContentLoss::Incomplete(flaw) => format!(
+            "Of the resource snapshot {name}, {flaw}, so {clusters} cannot receive the content of \
+             {run_name}."
+        ),
     };
     let mut finding = rule
         .finding(&subject, message)
@@ -127,7 +131,7 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             run.snapshot_path(),
             &run.status.snapshot_index,
         );
-    if missing.is_another {
+    if missing.how == ContentLoss::Another {
         let initialized = run.status.conditions.condition(reasons::INITIALIZED);
         if let Some(initialized) = initialized {
             finding = finding.condition(&run.object(), initialized);
@@ -136,8 +140,13 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             let created = placement.meta.created;
             finding = finding.known(placement.object(), "metadata.creationTimestamp", created);
         }
-    } else {
+    } else if missing.how == ContentLoss::Gone {
         finding = finding.absent(&subject);
+    } else {
+        let parts = Version::of_index(cx.inventory, &run.status.snapshot_index).parts;
+        for part in parts.into_iter().take(5) {
+            finding = number_of_parts(finding, part);
+        }
     }
     let finding = finding.look_with(
         "List the existing versions.",
@@ -147,17 +156,25 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
 }
 
 /// A new run on the newest snapshot; where none is the latest, KubeFleet makes one of the current
-/// content.
+/// content, and completes one that lacks parts.
+/// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
 fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
-    if cx.inventory.latest_snapshot().is_some() {
+    let latest = cx.inventory.latest_snapshot().and_then(|it| it.index());
+    let latest = latest.map(|index| Version::of_index(cx.inventory, index));
+    if latest.as_ref().is_some_and(Version::is_complete) {
         finding.fix_with(
             "Start a new run on an existing snapshot; latest is the newest.",
             cx.fresh_run_command(Some("latest")),
         )
-    } else {
+    } else if latest.is_none() {
         finding.fix_with(
             "Start a new run on the current content.",
             cx.fresh_run_command(None),
+        )
+    } else {
+        finding.fix(
+            "Start a new run without --snapshot: since KubeFleet 0.3, that completes the latest one. \
+             Before, the content has to change first.",
         )
     }
 }

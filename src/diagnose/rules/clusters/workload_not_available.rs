@@ -172,8 +172,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         .new_run(
             affected.cx,
             format!(
-                "Or fix {} on the hub{fields} and roll it out with a new run: this one keeps its \
-                 snapshot.",
+                "Or fix {} on the hub{fields} and roll it out with a new run.",
                 affected.on_hub()
             ),
         )
@@ -272,8 +271,7 @@ fn held_back(
         .new_run(
             affected.cx,
             format!(
-                "Change {} of {} on the hub and roll it out with a new run: this one keeps its \
-                 snapshot.",
+                "Change {} of {} on the hub and roll it out with a new run.",
                 held.field(),
                 affected.on_hub()
             ),

@@ -2,12 +2,19 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::names;
+use crate::problems::steps;
 use crate::rollout::content::cascading_losses;
+use crate::rollout::overrides::{is_deletion, origin, rules_of};
 
 /// The hub agent deletes from a cluster what the run's snapshot no longer has, and Kubernetes deletes what
 /// is in a Namespace with it, whoever created that. Source: workgenerator/controller.go:syncAllWork.
 pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", RuleSearch::Whole(check))
-    .reads(&[Concept::ResourceSnapshot, Concept::Binding])
+    .reads(&[
+        Concept::ResourceSnapshot,
+        Concept::Binding,
+        Concept::ClusterOverrideSnapshot,
+        Concept::OverrideSnapshot,
+    ])
     .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
@@ -16,27 +23,43 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let run = rollout.run.object();
     let losses = cascading_losses(rollout).into_iter().map(|loss| {
-        let name = loss.object.describe();
-        let message = format!(
-            "{} {}, although the placement stays.",
-            run.name,
-            loss.describe()
-        );
+        let (name, deletes) = (loss.object.describe(), loss.describe());
+        let why = match loss.by {
+            Some(by) => format!(": override {} deletes it there", origin(by)),
+            None => ", although the placement stays".to_owned(),
+        };
         let had = loss.snapshot.object();
         let index = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
         let finding = rule
-            .finding(&run, message)
+            .finding(&run, format!("{} {deletes}{why}.", run.name))
             .clusters(loss.clusters.iter().copied())
             .evidence(
                 &run,
                 rollout.run.snapshot_path(),
                 &rollout.run.status.snapshot_index,
             )
-            .known(&had, index, loss.snapshot.index())
-            .look_with(
-                format!("Check that {name} exists on the hub, and that the placement selects it."),
-                cx.placement_object().kubectl("get").flag("-o", "yaml"),
-            );
+            .known(&had, index, loss.snapshot.index());
+        let (again, finding) = match loss.by {
+            Some(by) => {
+                let mut rules = rules_of(by).iter().enumerate();
+                let deletes = rules.find(|(_, rule)| is_deletion(rule));
+                let path =
+                    |at| format!("spec.overrideSpec.policy.overrideRules[{at}].overrideType");
+                let kind = deletes.map(|(at, rule)| (path(at), &rule.kind));
+                let (path, kind) = kind.unzip();
+                let finding = finding.known(by.object(), path.unwrap_or_default(), kind);
+                let check = "Check that the override is meant.";
+                let finding = finding.look_with(check, steps::see_override(by));
+                ("Correct the override", finding)
+            }
+            None => {
+                let check = format!(
+                    "Check that {name} exists on the hub, and that the placement selects it."
+                );
+                let placement = cx.placement_object().kubectl("get").flag("-o", "yaml");
+                ("Select it again", finding.look_with(check, placement))
+            }
+        };
         let finding = if rollout.phase.is_halted() || cx.is_resting() {
             finding
         } else {
@@ -47,9 +70,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding.new_run(
             cx,
-            format!(
-                "Select {name} again if it is to stay, then start a new run in this one's place."
-            ),
+            format!("{again} if {name} is to stay, then start a new run in this one's place."),
         )
     });
     losses.collect()

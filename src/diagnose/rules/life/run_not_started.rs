@@ -4,8 +4,8 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::Phase;
 use crate::rollout::content::{content_since, newer_snapshot, old_content};
-use crate::rollout::{ClusterState, Phase};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
@@ -13,10 +13,7 @@ pub const RULE: Rule = Rule::info("FS601", "run-not-started", RuleSearch::One(ch
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
-    let begun = rollout.progressing().is_some()
-        || rollout
-            .clusters()
-            .any(|cluster| cluster.state != ClusterState::NotReached);
+    let begun = rollout.progressing().is_some() || rollout.has_reached_any();
     if rollout.phase != Phase::Idle || (begun && cx.inventory.hub.run_states.is_some()) {
         return None;
     }

@@ -76,7 +76,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                  name): the container restarts by itself within five minutes.",
             ).then_continues(group.cx).new_run(group.cx, format!(
                     "Or fix {} on the hub and start a new run, if the program or its configuration \
-                     is wrong: this run keeps its snapshot.",
+                     is wrong.",
                     group.on_hub()
                 ))
         },

@@ -54,7 +54,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 group.kubectl("describe").arg("pod").arg(group.pod()),
             ).new_run(group.cx, format!(
                     "Fix the command, the security context, or the mounts in {} on the hub, and \
-                     start a new run: this run keeps its snapshot.",
+                     start a new run.",
                     group.on_hub()
                 ))
         },

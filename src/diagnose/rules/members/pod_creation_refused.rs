@@ -39,7 +39,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let content = |joint: &str| {
                 format!(
                     "{joint}ix {} on the hub and start a new run, if the pods break the cluster's \
-                     rules: this run keeps its snapshot.",
+                     rules.",
                     group.on_hub()
                 )
             };
