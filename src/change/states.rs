@@ -71,6 +71,11 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
                     Hint::new("it changes no more clusters; to go back to an earlier snapshot:");
                 return refused(refusal, hint.command(back));
             }
+            if rollout.phase == Phase::InitializationFailed {
+                let why =
+                    Hint::new("a new run fails in the same way until that is fixed; find out why:");
+                return refused(refusal, why.command(object.fleet("diagnose")));
+            }
             return refused(
                 refusal,
                 Hint::new(format!(

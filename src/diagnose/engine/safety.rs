@@ -49,7 +49,9 @@ fn without_needless_or(remedies: &mut [Remedy]) {
 /// from that one, and what it lacked is no longer needed. Where the later one has succeeded, it is to be
 /// looked at before anything is rolled out again.
 fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
+    // Also where it is being deleted.
+    let rollout = cx.rollout.as_ref();
+    let Some(rollout) = rollout.filter(|rollout| choose::is_finished(rollout.run)) else {
         return;
     };
     let own = choose::age_key(rollout.run);

@@ -125,7 +125,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             CommandLine::kubectl("get").arg(Kind::ClusterResourcePlacement.for_kubectl()),
         );
         finding = finding.fix(format!(
-            "Let one select the Namespace {namespace} with selectionScope NamespaceOnly, if none does: \
+            "Let a ClusterResourcePlacement select the Namespace {namespace} with selectionScope NamespaceOnly, if none does: \
              a ResourcePlacement does not place its namespace."
         ));
     }

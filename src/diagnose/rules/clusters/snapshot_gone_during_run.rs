@@ -5,6 +5,7 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::problems::number_of_parts;
 use crate::rollout::content::{ContentLoss, missing_content};
@@ -160,6 +161,17 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
 /// Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot.
 fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let latest = cx.inventory.latest_snapshot().and_then(|it| it.index());
+    let own = &cx.run_object().name;
+    let mut others = cx.inventory.runs_under_way();
+    let brings =
+        |it: &&UpdateRun| it.meta.name != *own && Some(it.status.snapshot_index.as_str()) == latest;
+    if let Some(other) = others.find(brings) {
+        let (other, index) = (&other.meta.name, &other.status.snapshot_index);
+        return finding.disrupt_with(
+            format!("Delete {own}: {other} is under way, and brings snapshot {index}."),
+            cx.command("delete").arg(own),
+        );
+    }
     let latest = latest.map(|index| Version::of_index(cx.inventory, index));
     if latest.as_ref().is_some_and(Version::is_complete) {
         finding.fix_with(
