@@ -322,7 +322,8 @@ fn compare_sides<'s>(
         let mut clusters = clusters;
         for fault in &before.rendering.faults {
             clusters.retain(|it| !fault.clusters.iter().any(|name| name == it.name));
-            let blocked = unread.entry(fault.describe()).or_default();
+            let why = format!("what is there is unknown, because {}", fault.describe());
+            let blocked = unread.entry(why).or_default();
             blocked.extend(fault.clusters.iter().cloned());
         }
         compare(inventory, (from, &before), after, &clusters, &mut groups);

@@ -32,15 +32,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .finding(
             rollout.run.object(),
             format!(
-                "{} ({}) {} as soon as the content was applied, because KubeFleet cannot track the \
-                 availability of some of its objects.",
+                "{} ({}) {} as done although KubeFleet cannot track the availability of some objects: it \
+                 takes them for available once they are applied.",
                 count(names.len(), "cluster"),
                 enumerate(&names),
-                if names.len() == 1 {
-                    "was done"
-                } else {
-                    "were done"
-                },
+                if names.len() == 1 { "counts" } else { "count" },
             ),
         )
         .clusters(names.iter().copied());
