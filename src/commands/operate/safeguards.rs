@@ -274,8 +274,8 @@ pub(in crate::commands) fn outdated(
 pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
     let nothing = reading.record.nothing("sent");
     Error::failed(format!("{run} would go too far: {lost}; {nothing}")).hint(
-        "check that it exists on the hub and that the placement selects it; a script needs a run made \
-         with --snapshot",
+        "check that it exists on the hub, that the placement selects it, and that no override deletes \
+         it; a script needs a run made with --snapshot",
     )
 }
 

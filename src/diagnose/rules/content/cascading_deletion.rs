@@ -39,26 +39,20 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 &rollout.run.status.snapshot_index,
             )
             .known(&had, index, loss.snapshot.index());
-        let (again, finding) = match loss.by {
-            Some(by) => {
-                let mut rules = rules_of(by).iter().enumerate();
-                let deletes = rules.find(|(_, rule)| is_deletion(rule));
-                let path =
-                    |at| format!("spec.overrideSpec.policy.overrideRules[{at}].overrideType");
-                let kind = deletes.map(|(at, rule)| (path(at), &rule.kind));
-                let (path, kind) = kind.unzip();
-                let finding = finding.known(by.object(), path.unwrap_or_default(), kind);
-                let check = "Check that the override is meant.";
-                let finding = finding.look_with(check, steps::see_override(by));
-                ("Correct the override", finding)
-            }
-            None => {
-                let check = format!(
-                    "Check that {name} exists on the hub, and that the placement selects it."
-                );
-                let placement = cx.placement_object().kubectl("get").flag("-o", "yaml");
-                ("Select it again", finding.look_with(check, placement))
-            }
+        let (again, finding) = if let Some(by) = loss.by {
+            let mut rules = rules_of(by).iter().enumerate();
+            let deletes = rules.find(|(_, rule)| is_deletion(rule));
+            let path = |at| format!("spec.overrideSpec.policy.overrideRules[{at}].overrideType");
+            let (path, kind) = deletes.map(|(at, rule)| (path(at), &rule.kind)).unzip();
+            let finding = finding.known(by.object(), path.unwrap_or_default(), kind);
+            let check = "Check that the override is meant.";
+            let finding = finding.look_with(check, steps::see_override(by));
+            ("Correct the override", finding)
+        } else {
+            let check =
+                format!("Check that {name} exists on the hub, and that the placement selects it.");
+            let placement = cx.placement_object().kubectl("get").flag("-o", "yaml");
+            ("Select it again", finding.look_with(check, placement))
         };
         let finding = if rollout.phase.is_halted() || cx.is_resting() {
             finding
