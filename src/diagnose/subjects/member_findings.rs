@@ -27,19 +27,16 @@ use crate::member::{
 use crate::rollout::ManifestTrouble;
 use crate::words::{CommandLine, count, enumerate};
 
-/// The codes of findings that explain why one object does not become available.
-pub(in crate::diagnose) const OF_OBJECTS: [&str; 21] = [
-    "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909", "FS910",
-    "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919", "FS920",
-    "FS921",
-];
-
-/// The same, and that the cluster leaves the fleet.
+/// The codes of findings that explain why one object does not become available, after the one that says that
+/// the cluster leaves the fleet.
 pub(in crate::diagnose) const WHY_NOT_AVAILABLE: [&str; 22] = [
     "FS518", "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909",
     "FS910", "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919",
     "FS920", "FS921",
 ];
+
+/// The same without that one.
+pub(in crate::diagnose) const OF_OBJECTS: &[&str] = WHY_NOT_AVAILABLE.split_at(1).1;
 
 /// How many clusters of one finding are shown with what was read there.
 const SHOWN: usize = 3;

@@ -84,6 +84,17 @@ impl Rule {
         Self::new(Severity::Info, code, name, check)
     }
 
+    /// Why an object does not become available, as a look into its cluster shows.
+    pub(in crate::diagnose) const fn on_member(
+        code: &'static str,
+        name: &'static str,
+        check: fn(&DiagnosisContext<'_>, &Rule) -> Vec<Finding>,
+    ) -> Self {
+        Self::error(code, name, RuleSearch::Whole(check))
+            .reads(&[Concept::Binding, Concept::Work])
+            .caused_by(&["FS518"])
+    }
+
     pub(in crate::diagnose) const fn reads(mut self, concepts: &'static [Concept]) -> Self {
         self.reads = concepts;
         self

@@ -8,14 +8,8 @@ use crate::member::MemberBody;
 
 /// The status speaks of another generation than the object's own, a minute after the rollout
 /// reached the cluster.
-pub const RULE: Rule = Rule::error(
-    "FS918",
-    "change-not-observed-on-member",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518"])
-.environment();
+pub const RULE: Rule =
+    Rule::on_member("FS918", "change-not-observed-on-member", check).environment();
 
 /// Controllers take note within seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);

@@ -7,14 +7,9 @@ use crate::member::PodState;
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
 /// missing ConfigMap, Secret or key.
 /// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
-pub const RULE: Rule = Rule::error(
-    "FS904",
-    "container-config-missing",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518", "FS531"])
-.content();
+pub const RULE: Rule = Rule::on_member("FS904", "container-config-missing", check)
+    .caused_by(&["FS518", "FS531"])
+    .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -7,10 +7,7 @@ use crate::member::texts::exit_code;
 
 /// A container of the newest template has ended, is in the kubelet's back-off, or runs once more
 /// without being ready, and neither its memory nor a probe is the reason.
-pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS902", "container-crash-looping", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

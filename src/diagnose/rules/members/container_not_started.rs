@@ -6,10 +6,7 @@ use crate::member::PodState;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
 /// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
-pub const RULE: Rule = Rule::error("FS905", "container-not-started", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS905", "container-not-started", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

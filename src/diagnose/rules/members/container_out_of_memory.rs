@@ -7,10 +7,7 @@ use crate::diagnose::subjects::member_findings::{self, per_pod};
 use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.
-pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS903", "container-out-of-memory", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -7,10 +7,7 @@ use crate::member::{MemberBody, MemberKind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
-pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS921", "definition-not-accepted", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

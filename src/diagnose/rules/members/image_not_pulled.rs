@@ -9,10 +9,7 @@ use crate::member::texts::{PullProblem, pull_problem};
 
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
 /// Source: kubernetes, pkg/kubelet/images/types.go.
-pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS901", "image-not-pulled", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

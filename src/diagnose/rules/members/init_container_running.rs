@@ -6,10 +6,7 @@ use crate::kubefleet::duration;
 use crate::member::PodState;
 
 /// An init container of the newest template, and no sidecar, has run for a minute.
-pub const RULE: Rule = Rule::error("FS907", "init-container-running", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS907", "init-container-running", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

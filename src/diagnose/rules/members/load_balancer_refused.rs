@@ -6,10 +6,7 @@ use crate::member::{MemberBody, MemberKind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
-pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS920", "load-balancer-refused", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -9,10 +9,7 @@ use crate::member::PodState;
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
 /// the node controller has said so without a reason, as it does for nodes that are silent.
 /// Source: kubernetes, pkg/controller/util/node/controller_utils.go:MarkPodsNotReady.
-pub const RULE: Rule = Rule::error("FS914", "node-not-reporting", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS914", "node-not-reporting", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

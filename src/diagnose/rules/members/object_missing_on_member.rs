@@ -5,14 +5,7 @@ use crate::diagnose::subjects::member_findings::per_object;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.
-pub const RULE: Rule = Rule::error(
-    "FS915",
-    "object-missing-on-member",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518"])
-.environment();
+pub const RULE: Rule = Rule::on_member("FS915", "object-missing-on-member", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

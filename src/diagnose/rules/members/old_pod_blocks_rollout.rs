@@ -6,10 +6,7 @@ use crate::member::MemberKind;
 
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
-pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS917", "old-pod-blocks-rollout", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

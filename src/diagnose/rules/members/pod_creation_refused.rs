@@ -5,8 +5,7 @@ use crate::diagnose::subjects::member_findings::per_object;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
-pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
+pub const RULE: Rule = Rule::on_member("FS912", "pod-creation-refused", check)
     .caused_by(&["FS518", "FS531"])
     .content();
 

@@ -5,10 +5,7 @@ use crate::diagnose::subjects::member_findings::per_object;
 use crate::member::MemberKind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
-pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS911", "pod-quota-exceeded", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -7,8 +7,7 @@ use crate::member::{MULTI_ATTACH, PodState, PodTrouble, WorkloadView};
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
-pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
+pub const RULE: Rule = Rule::on_member("FS910", "pod-setup-failing", check)
     .caused_by(&["FS518", "FS531"])
     .environment();
 

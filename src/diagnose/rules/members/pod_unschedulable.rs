@@ -7,8 +7,7 @@ use crate::member::texts::unschedulable;
 
 /// A pod of the newest template has `PodScheduled=False`, for another reason than its volumes; or
 /// somebody holds it back with a scheduling gate.
-pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
+pub const RULE: Rule = Rule::on_member("FS908", "pod-unschedulable", check)
     .caused_by(&["FS518", "FS531"])
     .environment();
 

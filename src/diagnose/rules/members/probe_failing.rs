@@ -6,10 +6,7 @@ use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
-pub const RULE: Rule = Rule::error("FS906", "probe-failing", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS906", "probe-failing", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -9,10 +9,7 @@ use crate::member::PodState;
 
 /// All containers of a pod of the newest template are ready, and a condition among its readiness
 /// gates is not `True`.
-pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS913", "readiness-gate-open", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -8,10 +8,7 @@ use crate::member::PodHold;
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
 /// a partition, and `OnDelete` keep older pods for ever.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_member("FS916", "rollout-held-on-member", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -8,8 +8,7 @@ use crate::member::{MemberKind, PodState};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
-pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
+pub const RULE: Rule = Rule::on_member("FS909", "volume-not-bound", check)
     .caused_by(&["FS518", "FS531"])
     .environment();
 
