@@ -78,6 +78,12 @@ pub fn work(namespace: &str, placement: &str) -> String {
     }
 }
 
+/// The namespace and the name of the placement whose first Work has a name.
+pub fn placement_of_work(work: &str) -> Option<(&str, &str)> {
+    let base = work.strip_suffix("-work").filter(|base| !base.is_empty())?;
+    Some(base.split_once('.').unwrap_or(("", base)))
+}
+
 /// The name of an approval request: `RUN-before-STAGE`, `RUN-after-STAGE`.
 pub fn approval_request(run: &str, when: &str, stage: &str) -> String {
     format!("{run}-{when}-{stage}")

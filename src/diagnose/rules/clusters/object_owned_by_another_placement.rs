@@ -54,7 +54,14 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     );
     let namespace = names::member_namespace(affected.cluster());
     finding = match owners.first() {
-        Some(_) if other.is_some() => finding,
+        Some(_) if let Some(other) = &other => finding.look_with(
+            format!(
+                "Check whether {} still selects it. If that is being deleted, wait: this placement gets the \
+                 object then.",
+                Subject::from(other)
+            ),
+            other.kubectl("get").flag("-o", "yaml"),
+        ),
         Some(owner) => finding.look_with(
             "Read on the hub which placement it is: the labels of the Work have its name and namespace.",
             ObjectRef {
@@ -153,13 +160,18 @@ fn is_own(
     owners.peek().is_some() && owners.all(|owner| own.contains(owner))
 }
 
-/// The placement whose Work has the name of an owner, as far as Works were read.
+/// The placement whose Work has the name of an owner: as the Work says, where it was read, else as its name says.
 fn placement(affected: &AffectedObject<'_, '_>, owner: &str) -> Option<ObjectRef> {
     let mut works = affected.cx.inventory.works.iter();
     let work =
-        works.find(|work| work.meta.name == owner && work.cluster() == Some(affected.cluster()))?;
-    let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
-    let name = work.meta.label(names::PARENT_PLACEMENT)?;
+        works.find(|work| work.meta.name == owner && work.cluster() == Some(affected.cluster()));
+    let (namespace, name) = match work {
+        Some(work) => (
+            work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default(),
+            work.meta.label(names::PARENT_PLACEMENT)?,
+        ),
+        None => names::placement_of_work(owner)?,
+    };
     Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
 }
 
