@@ -9,8 +9,8 @@ use crate::rollout::versions::Version;
 
 /// What to do where the controller does not find the parts of a snapshot in a namespace.
 pub const ONE_OBJECT: &str = "Make the content small enough for one snapshot object (about 800 KB), \
-    or remove the overrides: with overrides, the controller searches for the other parts outside the \
-    namespace and always fails.";
+    or remove all overrides on the hub. With any of them, also one for another placement, the controller \
+    searches for the other parts outside the namespace and always fails.";
 
 /// Adds how many parts there should be, as one of them says.
 pub fn number_of_parts<B: ComposeText>(build: B, part: &ResourceSnapshot) -> B {

@@ -696,9 +696,16 @@ fn a_namespaced_snapshot_in_parts_fails_beside_any_override() {
         metadata: {name: any-0, labels: {kubernetes-fleet.io/is-latest-snapshot: 'true'}}\n\
         spec: {overrideSpec: {clusterResourceSelectors: [], policy: {overrideRules: []}}}\n";
     let args: Vec<_> = ARGS.iter().chain(&["-n", "team-a"]).copied().collect();
-    let (code, plan) = plan(&args, &format!("{parts}{over}"));
-    assert_eq!(code, 3);
-    assert_eq!(kinds(&plan, "refusals"), ["snapshot-parts-not-found"]);
+    // Also one of another namespace.
+    let elsewhere = over
+        .replace("ClusterResourceOverrideSnapshot", "ResourceOverrideSnapshot")
+        .replace("clusterResourceSelectors", "resourceSelectors")
+        .replace("name: any-0", "name: any-0, namespace: team-b");
+    for over in [over, elsewhere.as_str()] {
+        let (code, plan) = plan(&args, &format!("{parts}{over}"));
+        assert_eq!(code, 3);
+        assert_eq!(kinds(&plan, "refusals"), ["snapshot-parts-not-found"]);
+    }
 }
 
 #[test]

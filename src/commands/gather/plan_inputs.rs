@@ -9,8 +9,11 @@ use crate::commands::gather::selected_content;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
+use crate::inventory::Inventory;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::UnmatchedSelectors;
 use crate::plan::{self, NamespaceCarriers, Plan, PlanContents};
@@ -91,6 +94,7 @@ pub(in crate::commands) fn read(
             run_states: hub.run_states(scope.kind(Concept::UpdateRun)).ok(),
         };
     }
+    add_overrides_elsewhere(reading, &mut around.inventory);
     let (carriers, gaps) = carriers(reading, &around);
     let unmatched = unmatched(reading, wish, &around)?;
     let contents = PlanContents {
@@ -113,6 +117,25 @@ pub(in crate::commands) fn read(
         around,
         overrides,
     })
+}
+
+/// Adds the overrides of other namespaces for a placement in a namespace whose snapshots have several parts: with
+/// any override on the hub, the controller looks for the parts.
+/// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot.
+fn add_overrides_elsewhere(reading: &mut SourceReading, inventory: &mut Inventory) {
+    let is_split = |it: &ResourceSnapshot| it.parts().is_some_and(|parts| parts > 1);
+    let counts = !inventory.scope.namespace().is_empty()
+        && inventory.snapshots.iter().any(is_split)
+        && !inventory.overrides.iter().any(OverrideSnapshot::is_latest);
+    if !counts {
+        return;
+    }
+    let kind = Kind::ResourceOverrideSnapshot;
+    let elsewhere = reading.answer(&[HubQuery::labelled(kind, "", names::IS_LATEST, "true")]);
+    inventory
+        .overrides
+        .items
+        .extend(all_of(&elsewhere).cloned());
 }
 
 /// The placement's selectors that match nothing on the hub: only those are asked about of which the latest

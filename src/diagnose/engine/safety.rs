@@ -5,13 +5,14 @@ use crate::diagnose::subjects::tried;
 use crate::inventory::choose;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions as _, reasons};
-use crate::report::{Effect, Finding, Remedy};
+use crate::report::{Effect, Finding, Remedy, Verdict};
 use crate::words::{CommandLine, capital, enumerate};
 
 /// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
 /// replaces a run.
 pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     superseded(cx, findings);
+    going(cx, findings);
     leaving(findings);
     for finding in findings {
         for remedy in &mut finding.remedies {
@@ -86,6 +87,26 @@ fn superseded(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
         if finding.remedies.len() < before {
             finding.remedies.retain(|it| it.command != follow.command);
             finding.remedies.insert(0, follow.clone());
+        }
+    }
+}
+
+/// A run that is being deleted is soon no source of a new one.
+fn going(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    let Some(run) = cx.run().filter(|_| cx.verdict == Verdict::Deleting) else {
+        return;
+    };
+    let name = run.meta.name.as_str();
+    let is_source = |it: &Remedy| {
+        let command = it.command.as_ref().filter(|it| it.is_ours());
+        command.is_some_and(|it| {
+            it.value_of("--from").as_deref() == Some(name)
+                || it.verb() == "retry" && it.operand(0) == Some(name)
+        })
+    };
+    for finding in findings {
+        if !finding.remedies.iter().all(is_source) {
+            finding.remedies.retain(|it| !is_source(it));
         }
     }
 }

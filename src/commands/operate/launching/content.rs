@@ -204,8 +204,12 @@ pub(super) fn see_to_race(
     }
 }
 
-/// Whether all parts exist of a snapshot for whose missing parts a run failed.
+/// Whether all parts exist of a snapshot for whose missing parts a run failed. In a namespace it fails for them
+/// again. Source: utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
 fn sees_all_parts(inventory: &Inventory, run: &UpdateRun) -> bool {
+    if !inventory.scope.namespace().is_empty() {
+        return false;
+    }
     let condition = run.status.conditions.condition(reasons::INITIALIZED);
     let causes = condition.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
     causes.iter().any(|cause| {

@@ -69,6 +69,9 @@ pub(in crate::commands) fn start(
                 (None, None) => changed_objects::show(run, None, &look, seen).risks,
             };
             let is_meant = unattended && own.is_some_and(|it| it.spec.pinned().is_some());
+            if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
+                proposal.preview.warning(lost);
+            }
             if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
                 unfit = Some(kind);
                 proposal.question = if unattended {

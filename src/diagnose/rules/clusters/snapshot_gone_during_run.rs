@@ -9,7 +9,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::problems::number_of_parts;
 use crate::rollout::content::{ContentLoss, missing_content};
-use crate::rollout::versions::Version;
+use crate::rollout::versions::{Version, created_twice};
 use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
@@ -178,15 +178,18 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
             "Start a new run on an existing snapshot; latest is the newest.",
             cx.fresh_run_command(Some("latest")),
         )
-    } else if latest.is_none() {
+    } else if let Some(latest) = latest {
+        finding.fix(if created_twice(&latest.parts).is_some() {
+            "Change the content on the hub, then start a new run without --snapshot: KubeFleet cannot \
+             complete the latest one."
+        } else {
+            "Start a new run without --snapshot: since KubeFleet 0.3, that completes the latest one. \
+             Before, the content has to change first."
+        })
+    } else {
         finding.fix_with(
             "Start a new run on the current content.",
             cx.fresh_run_command(None),
-        )
-    } else {
-        finding.fix(
-            "Start a new run without --snapshot: since KubeFleet 0.3, that completes the latest one. \
-             Before, the content has to change first.",
         )
     }
 }
