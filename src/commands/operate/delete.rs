@@ -118,6 +118,8 @@ pub(in crate::commands) struct RunDeletion {
     pub shown: Preview,
     /// Whether it has begun, and nothing holds it.
     pub can_continue: bool,
+    /// Whether it continues by itself, at the latest once its clusters do not fail.
+    pub goes_on: bool,
 }
 
 impl RunDeletion {
@@ -137,6 +139,7 @@ impl RunDeletion {
             can_continue: rollout.is_live()
                 && !matches!(rollout.phase, Phase::Idle | Phase::Initializing)
                 && !rollout.blocks_stop(),
+            goes_on: rollout.phase == Phase::Executing,
         }
     }
 

@@ -244,7 +244,7 @@ fn stuck_for(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         WarningKind::ImmutableFieldChanged,
         WarningKind::EnvelopeInvalid,
     ];
-    let failing = launch.deletes_what_continues();
+    let failing = launch.deletes_what_goes_on();
     let failing = failing.then_some(WarningKind::ClusterFailing);
     let mut kinds = kinds.into_iter().chain(failing);
     let why = kinds.find_map(|kind| clause(plan, kind))?;
@@ -671,7 +671,8 @@ mod tests {
     #[test]
     fn failing_clusters_count_where_a_run_that_continues_is_deleted() {
         let refused = |state: &str, replace: bool| {
-            let mut old = run("old", "0", [Some(8_600), Some(8_601), Some(8_810), None]);
+            // A cluster is stuck.
+            let mut old = run("old", "0", [Some(100), Some(101), Some(200), None]);
             old["spec"]["state"] = json!(state);
             let objects = [placement(), snapshot("0", OWN, Some(SINCE)), old];
             let inventory = inventory(&objects);
@@ -700,8 +701,9 @@ mod tests {
         let why = Some("member-1 has snapshot 0 already, and it fails there".to_owned());
         assert_eq!(refused("Run", true), why);
         assert_eq!(refused("Run", false), None);
-        // What never started has nothing to continue.
+        // What never started has nothing to continue, and one that is to stop does not.
         assert_eq!(refused("Initialize", true), None);
+        assert_eq!(refused("Stop", true), None);
     }
 
     #[test]

@@ -81,8 +81,7 @@ impl RunLaunch {
     /// Whether the run is made and judged before another one is deleted: nobody else may be there to make
     /// one, and which content it gets is not always known before. One of its own name has to go first.
     pub(super) fn judges_before_deletion(&self) -> bool {
-        let is_deletion = |it: &LaunchPreparation| matches!(it, LaunchPreparation::Delete(_));
-        self.first.iter().any(is_deletion) && !self.replaces_its_name()
+        self.deleted().next().is_some() && !self.replaces_its_name()
     }
 
     /// Whether the run is made to begin by itself: nothing is left to judge or to do before.
@@ -90,15 +89,21 @@ impl RunLaunch {
         self.start && self.snapshot.is_some() && !self.judges_before_deletion()
     }
 
-    /// Whether a run is deleted for it that can still continue.
-    pub(super) fn deletes_what_continues(&self) -> bool {
-        let mut first = self.first.iter();
-        first.any(|it| matches!(it, LaunchPreparation::Delete(doomed) if doomed.can_continue))
+    fn deleted(&self) -> impl Iterator<Item = &RunDeletion> {
+        self.first.iter().filter_map(|it| match it {
+            LaunchPreparation::Delete(doomed) => Some(doomed.as_ref()),
+            LaunchPreparation::Stop(_) => None,
+        })
     }
 
-    /// The same, of a run of its own name.
+    /// Whether a run is deleted for it that continues by itself.
+    pub(super) fn deletes_what_goes_on(&self) -> bool {
+        self.deleted().any(|doomed| doomed.goes_on)
+    }
+
+    /// Whether a run of the same name, which can still continue, is deleted first.
     pub(super) fn replaces_what_continues(&self) -> bool {
-        self.deletes_what_continues() && self.replaces_its_name()
+        self.replaces_its_name() && self.deleted().any(|doomed| doomed.can_continue)
     }
 
     /// A run of the content as it is now, which is started; nothing is done, said or asked before.
