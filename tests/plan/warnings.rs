@@ -698,7 +698,10 @@ fn a_namespaced_snapshot_in_parts_fails_beside_any_override() {
     let args: Vec<_> = ARGS.iter().chain(&["-n", "team-a"]).copied().collect();
     // Also one of another namespace.
     let elsewhere = over
-        .replace("ClusterResourceOverrideSnapshot", "ResourceOverrideSnapshot")
+        .replace(
+            "ClusterResourceOverrideSnapshot",
+            "ResourceOverrideSnapshot",
+        )
         .replace("clusterResourceSelectors", "resourceSelectors")
         .replace("name: any-0", "name: any-0, namespace: team-b");
     for over in [over, elsewhere.as_str()] {
