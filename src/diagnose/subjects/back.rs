@@ -60,6 +60,7 @@ pub(in crate::diagnose) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String
 pub(in crate::diagnose) fn removed(inventory: &Inventory) -> Option<String> {
     let bindings = inventory.bindings.iter();
     let leaving = bindings.filter(|it| it.is_unscheduled() && !it.meta.is_deleting());
+    let leaving = leaving.filter(|it| !it.spec.snapshot.is_empty());
     let leaving = leaving.filter(|it| !inventory.keeps_content(&it.spec.cluster));
     let names: Vec<_> = leaving.map(|it| it.spec.cluster.as_str()).collect();
     match names.len() {

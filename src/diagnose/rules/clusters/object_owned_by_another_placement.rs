@@ -9,7 +9,7 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::{Condition, Kind, ObjectRef, Scope, names, reasons};
-use crate::rollout::ManifestTrouble;
+use crate::rollout::{ManifestTrouble, overrides};
 
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
@@ -112,7 +112,8 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         .then_continues(affected.cx)
 }
 
-/// The clusters where the object is this placement's: they have the same snapshot, which is applied.
+/// The clusters where the object is this placement's: they have the same snapshot, which is applied, and no override
+/// that deletes anything there.
 fn ours<'i>(affected: &AffectedObject<'_, 'i>) -> Vec<&'i str> {
     let has = affected
         .on
@@ -125,7 +126,17 @@ fn ours<'i>(affected: &AffectedObject<'_, 'i>) -> Vec<&'i str> {
     let bindings = affected.cx.inventory.bindings.iter();
     let ours = bindings.filter(|it| it.snapshot_index() == has && !is_failing(it));
     let applied = |it: &&Binding| it.current(reasons::APPLIED).is_some_and(Condition::is_true);
+    let deletes = |it: &&Binding| {
+        let inventory = affected.cx.inventory;
+        let member = inventory.member(&it.spec.cluster);
+        let names: Vec<_> = it.spec.override_names().collect();
+        let mut overrides = inventory.overrides.iter();
+        overrides.any(|over| {
+            names.contains(&over.object()) && member.is_some_and(|it| overrides::deletes(over, it))
+        })
+    };
     let ours = ours.filter(applied).filter(|it| !it.only_compares());
+    let ours = ours.filter(|it| !deletes(it));
     ours.map(|it| it.spec.cluster.as_str()).collect()
 }
 
