@@ -10,7 +10,7 @@ use super::sent::sent_index;
 use super::versions::{Version, versions};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::contents::{ManifestKey, what_goes_with};
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
@@ -268,23 +268,30 @@ fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
     })
 }
 
-/// The clusters that a run is done with and whose bindings are newer and empty: the content went with
-/// the bindings before.
+/// The clusters that a run is done with and that the placement has, whose bindings are newer and empty: the
+/// content went with the bindings before.
 pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
     rollout
         .updated_clusters()
         .filter(|cluster| cluster.state == ClusterState::Done)
         .filter_map(|cluster| {
-            let binding = cluster.binding.filter(|it| it.spec.snapshot.is_empty())?;
+            let is_empty = |it: &&Binding| it.spec.snapshot.is_empty() && !it.is_unscheduled();
+            let binding = cluster.binding.filter(is_empty)?;
             (binding.meta.created? >= cluster.ended?).then_some((cluster, binding))
         })
         .collect()
 }
 
-/// The same, unless another run is under way: it brings the content again.
+/// The same, unless another run is under way, which brings the content again, or a later one has succeeded: what is
+/// there since is its.
 pub fn lost_for_now<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
-    let mut others = rollout.inventory.runs_under_way();
-    if others.any(|other| other.meta.name != rollout.run.meta.name) {
+    let (inventory, run) = (rollout.inventory, rollout.run);
+    let mut others = inventory.runs_under_way();
+    let is_later = |other: &UpdateRun| {
+        let has_succeeded = other.status.conditions.is_true(reasons::SUCCEEDED);
+        has_succeeded && choose::age_key(other) > choose::age_key(run)
+    };
+    if others.any(|other| other.meta.name != run.meta.name) || inventory.runs.iter().any(is_later) {
         return Vec::new();
     }
     lost_content(rollout)
