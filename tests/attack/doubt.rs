@@ -280,7 +280,7 @@ fn the_second_write_of_a_command_is_looked_after_too() {
     ];
     for (example, words, created) in [
         ("created-in-stop", &resume[..], ""),
-        ("stuck-workload", &retry, "example-run-2"),
+        ("stuck-while-stopping", &retry, "example-run-2"),
     ] {
         let unclear: Answer = |now| {
             if now["metadata"]["deletionTimestamp"].is_null() {
