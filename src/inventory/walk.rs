@@ -301,11 +301,11 @@ impl Walk {
             }
             needs.push(strategy);
         }
-        let latest =
+        let latest_of =
             |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
         let latest = [
-            latest(Kind::ClusterResourceOverrideSnapshot, ""),
-            latest(Kind::ResourceOverrideSnapshot, namespace),
+            latest_of(Kind::ClusterResourceOverrideSnapshot, ""),
+            latest_of(Kind::ResourceOverrideSnapshot, namespace),
         ];
         needs.extend(latest.clone());
         // One that was changed since is not the latest; one that is gone is no snapshot at all.
@@ -320,6 +320,11 @@ impl Walk {
                     .filter(|it| !is_listed(it))
                     .map(|it| HubQuery::object(&it)),
             );
+        }
+        // With any override on the hub, the controller looks for the parts of a snapshot, and finds none in a
+        // namespace. Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot.
+        if !namespace.is_empty() && self.has_parts(&label(Concept::ResourceSnapshot)) {
+            needs.push(latest_of(Kind::ResourceOverrideSnapshot, ""));
         }
         if self.is_known_absent(&placement_query) {
             // Deleted, misspelt, or in the other scope?
@@ -396,6 +401,13 @@ impl Walk {
         let master = known.and_then(|answer| answer.all::<ResourceSnapshot>().next());
         let parts = master.and_then(|it| it.parts()).unwrap_or(1);
         0..parts.min(MOST).saturating_sub(1)
+    }
+
+    /// Whether snapshots are known to have several parts.
+    fn has_parts(&self, snapshots: &HubQuery) -> bool {
+        let known = self.known.get(snapshots).into_iter();
+        let mut all = known.flat_map(QueryAnswer::all::<ResourceSnapshot>);
+        all.any(|it| it.parts().is_some_and(|parts| parts > 1))
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {
