@@ -38,14 +38,8 @@ pub fn run_for_placement<'r>(runs: impl Iterator<Item = &'r UpdateRun>) -> Optio
         let unfinished = !is_finished(run);
         let started = has_started(run);
         let goes_on = run.spec.wants() != RunState::Stop;
-        let created = run.meta.created;
-        (
-            unfinished && started,
-            unfinished,
-            created,
-            goes_on,
-            age_key(run),
-        )
+        let (created, name) = age_key(run);
+        (unfinished && started, unfinished, created, goes_on, name)
     })
 }
 

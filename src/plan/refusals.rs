@@ -14,7 +14,7 @@ use crate::problems::{
     two_stages, without_count, without_index,
 };
 use crate::report::{ComposeText, NotChecked};
-use crate::rollout::versions::versions;
+use crate::rollout::versions::Version;
 
 /// Tells what was found wrong.
 pub(super) fn refuse(
@@ -250,11 +250,11 @@ fn of_content(
         ),
         InputFault::SnapshotMissing | InputFault::SnapshotPruned => content::missing(draft, asked),
         InputFault::PartsNotFound => {
-            let all = versions(draft.inventory);
-            let version = all.iter().find(|it| Some(it.index.as_str()) == index)?;
+            let version = Version::of_index(draft.inventory, index?);
+            let version = Some(version).filter(Version::exists)?;
             let mut overrides = draft.inventory.overrides.iter();
             let any = overrides.find(|it| it.is_latest())?;
-            let problem = snapshot_parts_not_found(object, version, any);
+            let problem = snapshot_parts_not_found(object, &version, any);
             (RefusalKind::SnapshotPartsNotFound, problem)
         }
         InputFault::Override {

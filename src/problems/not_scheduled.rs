@@ -70,7 +70,9 @@ pub fn not_scheduled(
 /// Whether a placement's name has a dot in what becomes a part of its bindings' names, which have none.
 /// Source: scheduler/framework/uniquename/uniquename.go:NewBindingName.
 fn has_dot(placement: &str) -> bool {
-    placement.chars().take(26).any(|it| it == '.')
+    /// How much of the placement's name a binding's begins with.
+    const KEPT: usize = 26;
+    placement.chars().take(KEPT).any(|it| it == '.')
 }
 
 /// How many clusters are picked, and why the others are not.

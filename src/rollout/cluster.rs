@@ -80,8 +80,8 @@ impl<'i> ClusterView<'i> {
         let noted = started.and_then(|condition| condition.since);
         let is_written = binding.is_some_and(|binding| is_written(binding, run, status));
         // Where the controller has written a binding and not released it, nothing is sent yet.
-        let is_sent = is_written && binding.is_some_and(is_released);
-        let unnoted = started.is_none() && turn.is_some() && is_sent;
+        let unnoted =
+            started.is_none() && turn.is_some() && is_written && binding.is_some_and(is_released);
         let since = noted.or_else(|| turn.and_then(|turn| turn.since));
         let limit = stuck_after(run);
         let overdue = is_overdue(since, inventory.now, limit);

@@ -342,6 +342,9 @@ impl CascadingLoss<'_> {
 /// Namespace, or a definition of custom resources, that the cluster's snapshot has, or an override that it
 /// recorded deletes it. An empty snapshot is another matter.
 pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
+    if !rollout.is_live() || rollout.only_compares() {
+        return Vec::new();
+    }
     let inventory = rollout.inventory;
     let index = rollout.run.status.snapshot_index.as_str();
     let stages = rollout.run.status.stages.iter();
@@ -362,7 +365,7 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
         Some((binding, held, recorded.zip(it.member)))
     };
     let ahead: Vec<_> = ahead.filter_map(held).collect();
-    if ahead.is_empty() || !rollout.is_live() || rollout.only_compares() {
+    if ahead.is_empty() {
         return Vec::new();
     }
     let all = versions(inventory);
@@ -415,13 +418,8 @@ fn deleted_by<'i>(
         let mut has = has.iter();
         has.any(|it| it.namespace == name.namespace && of(it) == of(name))
     };
-    let recorded: Vec<_> = recorded.filter(|it| !is_had(it)).collect();
-    let mut read = inventory.overrides.iter();
-    read.find(|snapshot| {
-        recorded.contains(&snapshot.object())
-            && overrides::selector_of(snapshot, resource).is_some()
-            && overrides::deletes(snapshot, member)
-    })
+    let mut deleting = overrides::deleting(inventory, recorded.filter(|it| !is_had(it)), member);
+    deleting.find(|it| overrides::selector_of(it, resource).is_some())
 }
 
 /// Whether a cluster never got an object of its snapshot: it belongs to somebody else there.

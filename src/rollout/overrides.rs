@@ -190,8 +190,18 @@ pub fn rules_for(
     (found, None)
 }
 
-/// Whether an override deletes what it selects from a cluster.
-pub fn deletes(snapshot: &OverrideSnapshot, member: &MemberCluster) -> bool {
+/// Those of some override snapshots that delete what they select from a cluster, as far as they were read.
+pub fn deleting<'i>(
+    inventory: &'i Inventory,
+    names: impl Iterator<Item = ObjectRef>,
+    member: &MemberCluster,
+) -> impl Iterator<Item = &'i OverrideSnapshot> {
+    let names: Vec<_> = names.collect();
+    let read = inventory.overrides.iter();
+    read.filter(move |it| names.contains(&it.object()) && deletes(it, member))
+}
+
+fn deletes(snapshot: &OverrideSnapshot, member: &MemberCluster) -> bool {
     let (rules, _) = rules_for(snapshot, member);
     let last = rules.last().and_then(|at| rules_of(snapshot).get(*at));
     last.is_some_and(is_deletion)

@@ -102,6 +102,15 @@ pub trait RepairPlace: Sized {
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
 }
 
+/// A repair of the content, and that it is rolled out: a run keeps its snapshot.
+pub(in crate::diagnose) fn rolled_out(cx: &DiagnosisContext<'_>, repair: &str) -> String {
+    let keeps = match cx.run() {
+        Some(_) => ": this one keeps its snapshot",
+        None => "",
+    };
+    format!("{repair} and roll it out with a new run{keeps}.")
+}
+
 /// A repair of the content where no update run is needed.
 const BY_ITSELF: &str = "Correct the content on the hub, if that is the cause: KubeFleet rolls a change of \
      this placement out by itself.";
@@ -128,16 +137,10 @@ impl RepairPlace for Finding {
     }
 
     fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
-        let mut repair = repair.into();
+        let repair = repair.into();
         let placement = cx.inventory.placement.present();
         if cx.run().is_none() && placement.is_some_and(|it| !it.is_external()) {
             return self.fix(BY_ITSELF);
-        }
-        if let Some(alone) = repair
-            .strip_suffix("roll it out with a new run.")
-            .filter(|_| cx.run().is_some())
-        {
-            repair = format!("{alone}roll it out with a new run: this one keeps its snapshot.");
         }
         match cx.run().and_then(|run| run.spec.pinned()) {
             Some(index) => self.fix(format!(

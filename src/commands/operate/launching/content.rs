@@ -29,7 +29,7 @@ use crate::kubefleet::{Concept, names, reasons};
 use crate::problems::steps;
 use crate::rollout::Phase;
 use crate::rollout::content::old_content;
-use crate::rollout::versions::{Version, versions};
+use crate::rollout::versions::Version;
 use crate::words::Hint;
 
 /// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
@@ -217,9 +217,7 @@ fn sees_all_parts(inventory: &Inventory, run: &UpdateRun) -> bool {
             return false;
         };
         let index = names::snapshot_index(snapshot);
-        let versions = versions(inventory);
-        let version = versions.iter().find(|it| Some(it.index.as_str()) == index);
-        version.is_some_and(Version::is_complete)
+        index.is_some_and(|index| Version::of_index(inventory, index).is_complete())
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
+use crate::diagnose::subjects::objects::rolled_out;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::kind::PLACEMENT_GROUP;
 use crate::kubefleet::messages::ManifestProblem;
@@ -114,9 +115,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         .then_continues(affected.cx)
         .new_run(
             affected.cx,
-            format!(
-                "Or fix the version of {} on the hub and roll it out with a new run.",
-                affected.on_hub()
+            rolled_out(
+                affected.cx,
+                &format!("Or fix the version of {} on the hub", affected.on_hub()),
             ),
         )
 }

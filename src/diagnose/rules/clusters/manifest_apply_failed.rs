@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
+use crate::diagnose::subjects::objects::rolled_out;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
@@ -144,8 +145,9 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             )),
             // Objects without pods count by their number alone.
             has_pods(affected.manifest.kind).then(|| {
-                format!(
-                    "Or lower the requests in {on_hub} on the hub and roll it out with a new run."
+                rolled_out(
+                    affected.cx,
+                    &format!("Or lower the requests in {on_hub} on the hub"),
                 )
             }),
         ),
@@ -238,10 +240,12 @@ fn by_rule(affected: &AffectedObject<'_, '_>, clusters: &str, finding: Finding) 
     finding
         .new_run(
             affected.cx,
-            format!(
-                "Fix {} on the hub, or with an override for {clusters}, and roll it out with a new \
-                 run.",
-                affected.on_hub()
+            rolled_out(
+                affected.cx,
+                &format!(
+                    "Fix {} on the hub, or with an override for {clusters},",
+                    affected.on_hub()
+                ),
             ),
         )
         .fix(format!(

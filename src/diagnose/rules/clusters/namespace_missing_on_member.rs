@@ -125,8 +125,8 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             CommandLine::kubectl("get").arg(Kind::ClusterResourcePlacement.for_kubectl()),
         );
         finding = finding.fix(format!(
-            "Let a ClusterResourcePlacement select the Namespace {namespace} with selectionScope NamespaceOnly, if none does: \
-             a ResourcePlacement does not place its namespace."
+            "Let a ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
+             NamespaceOnly, if none does: a ResourcePlacement does not place its namespace."
         ));
     }
     finding

@@ -129,10 +129,11 @@ fn ours<'i>(affected: &AffectedObject<'_, 'i>) -> Vec<&'i str> {
     let deletes = |it: &&Binding| {
         let inventory = affected.cx.inventory;
         let member = inventory.member(&it.spec.cluster);
-        let names: Vec<_> = it.spec.override_names().collect();
-        let mut overrides = inventory.overrides.iter();
-        overrides.any(|over| {
-            names.contains(&over.object()) && member.is_some_and(|it| overrides::deletes(over, it))
+        member.is_some_and(|member| {
+            let names = it.spec.override_names();
+            overrides::deleting(inventory, names, member)
+                .next()
+                .is_some()
         })
     };
     let ours = ours.filter(applied).filter(|it| !it.only_compares());

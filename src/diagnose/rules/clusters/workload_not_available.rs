@@ -1,6 +1,7 @@
 //! A workload was applied and does not become available.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::objects::rolled_out;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
@@ -171,9 +172,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         .then_continues(affected.cx)
         .new_run(
             affected.cx,
-            format!(
-                "Or fix {} on the hub{fields} and roll it out with a new run.",
-                affected.on_hub()
+            rolled_out(
+                affected.cx,
+                &format!("Or fix {} on the hub{fields}", affected.on_hub()),
             ),
         )
 }
@@ -270,10 +271,13 @@ fn held_back(
         .evidence(sent.work.object(), sent.path(held.field()), held.value())
         .new_run(
             affected.cx,
-            format!(
-                "Change {} of {} on the hub and roll it out with a new run.",
-                held.field(),
-                affected.on_hub()
+            rolled_out(
+                affected.cx,
+                &format!(
+                    "Change {} of {} on the hub",
+                    held.field(),
+                    affected.on_hub()
+                ),
             ),
         )
 }

@@ -41,10 +41,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .known(&had, index, loss.snapshot.index());
         let (again, finding) = if let Some(by) = loss.by {
             let mut rules = rules_of(by).iter().enumerate();
-            let deletes = rules.find(|(_, rule)| is_deletion(rule));
-            let path = |at| format!("spec.overrideSpec.policy.overrideRules[{at}].overrideType");
-            let (path, kind) = deletes.map(|(at, rule)| (path(at), &rule.kind)).unzip();
-            let finding = finding.known(by.object(), path.unwrap_or_default(), kind);
+            let finding = match rules.find(|(_, rule)| is_deletion(rule)) {
+                Some((at, rule)) => {
+                    let path = format!("spec.overrideSpec.policy.overrideRules[{at}].overrideType");
+                    finding.evidence(by.object(), path, &rule.kind)
+                }
+                None => finding,
+            };
             let check = "Check that the override is meant.";
             let finding = finding.look_with(check, steps::see_override(by));
             ("Correct the override", finding)
