@@ -279,7 +279,7 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         return None;
     }
     let since = pace::last_write(run)?;
-    let all = || run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let all = || run.updated_clusters();
     let is_started = |cluster: &ClusterStatus| cluster.conditions.is_true(reasons::STARTED);
     if all().any(|cluster| is_started(cluster) && !cluster.is_done()) {
         return None;

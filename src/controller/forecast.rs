@@ -136,8 +136,7 @@ fn assumed(state: &State) -> State {
     if state.bindings.gap.take().is_some() {
         let known = state.bindings.items.iter();
         let known: BTreeSet<_> = known.map(|it| it.spec.cluster.as_str()).collect();
-        let stages = state.run.status.stages.iter();
-        let unread = stages.flat_map(|stage| &stage.clusters);
+        let unread = state.run.updated_clusters();
         let unread = unread.filter(|cluster| !known.contains(cluster.name.as_str()));
         let unread: Vec<_> = unread
             .map(|cluster| Arc::new(written(&state.run, cluster)))

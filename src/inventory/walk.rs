@@ -539,7 +539,7 @@ pub(super) fn rests(run: &UpdateRun) -> bool {
 /// The override snapshots that a run which is not over recorded for clusters that it has not started.
 pub(super) fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
     let is_live = !is_finished(run) && !run.meta.is_deleting();
-    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let clusters = run.updated_clusters();
     clusters
         .filter(|it| is_live && it.conditions.condition(reasons::STARTED).is_none())
         .flat_map(ClusterStatus::override_names)

@@ -223,6 +223,11 @@ impl UpdateRun {
             .chain(self.status.deletion_stage.as_deref())
     }
 
+    /// The clusters of its stages, without those of the deletion stage.
+    pub fn updated_clusters(&self) -> impl Iterator<Item = &ClusterStatus> + Clone {
+        self.status.stages.iter().flat_map(|stage| &stage.clusters)
+    }
+
     /// The tasks of all stages.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
         self.all_stages().flat_map(StageStatus::tasks)

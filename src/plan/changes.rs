@@ -224,7 +224,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     let Some(then) = content_of(&all, to, contents.texts) else {
         return RunChanges::default();
     };
-    let stages = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let stages = run.updated_clusters();
     let removal = run.status.deletion_stage.iter();
     let removed = removal.flat_map(|stage| &stage.clusters);
     let removed = removed.filter(|it| !inventory.keeps_content(&it.name));

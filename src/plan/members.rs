@@ -49,7 +49,7 @@ fn unhealthy(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
 
 /// Whether a run sends nothing to a cluster, because it has all of it.
 fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> bool {
-    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let mut clusters = run.updated_clusters();
     let status = clusters.find(|it| it.name == cluster);
     let binding = inventory.binding(cluster);
     binding.zip(status).is_some_and(|(binding, status)| {
@@ -61,7 +61,7 @@ fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> boo
 /// Warns of clusters into whose bindings the run would write nothing new, and that fail with it.
 pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
     let inventory = draft.inventory;
-    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let clusters = run.updated_clusters();
     let failing: Vec<_> = clusters
         .filter_map(|status| {
             let binding = inventory.binding(&status.name)?;

@@ -9,7 +9,7 @@ use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
 use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::problems::put_there;
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{Phase, Rollout};
 use crate::words::{count, enumerate};
 
 /// Warns of the clusters that the planned run takes back.
@@ -97,8 +97,7 @@ fn active(
         .collect();
     let ours = |name: &&str| planned.contains_key(*name);
     let reaches: Vec<_> = other
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::NotReached)
+        .still_to_reach()
         .map(|cluster| cluster.name)
         .filter(ours)
         .collect();

@@ -161,6 +161,11 @@ impl Remedy {
         command.is_some_and(|it| verbs.contains(&it.verb()))
     }
 
+    /// Whether it means nothing without the step before it.
+    pub fn continues(&self) -> bool {
+        self.action.starts_with("Then ")
+    }
+
     /// The step with what it does to the fleet, unless it only looks.
     pub fn sentence(&self) -> String {
         match self.effect {

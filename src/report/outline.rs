@@ -342,9 +342,8 @@ fn choice(remedies: &[Remedy], most: usize) -> Vec<&Remedy> {
     for at in order {
         let mut needed = vec![at];
         let mut start = at;
-        let continues = |at: usize| remedies[at].action.starts_with("Then ");
         let is_vain = |at: usize| remedies[at - 1].next_needs_it;
-        while start > 0 && (continues(start) || is_vain(start)) {
+        while start > 0 && (remedies[start].continues() || is_vain(start)) {
             start -= 1;
             needed.push(start);
         }

@@ -16,6 +16,8 @@ use crate::kubefleet::{Condition, Conditions, names, reasons};
 pub struct ClusterView<'i> {
     /// The member cluster's name.
     pub name: &'i str,
+    /// What the run's status says of it.
+    pub recorded: &'i ClusterStatus,
     /// The stage's name.
     pub stage: &'i str,
     pub state: ClusterState,
@@ -101,6 +103,7 @@ impl<'i> ClusterView<'i> {
         };
         Self {
             name: &status.name,
+            recorded: status,
             stage: &stage.name,
             state,
             started: noted,

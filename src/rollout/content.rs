@@ -154,8 +154,7 @@ fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
         return Vec::new();
     }
     rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::NotReached)
+        .still_to_reach()
         .filter_map(|cluster| {
             let binding = cluster.binding?;
             let holds: u64 = sent_index(rollout.inventory, binding)?.parse().ok()?;
@@ -234,8 +233,7 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
     };
     let is_another = how == ContentLoss::Another;
     let clusters: Vec<_> = rollout
-        .updated_clusters()
-        .filter(|it| it.state == ClusterState::NotReached)
+        .still_to_reach()
         .filter(|it| is_another || it.binding.is_some_and(|it| it.spec.snapshot != snapshot))
         .map(|it| it.name)
         .collect();
@@ -250,15 +248,9 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
 /// Source: workgenerator/override.go:fetchResourceOverrideSnapshots.
 fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
     let object = rollout.inventory.gone_overrides.first()?;
-    let stages = rollout.run.status.stages.iter();
-    let recorded: Vec<_> = stages
-        .flat_map(|stage| &stage.clusters)
-        .filter(|it| it.override_names().any(|it| it == *object))
-        .map(|it| it.name.as_str())
-        .collect();
-    let clusters = rollout.updated_clusters();
+    let clusters = rollout.still_to_reach();
     let clusters: Vec<_> = clusters
-        .filter(|it| it.state == ClusterState::NotReached && recorded.contains(&it.name))
+        .filter(|it| it.recorded.override_names().any(|it| it == *object))
         .map(|it| it.name)
         .collect();
     (!clusters.is_empty()).then(|| MissingContent {
@@ -306,8 +298,7 @@ pub fn emptied<'i>(rollout: &Rollout<'i>) -> Vec<&'i str> {
         return Vec::new();
     }
     rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::NotReached)
+        .still_to_reach()
         .filter(|cluster| {
             let has = cluster.binding;
             let has = has.and_then(|binding| sent_index(rollout.inventory, binding));
@@ -347,24 +338,20 @@ pub fn cascading_losses<'i>(rollout: &Rollout<'i>) -> Vec<CascadingLoss<'i>> {
     }
     let inventory = rollout.inventory;
     let index = rollout.run.status.snapshot_index.as_str();
-    let stages = rollout.run.status.stages.iter();
-    let recorded: BTreeMap<_, _> = stages
-        .flat_map(|stage| &stage.clusters)
-        .filter(|it| it.override_names().next().is_some())
-        .map(|it| (it.name.as_str(), it))
-        .collect();
-    let ahead = rollout.updated_clusters();
-    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
     let held = |it: &ClusterView<'i>| {
         let binding = it
             .binding
             .filter(|it| it.is_sent() && !it.only_compares())?;
-        let recorded = recorded.get(it.name).copied();
+        let overrides = it.recorded.override_names().next();
         let held = sent_index(inventory, binding);
-        let held = held.filter(|held| *held != index || recorded.is_some())?;
-        Some((binding, held, recorded.zip(it.member)))
+        let held = held.filter(|held| *held != index || overrides.is_some())?;
+        Some((
+            binding,
+            held,
+            overrides.and(it.member).map(|member| (it.recorded, member)),
+        ))
     };
-    let ahead: Vec<_> = ahead.filter_map(held).collect();
+    let ahead: Vec<_> = rollout.still_to_reach().filter_map(held).collect();
     if ahead.is_empty() {
         return Vec::new();
     }
@@ -438,9 +425,7 @@ pub fn leaving_ahead<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i Binding)> {
     if !rollout.is_live() {
         return Vec::new();
     }
-    let ahead = rollout.updated_clusters();
-    let ahead = ahead.filter(|it| it.state == ClusterState::NotReached);
-    let bindings = ahead.flat_map(|it| {
+    let bindings = rollout.still_to_reach().flat_map(|it| {
         let bindings = rollout.inventory.bindings_of(it.name);
         bindings.map(move |binding| (it.name, binding))
     });

@@ -57,7 +57,7 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> PlacementLife {
 
 /// Whether a run has brought its snapshot to a cluster.
 fn has_updated(run: &UpdateRun) -> bool {
-    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let mut clusters = run.updated_clusters();
     clusters.any(ClusterStatus::is_done)
 }
 

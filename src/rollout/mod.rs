@@ -262,6 +262,12 @@ impl<'i> Rollout<'i> {
             .flat_map(|stage| &stage.clusters)
     }
 
+    /// The clusters that the run is to update and has not started.
+    pub fn still_to_reach(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        self.updated_clusters()
+            .filter(|cluster| cluster.state == ClusterState::NotReached)
+    }
+
     /// Clusters that were started and are not done.
     pub fn in_flight(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         self.updated_clusters()

@@ -250,7 +250,7 @@ pub fn unrecorded<'i>(
         let is_it = |kept: ObjectRef| {
             kept.namespace == now.meta.namespace && names::override_of(&kept.name) == origin(now)
         };
-        let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+        let clusters = run.updated_clusters();
         let clusters: Vec<_> = clusters
             .filter(|it| !it.override_names().any(is_it))
             .map(|it| it.name.as_str())

@@ -174,7 +174,7 @@ fn key(object: &ObjectRef) -> String {
 
 /// The override snapshots that a run recorded.
 fn recorded_overrides(run: &UpdateRun) -> BTreeSet<ObjectRef> {
-    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let clusters = run.updated_clusters();
     clusters.flat_map(ClusterStatus::override_names).collect()
 }
 

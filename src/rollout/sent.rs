@@ -19,7 +19,7 @@ pub fn sent_before_change<'i>(
     let has = binding.snapshot_index().filter(|_| binding.awaits_run())?;
     let run = inventory.run_on(&rollout_started(binding).run?)?;
     let own = run.status.snapshot_index.as_str();
-    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let mut clusters = run.updated_clusters();
     let record = clusters.find(|it| it.name == binding.spec.cluster)?;
     let done = record.conditions.condition(reasons::SUCCEEDED)?;
     let is_its = own.is_empty() || own == has || life::is_foreign(inventory, run);

@@ -277,7 +277,7 @@ impl RenderMaterial {
     /// The clusters that the run or the placement has, in its order.
     pub fn own_clusters(&self) -> Vec<String> {
         if let Some(run) = self.initialized() {
-            let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+            let clusters = run.updated_clusters();
             return clusters.map(|cluster| cluster.name.clone()).collect();
         }
         let bindings = self.inventory().bindings.iter();

@@ -127,7 +127,7 @@ fn leaving(findings: &mut [Finding]) {
         // Nor does anything follow a repair.
         finding
             .remedies
-            .retain(|it| it.effect == Effect::ReadOnly && !it.action.starts_with("Then "));
+            .retain(|it| it.effect == Effect::ReadOnly && !it.continues());
         let first = Remedy::look(
             format!(
                 "Resolve FS205 first: the placement is to be removed from {}.",

@@ -8,7 +8,6 @@ use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::{ComposeText, Finding, Subject};
-use crate::rollout::ClusterState;
 use crate::rollout::versions::versions;
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
@@ -77,21 +76,15 @@ pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedCont
     let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
         return Vec::new();
     };
-    let run = rollout.run;
-    let not_reached = |name: &str| {
-        let mut clusters = rollout.updated_clusters();
-        clusters.find(|it| it.name == name && it.state == ClusterState::NotReached)
-    };
-    let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
-    clusters
-        .filter(|it| it.override_names().next().is_some())
-        .filter_map(|recorded| {
-            Some(NamedContent {
-                member: not_reached(&recorded.name)?.member,
-                index: &run.status.snapshot_index,
-                cluster_overrides: &recorded.cluster_overrides,
-                overrides: &recorded.overrides,
-            })
+    let with_overrides = rollout
+        .still_to_reach()
+        .filter(|it| it.recorded.override_names().next().is_some());
+    with_overrides
+        .map(|cluster| NamedContent {
+            member: cluster.member,
+            index: &rollout.run.status.snapshot_index,
+            cluster_overrides: &cluster.recorded.cluster_overrides,
+            overrides: &cluster.recorded.overrides,
         })
         .collect()
 }

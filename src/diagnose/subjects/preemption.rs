@@ -117,7 +117,7 @@ fn taken_before<'i>(
     let failed = cx.failure.as_ref()?.condition.since?;
     writer.meta.created.filter(|created| *created > failed)?;
     let started = |run: &UpdateRun| {
-        let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+        let mut clusters = run.updated_clusters();
         let own = clusters.find(|it| it.name == cluster)?;
         own.conditions.condition(reasons::STARTED)?.since
     };

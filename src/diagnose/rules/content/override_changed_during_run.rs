@@ -39,7 +39,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let latest = &cx.inventory.overrides.items;
     let mut changed: BTreeMap<_, Vec<&str>> = BTreeMap::new();
-    for cluster in run.status.stages.iter().flat_map(|stage| &stage.clusters) {
+    for cluster in run.updated_clusters() {
         for kept in cluster.override_names() {
             let is_there = !cx.inventory.gone_overrides.contains(&kept)
                 && successor(latest, &kept.namespace, &kept.name).is_some();

@@ -99,8 +99,7 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let run = &rollout.run.meta.name;
     let empty: Vec<_> = rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::NotReached)
+        .still_to_reach()
         .filter_map(|cluster| {
             let binding = cluster.binding?;
             let is_empty = binding.spec.snapshot.is_empty() && !binding.meta.is_deleting();
