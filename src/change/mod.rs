@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::path::path;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{CONTENT, CURRENT_CONTENT, UpdateRun};
 use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
@@ -84,6 +84,8 @@ pub struct RunWish {
     pub strategy: String,
     /// The snapshot's index; `None` means the current content.
     pub snapshot: Option<String>,
+    /// Whether the index stands for the current content: nobody named it.
+    pub is_current: bool,
     /// `spec.state`; `None` where the hub does not implement it.
     pub state: Option<&'static str>,
     /// The fields of an old run that this version does not know.
@@ -118,7 +120,7 @@ impl RunWish {
     /// What of an existing run differs from this, as `field: there, wanted`; empty when it is the
     /// same. The state is no part of it: it is what a run goes through.
     pub fn differences(&self, run: &UpdateRun) -> Vec<String> {
-        let wanted = self.snapshot.as_deref().unwrap_or_default();
+        let wanted = self.snapshot.as_deref().filter(|_| !self.is_current);
         [
             (
                 "placement",
@@ -130,7 +132,11 @@ impl RunWish {
                 run.spec.strategy.as_str(),
                 self.strategy.as_str(),
             ),
-            ("snapshot", run.spec.snapshot_index.trim(), wanted),
+            (
+                "snapshot",
+                run.pinned().unwrap_or_default(),
+                wanted.unwrap_or_default(),
+            ),
         ]
         .into_iter()
         .filter(|(_, there, wanted)| there != wanted)
@@ -316,6 +322,9 @@ impl Change {
                 }
                 if let Some(index) = &wish.snapshot {
                     document["spec"]["resourceSnapshotIndex"] = json!(index);
+                }
+                if wish.is_current {
+                    document["metadata"]["annotations"] = json!({CONTENT: CURRENT_CONTENT});
                 }
                 if let Some(state) = wish.state {
                     document["spec"]["state"] = json!(state);

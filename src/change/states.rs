@@ -80,7 +80,7 @@ pub fn step(rollout: &Rollout<'_>, wish: RequestedState) -> StateStep {
                 refusal,
                 Hint::new(format!(
                     "create a new run with the same placement and strategy, and {}:",
-                    match run.spec.pinned() {
+                    match run.pinned() {
                         Some(index) => format!("snapshot {index}"),
                         None => "the current content".to_owned(),
                     }

@@ -96,6 +96,7 @@ fn wish() -> RunWish {
         placement: "web".to_owned(),
         strategy: "rings".to_owned(),
         snapshot: None,
+        is_current: false,
         state: Some("Initialize"),
         unknown: UnknownFields::new(),
     }
@@ -161,10 +162,23 @@ fn a_run_is_created_with_what_was_asked_for_and_no_more() {
             state: None,
             ..wish()
         };
-        let request = create(scope, old).request("v1beta1");
+        let request = create(scope, old.clone()).request("v1beta1");
         expected["spec"]["resourceSnapshotIndex"] = json!("7");
         expected["spec"].as_object_mut().unwrap().remove("state");
         assert_eq!(request.body, expected);
+        // An index that nobody named is marked, and is no pin for what is made of the run.
+        let current = RunWish {
+            is_current: true,
+            ..old.clone()
+        };
+        let body = create(scope, current.clone()).request("v1beta1").body;
+        let made = Object::of(&body);
+        let made = made.get::<UpdateRun>().unwrap();
+        assert_eq!(made.pinned(), None);
+        assert_eq!(made.spec.snapshot_index, "7");
+        assert_eq!(current.differences(&made), Vec::<String>::new());
+        assert_eq!(wish().differences(&made), Vec::<String>::new());
+        assert_eq!(old.differences(&made).len(), 1);
     }
 }
 

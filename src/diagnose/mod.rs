@@ -87,16 +87,16 @@ pub fn obstacle(inventory: &Inventory) -> Option<String> {
     gate::obstacle(&understand(inventory))
 }
 
-/// The overrides that will hold a live run on clusters which it has still to reach, a finding for each.
+/// The overrides and envelopes that will hold a live run on clusters which it has still to reach, a finding
+/// for each.
 pub fn held_ahead(inventory: &Inventory) -> Vec<Finding> {
-    if !inventory.has_overrides_ahead() {
+    if !inventory.may_fail_ahead() {
         return Vec::new();
     }
     let cx = DiagnosisContext::new(inventory);
-    let rule = rules::find("FS509");
-    let findings = rule.map(|rule| rule.check(&cx)).unwrap_or_default();
-    let ahead = findings.into_iter();
-    ahead
+    let rules = ["FS509", "FS512"].into_iter().filter_map(rules::find);
+    rules
+        .flat_map(|rule| rule.check(&cx))
         .filter(|it| it.severity == Severity::Warning)
         .collect()
 }

@@ -132,7 +132,7 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     let ends = controller::forecast(&state, times);
     // Nobody knows when a cluster is done that fails, that an override blocks, or whose agent reports
     // nothing good.
-    let blocked = overrides::holds_ahead(cx).map_or(&[][..], |(_, clusters)| clusters);
+    let blocked = overrides::holds_ahead(cx).map_or(&[][..], |it| &it.clusters);
     let is_blocked = |name: &str| blocked.iter().any(|it| it == name);
     let is_late = |name: &str| cx.inventory.back_without_works(name).is_some();
     let is_held = |cluster: &ClusterView<'_>| {

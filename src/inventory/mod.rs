@@ -20,6 +20,7 @@ use crate::kubefleet::object::Object;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ManifestIdentity;
 
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::work::Work;
@@ -51,7 +52,8 @@ pub struct Inventory {
     pub placement: Sight<Placement>,
     /// The run's strategy as it is now.
     pub strategy: Sight<Strategy>,
-    /// Other strategies of the scope; read only when the run's own does not exist.
+    /// Strategies of the scope. Others than the run's own are read only where the controller may not have seen
+    /// that one as it is.
     pub strategies: Listing<Strategy>,
     /// The run's approval requests, and those under the names that its status gives.
     pub approvals: Listing<ApprovalRequest>,
@@ -101,10 +103,32 @@ impl Inventory {
         self.run.present().is_some_and(walk::rests)
     }
 
-    /// Whether a run recorded overrides for clusters that it has still to reach.
-    pub fn has_overrides_ahead(&self) -> bool {
-        let run = self.run.present();
-        run.is_some_and(|run| !walk::overrides_ahead(run).is_empty())
+    /// Whether what a run brings to clusters that it has still to reach is more than its snapshot: it recorded
+    /// overrides for them, or the snapshot has envelopes, which KubeFleet opens there.
+    pub fn may_fail_ahead(&self) -> bool {
+        self.run.present().is_some_and(|run| {
+            !walk::overrides_ahead(run).is_empty()
+                || self.has_envelopes(&run.status.snapshot_index)
+                    && walk::clusters_ahead(run).next().is_some()
+        })
+    }
+
+    /// A strategy that keeps the hub agent from seeing others, where those were read.
+    pub fn unreadable_strategy(&self) -> Option<&Strategy> {
+        let mut strategies = self.strategies.iter();
+        strategies.find(|it| it.unreadable_task().is_some())
+    }
+
+    /// Whether a version of the content has envelopes, as far as it was seen.
+    pub fn has_envelopes(&self, index: &str) -> bool {
+        let parts = self.snapshots.iter();
+        let mut parts = parts.filter(|part| part.index() == Some(index));
+        parts.any(|part| {
+            part.spec
+                .resources
+                .iter()
+                .any(ManifestIdentity::is_envelope)
+        })
     }
 
     /// The same for one of many targets: what is around a placement is put together once.

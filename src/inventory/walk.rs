@@ -13,6 +13,7 @@ use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -296,7 +297,7 @@ impl Walk {
         if let Some(run) = run {
             let strategy =
                 HubQuery::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
-            if self.is_known_absent(&strategy) && run.status.strategy.is_none() {
+            if self.is_strategy_unseen(run, &strategy) {
                 needs.push(HubQuery::all(scope.kind(Concept::Strategy), namespace));
             }
             needs.push(strategy);
@@ -408,6 +409,22 @@ impl Walk {
         let known = self.known.get(snapshots).into_iter();
         let mut all = known.flat_map(QueryAnswer::all::<ResourceSnapshot>);
         all.any(|it| it.parts().is_some_and(|parts| parts > 1))
+    }
+
+    /// Whether the controller may not see the strategy of a run, or not as it is: another one that it cannot
+    /// read is a reason.
+    fn is_strategy_unseen(&self, run: &UpdateRun, strategy: &HubQuery) -> bool {
+        let Some(copy) = run.status.strategy.as_deref() else {
+            return self.is_known_absent(strategy)
+                || !run.status.conditions.is_true(reasons::INITIALIZED);
+        };
+        let known = self.known.get(strategy).into_iter();
+        let mut known = known.flat_map(QueryAnswer::all::<Strategy>);
+        let has_begun = || {
+            let mut clusters = run.updated_clusters();
+            clusters.any(|it| it.conditions.condition(reasons::STARTED).is_some())
+        };
+        known.any(|it| it.spec != *copy) && !has_begun()
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {
@@ -538,12 +555,16 @@ pub(super) fn rests(run: &UpdateRun) -> bool {
 
 /// The override snapshots that a run which is not over recorded for clusters that it has not started.
 pub(super) fn overrides_ahead(run: &UpdateRun) -> BTreeSet<ObjectRef> {
-    let is_live = !is_finished(run) && !run.meta.is_deleting();
-    let clusters = run.updated_clusters();
-    clusters
-        .filter(|it| is_live && it.conditions.condition(reasons::STARTED).is_none())
+    clusters_ahead(run)
         .flat_map(ClusterStatus::override_names)
         .collect()
+}
+
+/// The clusters that a run which is not over has not started.
+pub(super) fn clusters_ahead(run: &UpdateRun) -> impl Iterator<Item = &ClusterStatus> {
+    let is_live = !is_finished(run) && !run.meta.is_deleting();
+    let clusters = run.updated_clusters();
+    clusters.filter(move |it| is_live && it.conditions.condition(reasons::STARTED).is_none())
 }
 
 /// Whether an approval was asked for and not taken yet.

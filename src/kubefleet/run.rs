@@ -111,12 +111,12 @@ pub enum RunState {
     Other,
 }
 
-impl RunSpec {
-    /// The snapshot index that was asked for, where one was.
-    pub fn pinned(&self) -> Option<&str> {
-        Some(self.snapshot_index.trim()).filter(|index| !index.is_empty())
-    }
+/// Our annotation of a run that says which content it was made for, and its one value: that of the hub at that
+/// time, although the run names an index so that it gets what was shown.
+pub const CONTENT: &str = "kubectl-fleet-stage/content";
+pub const CURRENT_CONTENT: &str = "current";
 
+impl RunSpec {
     /// How long a cluster may take before the run is stuck, where the run itself says so. No
     /// released version has such a field: it is known by its name, `stuckThreshold` with a prefix
     /// or a unit.
@@ -197,6 +197,13 @@ impl UpdateRun {
         } else {
             "status.resourceSnapshotIndexUsed"
         }
+    }
+
+    /// The snapshot index that somebody asked for.
+    pub fn pinned(&self) -> Option<&str> {
+        let content = self.meta.annotations.get(CONTENT);
+        let is_named = content.is_none_or(|it| it != CURRENT_CONTENT);
+        Some(self.spec.snapshot_index.trim()).filter(|index| is_named && !index.is_empty())
     }
 
     /// The scope in which it lives.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::kind::Concept;
+use super::kind::{Concept, PLACEMENT_GROUP, group_of};
 use super::member::{MemberCluster, Taint};
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
@@ -114,6 +114,16 @@ impl LenientRead for SpecSettings {
         let settings = ManifestSettings::from_map(map)?;
         let is_any = settings != ManifestSettings::default();
         Ok(Self(is_any.then(|| Box::new(settings))))
+    }
+}
+
+/// The kinds that wrap other objects.
+pub const ENVELOPES: [&str; 2] = ["ClusterResourceEnvelope", "ResourceEnvelope"];
+
+impl ManifestIdentity {
+    /// Whether it wraps other objects.
+    pub fn is_envelope(&self) -> bool {
+        group_of(&self.api_version) == PLACEMENT_GROUP && ENVELOPES.contains(&self.kind.as_str())
     }
 }
 

@@ -1,8 +1,10 @@
 //! ClusterStagedUpdateStrategy and StagedUpdateStrategy.
 
 use super::duration;
+use super::kind::Concept;
 use super::messages::TaskProblem;
 use super::meta::ObjectMeta;
+use super::scope::{ObjectRef, Scope};
 use super::selector::LabelSelector;
 use super::tolerant::model;
 
@@ -47,7 +49,30 @@ model! {
     }
 }
 
+impl Strategy {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        Scope::of_namespace(&self.meta.namespace).object(Concept::Strategy, &self.meta.name)
+    }
+
+    /// The stage, the list and the task with a time that Go cannot read. The API server lets such pass, and
+    /// with one of them the hub agent no longer sees any strategy of the hub that is new or was changed.
+    pub fn unreadable_task(&self) -> Option<(&Stage, &'static str, &Task)> {
+        self.spec.stages.iter().find_map(|stage| {
+            let before = stage.before.iter().map(|task| ("beforeStageTasks", task));
+            let after = stage.after.iter().map(|task| ("afterStageTasks", task));
+            let (field, task) = before.chain(after).find(|(_, task)| !task.is_readable())?;
+            Some((stage, field, task))
+        })
+    }
+}
+
 impl Task {
+    /// Whether Go can read its time.
+    fn is_readable(&self) -> bool {
+        self.wait.is_empty() || duration::parse(&self.wait).is_some()
+    }
+
     pub fn is_approval(&self) -> bool {
         self.kind == "Approval"
     }
@@ -106,8 +131,6 @@ impl Stage {
             match duration::parse(&task.wait) {
                 Some(wait) if wait.is_positive() => {}
                 Some(_) => problems.push((false, TaskProblem::WaitNotPositive { task: task_at })),
-                // The API server lets pass what Go cannot read: with one such strategy the hub agent
-                // sees no strategy of the hub any more.
                 None => {
                     let wait = &task.wait;
                     let text =

@@ -17,7 +17,7 @@ pub fn make_external(placement: &ObjectRef) -> CommandLine {
 /// Makes a new run of a run: with its placement, its strategy, and the snapshot that it pinned.
 pub fn new_run(run: &UpdateRun) -> CommandLine {
     let command = run_from(run);
-    match run.spec.pinned() {
+    match run.pinned() {
         Some(index) => command.flag("--snapshot", index),
         None => command,
     }

@@ -42,7 +42,7 @@ pub fn content_since(rollout: &Rollout<'_>) -> Option<Timestamp> {
     let run = rollout.run;
     let initialized = run.status.conditions.condition(reasons::INITIALIZED)?;
     let since = initialized.since.filter(|_| initialized.is_true())?;
-    let waits = rollout.phase == Phase::Idle && run.spec.pinned().is_none();
+    let waits = rollout.phase == Phase::Idle && run.pinned().is_none();
     (waits && rollout.now.duration_since(since) > JUST_NOW).then_some(since)
 }
 
@@ -51,7 +51,7 @@ pub fn newer_snapshot<'i>(rollout: &Rollout<'i>) -> Option<&'i str> {
     let run = rollout.run;
     let latest = rollout.inventory.latest_snapshot()?.index()?;
     let own: u64 = run.status.snapshot_index.parse().ok()?;
-    let is_older = own < latest.parse().ok()? && run.spec.pinned().is_none();
+    let is_older = own < latest.parse().ok()? && run.pinned().is_none();
     (is_older && rollout.phase == Phase::Idle && !rollout.has_begun()).then_some(latest)
 }
 
@@ -60,7 +60,7 @@ pub fn newer_snapshot<'i>(rollout: &Rollout<'i>) -> Option<&'i str> {
 /// is younger than it. Source:
 /// utils/controller/resource_snapshot_resolver.go:shouldCreateNewResourceSnapshotNow.
 pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldContent<'i>> {
-    if run.spec.pinned().is_some() {
+    if run.pinned().is_some() {
         return None;
     }
     let used = &run.status.snapshot_index;
@@ -128,7 +128,7 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
             .zip(initialized)
             .is_some_and(|(written, at)| written > at)
     };
-    if rollout.run.spec.pinned().is_none() || back.iter().any(came_after) {
+    if rollout.run.pinned().is_none() || back.iter().any(came_after) {
         back
     } else {
         Vec::new()

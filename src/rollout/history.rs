@@ -240,7 +240,7 @@ fn steps_back<'i>(
             if before.index <= after.index {
                 continue;
             }
-            let asked_for = new.run.spec.pinned().is_some()
+            let asked_for = new.run.pinned().is_some()
                 && initialized(new)
                     .and_then(|condition| condition.since)
                     .is_none_or(|at| at >= before.at);

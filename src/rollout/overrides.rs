@@ -110,14 +110,6 @@ pub fn candidate<'r>(
     }
 }
 
-/// Whether an object wraps others.
-pub fn is_envelope(resource: &ManifestIdentity) -> bool {
-    matches!(
-        resource.kind.as_str(),
-        "ClusterResourceEnvelope" | "ResourceEnvelope"
-    )
-}
-
 /// Whether an override is for a cluster, or why the controller cannot say.
 /// Source: utils/overrider/overrider.go:isClusterMatched.
 pub fn matches(snapshot: &OverrideSnapshot, member: &MemberCluster) -> Result<bool, String> {
@@ -287,7 +279,7 @@ pub fn idle(
     }
     // What envelopes wrap is selected as well, at newer versions, and not read here.
     if let Some(resources) = resources
-        && !resources.iter().any(|resource| is_envelope(resource))
+        && !resources.iter().any(|it| it.is_envelope())
         && !selects(snapshot, resources)
     {
         return Some(IdleOverride::NoObject(meant(snapshot, resources)));

@@ -50,7 +50,7 @@ pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
     let Some(began) = Rollout::of(inventory, run).started() else {
         return false;
     };
-    if run.spec.pinned().is_none() {
+    if run.pinned().is_none() {
         return false;
     }
     let before = inventory.runs.iter().filter_map(|other| {

@@ -375,7 +375,7 @@ fn look(
     let walk = reading.checked(walk, run)?;
     let facts = reading.hub_facts(walk.run().into_iter());
     let mut inventory = Inventory::new(walk, reading.now, facts);
-    reading.read_overridden(&mut inventory);
+    reading.read_content_ahead(&mut inventory);
     Ok(inventory)
 }
 

@@ -48,7 +48,7 @@ impl ShownChanges {
         reading: &SourceReading,
     ) -> Result<(), Error> {
         let lost = self.risks.lost.as_ref().filter(|_| is_script);
-        match lost.filter(|_| run.spec.pinned().is_none()) {
+        match lost.filter(|_| run.pinned().is_none()) {
             Some(lost) => {
                 let named = steps::run_in_place(run, &run.status.snapshot_index);
                 let hint = Hint::new("approve or resume it at a terminal; or make that run:");

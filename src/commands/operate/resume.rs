@@ -96,7 +96,7 @@ fn preview_resume(
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<Inventory>, Error> {
     let mut inventory = reading.inventory(run)?;
-    reading.read_overridden(&mut inventory);
+    reading.read_content_ahead(&mut inventory);
     let rollout = rollout_of(&inventory, run)?;
     let mut preview = Preview::default();
     let mut question = Ok(None);

@@ -97,7 +97,7 @@ fn again(
     let index = &rollout.run.status.snapshot_index;
     let snapshot = if index.is_empty() { asked } else { index };
     launch.snapshot = (!snapshot.is_empty()).then(|| snapshot.clone());
-    if rollout.run.spec.pinned().is_none() {
+    if rollout.run.pinned().is_none() {
         let same = steps::run_in_place(rollout.run, snapshot);
         let named = Hint::new("if that is meant, name the snapshot:").command(same);
         launch.chosen = Some(named);
@@ -161,7 +161,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
             Ok(())
         }
         Verdict::Succeeded => Err(refuse("has succeeded").hint(
-            Hint::new(match rollout.run.spec.pinned() {
+            Hint::new(match rollout.run.pinned() {
                 Some(index) => format!("to roll out snapshot {index} again:"),
                 None => "to roll out the current content:".to_owned(),
             })

@@ -58,8 +58,8 @@ pub(in crate::commands) fn is_initialized(
 }
 
 /// Refuses to let a run reach clusters that it would block, or at which it may fail, whoever asks:
-/// `None` means those that it reaches before somebody has to approve. `held` are its overrides that do
-/// not fit.
+/// `None` means those that it reaches before somebody has to approve. `held` is what of
+/// its content cannot be put together.
 pub(in crate::commands) fn reached(
     rollout: &Rollout<'_>,
     held: &[Finding],
@@ -69,7 +69,7 @@ pub(in crate::commands) fn reached(
     let next = rollout.reached_next();
     let clusters = clusters.unwrap_or(&next);
     content(rollout, clusters, doing, reading)?;
-    overrides(rollout, held, (clusters, doing), reading)?;
+    held_content(rollout, held, (clusters, doing), reading)?;
     bindings(rollout, (clusters, doing), reading)
 }
 
@@ -103,8 +103,8 @@ fn content(
     Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
 }
 
-/// An override that does not fit the content.
-fn overrides(
+/// An override that does not fit the content, or an envelope that cannot be opened.
+fn held_content(
     rollout: &Rollout<'_>,
     held: &[Finding],
     (clusters, doing): (&[&str], &str),
@@ -115,8 +115,12 @@ fn overrides(
         return Ok(());
     };
     let (names, nothing) = (enumerate(&held.clusters), reading.record.nothing("sent"));
+    let how = match held.code.as_str() {
+        "FS512" => "cannot be opened",
+        _ => "does not fit",
+    };
     let why = format!(
-        "{doing} would block {names}: {} does not fit; {nothing}",
+        "{doing} would block {names}: {} {how}; {nothing}",
         held.subject
     );
     let diagnose = rollout.run.object().fleet("diagnose");
@@ -210,7 +214,7 @@ pub(in crate::commands) fn unattended(
                 .command(diagnose),
         ));
     }
-    let is_named = rollout.run.spec.pinned().is_some();
+    let is_named = rollout.run.pinned().is_some();
     let mut emptied = emptied(rollout);
     emptied.retain(|it| !is_named && clusters.is_none_or(|clusters| clusters.contains(it)));
     if is_script {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::engine::direction::allow_older;
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::diagnose::{rules, subjects::member_findings, subjects::outlook};
+use crate::diagnose::{rules, subjects::member_findings, subjects::outlook, subjects::overrides};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::essence;
 use crate::problems::steps;
@@ -212,7 +212,12 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 8] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 10] = [
+    (
+        "FS125",
+        Severity::Error,
+        "the run may have an older copy of its strategy.",
+    ),
     (
         "FS701",
         Severity::Warning,
@@ -230,6 +235,11 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 8] = [
     ),
     (
         "FS509",
+        Severity::Warning,
+        "the run stops at the clusters that it names.",
+    ),
+    (
+        "FS512",
         Severity::Warning,
         "the run stops at the clusters that it names.",
     ),
@@ -367,7 +377,13 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let leaving: Vec<_> = leaving.into_iter().map(|(_, binding)| binding).collect();
     steps.extend(until_gone(&leaving));
     // Our own commands refuse to let it continue, or want it said that it is meant.
-    let is_refused = rollout.and_then(missing_content).is_some();
+    let is_held = rollout
+        .zip(overrides::holds_ahead(cx))
+        .is_some_and(|(rollout, fault)| {
+            let next = rollout.reached_next();
+            fault.clusters.iter().any(|it| next.contains(&it.as_str()))
+        });
+    let is_refused = is_held || rollout.and_then(missing_content).is_some();
     let is_overtaken = rollout.is_some_and(|rollout| !overtaken_clusters(rollout).is_empty());
     let gates = findings.iter_mut();
     for gate in gates.filter(|it| LETS_GO_ON.contains(&it.code.as_str())) {

@@ -169,7 +169,7 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
 /// The content of a run that exists.
 fn run_content(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, Option<String>) {
     let used = Some(run.status.snapshot_index.as_str()).filter(|index| !index.is_empty());
-    match used.or_else(|| run.spec.pinned()) {
+    match used.or_else(|| run.pinned()) {
         Some(index) => (format!("snapshot {index}{again}"), Some(index.to_owned())),
         None => current(inventory),
     }

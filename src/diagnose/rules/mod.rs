@@ -89,6 +89,7 @@ rules! {
         controller_not_responding,
         run_state_unsupported,
         failure_not_recognized,
+        strategy_unreadable,
     }
     changes {
         apply_strategy_changed,

@@ -177,7 +177,7 @@ impl<'i> DiagnosisContext<'i> {
     /// of a run that is stuck, else a new run.
     pub fn new_run_command(&self) -> Option<CommandLine> {
         let run = self.run()?;
-        if self.inventory.is_placement_going() && run.spec.pinned().is_some() {
+        if self.inventory.is_placement_going() && run.pinned().is_some() {
             // What it pinned goes with the placement.
             let command = steps::run_from(run).flag("--snapshot", "latest");
             return Some(self.in_its_place(command));
@@ -191,7 +191,7 @@ impl<'i> DiagnosisContext<'i> {
 
     /// The command that rolls out the content as it is then, for a run that pinned no snapshot.
     pub fn new_content_command(&self) -> Option<CommandLine> {
-        let run = self.run().filter(|run| run.spec.pinned().is_none())?;
+        let run = self.run().filter(|run| run.pinned().is_none())?;
         Some(self.in_its_place(steps::run_from(run)))
     }
 

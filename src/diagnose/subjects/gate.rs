@@ -10,6 +10,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
+use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
 use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
@@ -138,13 +139,19 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
         ));
     }
     let Some(missing) = missing_content(rollout) else {
-        let Some((failing, clusters)) = overrides::holds_ahead(cx) else {
+        let Some(fault) = overrides::holds_ahead(cx) else {
             let members = TroubledMembers::ahead(rollout, |_| true);
             let unwell = members.leaving_words().or(members.unhealthy_words());
             return unwell.or_else(|| failing(cx));
         };
-        let (over, clusters) = (&failing.over, enumerate(clusters));
-        return Some(format!("{over} does not fit the content for {clusters}."));
+        return Some(match &fault.cause {
+            FaultCause::Operation(failing) => format!(
+                "{} does not fit the content for {}.",
+                failing.over,
+                enumerate(&fault.clusters)
+            ),
+            _ => format!("{}.", fault.describe()),
+        });
     };
     Some(missing.describe())
 }

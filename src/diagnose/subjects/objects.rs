@@ -142,7 +142,7 @@ impl RepairPlace for Finding {
         if cx.run().is_none() && placement.is_some_and(|it| !it.is_external()) {
             return self.fix(BY_ITSELF);
         }
-        match cx.run().and_then(|run| run.spec.pinned()) {
+        match cx.run().and_then(|run| run.pinned()) {
             Some(index) => self.fix(format!(
                 "{repair} {} pinned snapshot {index}: a run without --snapshot brings all that the hub \
                  has by then.",

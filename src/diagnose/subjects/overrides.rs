@@ -9,6 +9,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::{ComposeText, Finding, Subject};
 use crate::rollout::versions::versions;
+use crate::words::enumerate;
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
 /// text names no override.
@@ -38,20 +39,31 @@ pub(in crate::diagnose) fn faults_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c
     })
 }
 
-/// The operation that will hold a run which rests on clusters that it has still to reach, and those
-/// clusters.
+/// What will hold a run which rests on clusters that it has still to reach.
 pub(in crate::diagnose) fn holds_ahead<'c>(
     cx: &'c DiagnosisContext<'_>,
-) -> Option<(&'c FailingOperation, &'c [String])> {
-    if !outlook::waits_for_person(cx.verdict) {
-        return None;
-    }
-    faults_ahead(cx)
-        .iter()
-        .find_map(|fault| match &fault.cause {
-            FaultCause::Operation(failing) => Some((failing, fault.clusters.as_slice())),
-            _ => None,
-        })
+) -> Option<&'c RenderFault> {
+    let holds =
+        |cause: &FaultCause| matches!(cause, FaultCause::Operation(_) | FaultCause::Envelope(_));
+    let mut faults = faults_ahead(cx).iter();
+    faults.find(|fault| outlook::waits_for_person(cx.verdict) && holds(&fault.cause))
+}
+
+/// What comes of a fault on the clusters that the run has still to reach.
+pub(in crate::diagnose) fn describe_ahead(
+    cx: &DiagnosisContext<'_>,
+    fault: &RenderFault,
+) -> String {
+    let them = match fault.clusters.len() {
+        1 => "it",
+        _ => "them",
+    };
+    format!(
+        "{}. {} will be stuck when {} reaches {them}.",
+        fault.describe(),
+        enumerate(&fault.clusters),
+        cx.run_object().name
+    )
 }
 
 fn faults_of<'i>(
@@ -71,18 +83,20 @@ fn faults_of<'i>(
     found
 }
 
-/// What a live run brings to the clusters that it has still to reach and recorded overrides for.
+/// What a live run brings to the clusters that it has still to reach, where that is more than its snapshot.
 pub(in crate::diagnose) fn ahead<'i>(cx: &DiagnosisContext<'i>) -> Vec<NamedContent<'i>> {
     let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
         return Vec::new();
     };
-    let with_overrides = rollout
+    let index = &rollout.run.status.snapshot_index;
+    let is_wrapped = cx.inventory.has_envelopes(index);
+    let ahead = rollout
         .still_to_reach()
-        .filter(|it| it.recorded.override_names().next().is_some());
-    with_overrides
+        .filter(|it| is_wrapped || it.recorded.override_names().next().is_some());
+    ahead
         .map(|cluster| NamedContent {
             member: cluster.member,
-            index: &rollout.run.status.snapshot_index,
+            index,
             cluster_overrides: &cluster.recorded.cluster_overrides,
             overrides: &cluster.recorded.overrides,
         })

@@ -11,7 +11,7 @@ use crate::kubefleet::{Condition, ObjectRef, reasons};
 use crate::rollout::versions::versions;
 
 /// Of which objects the whole text is needed: of the content of clusters on which an override fails,
-/// or a workload lacks what it needs, and of those that a run is to reach with overrides.
+/// or a workload lacks what it needs, and of those that a run is to reach with overrides or envelopes.
 pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     // Most often there is none, and no cluster has to be understood to see that.
     let fails = |kinds: &[&str]| {
@@ -23,7 +23,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     };
     let may_fail = fails(&[reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED]);
     let may_lack = || fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
-    let ahead = inventory.has_overrides_ahead();
+    let ahead = inventory.may_fail_ahead();
     if !may_fail && !ahead && !may_lack() {
         return Vec::new();
     }

@@ -51,7 +51,7 @@ pub fn interventions<'i>(
         "retry" => {
             let run = named()?;
             let index = Some(run.status.snapshot_index.as_str()).filter(|it| !it.is_empty());
-            let snapshot = index.or(run.spec.pinned()).map(str::to_owned);
+            let snapshot = index.or(run.pinned()).map(str::to_owned);
             Some((run, replaced(new_run(snapshot))))
         }
         "rollback" => {

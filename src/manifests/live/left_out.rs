@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::text;
 use crate::kubefleet::kind::{CLUSTER_GROUP, PLACEMENT_GROUP};
+use crate::kubefleet::snapshot::ENVELOPES;
 
 /// Groups of which nothing is placed.
 const GROUPS: &[&str] = &[
@@ -16,9 +17,6 @@ const GROUPS: &[&str] = &[
     "coordination.k8s.io",
     "metrics.k8s.io",
 ];
-
-/// What of KubeFleet's own placement group is placed.
-const ENVELOPES: &[&str] = &["ClusterResourceEnvelope", "ResourceEnvelope"];
 
 /// Other kinds that are not placed, by group.
 const KINDS: &[(&str, &str)] = &[

@@ -72,7 +72,7 @@ impl SourceReading {
         let seen = walks.map(|(walk, target)| {
             let mut seen = self.seen(walk, target)?;
             if seen.waits_for_person() {
-                self.read_overridden(&mut seen);
+                self.read_content_ahead(&mut seen);
             }
             Ok(seen)
         });
@@ -84,9 +84,9 @@ impl SourceReading {
         self.driven(Walk::to_prediction(target.clone()), target)
     }
 
-    /// Reads the content of a run that recorded overrides for clusters which it has still to reach.
-    pub fn read_overridden(&mut self, inventory: &mut Inventory) {
-        if inventory.has_overrides_ahead() {
+    /// Reads the content of a run with overrides or envelopes for clusters which it has still to reach.
+    pub fn read_content_ahead(&mut self, inventory: &mut Inventory) {
+        if inventory.may_fail_ahead() {
             inventory.texts = self.texts(&diagnose::texts(inventory));
         }
     }

@@ -234,6 +234,7 @@ fn make_again(
         placement: launch.placement.name.clone(),
         strategy: launch.strategy.clone(),
         snapshot: None,
+        is_current: false,
         state: Some("Initialize"),
         unknown: launch.unknown.clone(),
     };

@@ -55,9 +55,10 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
         strategy: launch.strategy.clone(),
         // An index that was looked up then is not compared with `latest` now.
         snapshot: match launch.snapshot.as_deref() {
-            Some("latest") => found.spec.pinned().map(str::to_owned),
+            Some("latest") => found.pinned().map(str::to_owned),
             other => other.map(str::to_owned),
         },
+        is_current: false,
         state: None,
         unknown: launch.unknown.clone(),
     };

@@ -455,7 +455,8 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
         Some(index) => Some(index.clone()),
         None => None,
     };
-    if old && snapshot.is_none() {
+    let is_current = old && snapshot.is_none();
+    if is_current {
         // It begins before anyone can look which content it got.
         if let Some(at) = plan.content.change_detected {
             return Err(Error::failed(format!(
@@ -471,6 +472,7 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
         placement: launch.placement.name.clone(),
         strategy: launch.strategy.clone(),
         snapshot,
+        is_current,
         state: match (old, launch.begins_by_itself()) {
             (true, _) => None,
             (false, true) => Some("Run"),

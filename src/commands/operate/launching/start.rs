@@ -68,7 +68,7 @@ pub(in crate::commands) fn start(
                 }
                 (None, None) => changed_objects::show(run, None, &look, seen).risks,
             };
-            let is_meant = unattended && own.is_some_and(|it| it.spec.pinned().is_some());
+            let is_meant = unattended && own.is_some_and(|it| it.pinned().is_some());
             if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
                 proposal.preview.warning(lost);
             }
@@ -94,7 +94,7 @@ pub(in crate::commands) fn start(
         made = proposal.what.run.present().cloned();
         Ok(proposal)
     });
-    unfit = unfit.filter(|_| made.as_ref().is_some_and(|it| it.spec.pinned().is_none()));
+    unfit = unfit.filter(|_| made.as_ref().is_some_and(|it| it.pinned().is_none()));
     if let (Ok(inventory), Some(_)) = (&agreed, plan)
         && rollout_of(inventory, run).is_ok_and(|rollout| rollout.is_finished())
     {
@@ -215,7 +215,7 @@ fn preview_start(
     let held = if shown && is_named {
         Vec::new()
     } else {
-        reading.read_overridden(&mut inventory);
+        reading.read_content_ahead(&mut inventory);
         diagnose::held_ahead(&inventory)
     };
     let rollout = rollout_of(&inventory, run)?;
@@ -276,7 +276,7 @@ fn preview_start(
             .and_then(|()| {
                 let names_it = match plan {
                     Some(_) => is_named && shown,
-                    None => rollout.run.spec.pinned().is_some(),
+                    None => rollout.run.pinned().is_some(),
                 };
                 if unattended && !names_it {
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
@@ -329,7 +329,7 @@ fn is_shown(plan: Option<&AgreedPlan>, inventory: &Inventory) -> bool {
 
 /// What must have been seen. The content of a run that names its snapshot is what it asked for.
 fn guards(rollout: &Rollout<'_>) -> Vec<Guard> {
-    let chosen = rollout.run.spec.pinned().is_some();
+    let chosen = rollout.run.pinned().is_some();
     let guards = guard::START.iter().copied();
     guards
         .filter(|guard| !(chosen && *guard == Guard::Content))

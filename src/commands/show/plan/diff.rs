@@ -1,6 +1,6 @@
 //! `plan --diff`: what changes in the clusters, with their overrides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::manifests::{
     ChangeCounts, ObjectDifference, PlacedOverrides, RenderedClusters, SnapshotContent,
     WorkManifests,
 };
-use crate::plan::Plan;
+use crate::plan::{ClusterChange, Plan, PlannedCluster};
 use crate::render::escape;
 use crate::render::style::TextPaint;
 use crate::render::wrap::list;
@@ -32,6 +32,8 @@ pub(in crate::commands) struct ClusterChanges {
     from: String,
     to: String,
     clusters: Vec<String>,
+    /// Whether the run writes their bindings. Without that, KubeFleet sends nothing.
+    is_sent: bool,
     counts: ChangeCounts,
     resources: Vec<ObjectDifference>,
 }
@@ -46,6 +48,8 @@ pub struct VersionDiff {
     to: String,
     /// The clusters.
     clusters: Vec<String>,
+    /// Whether the run brings it to them: where their bindings ask for it already, KubeFleet sends nothing.
+    sent: bool,
     /// How many objects change in each of them.
     counts: ChangeCounts,
     /// The resources that differ, by kind, namespace and name.
@@ -58,6 +62,7 @@ impl VersionDiff {
             from: changes.from.clone(),
             to: changes.to.clone(),
             clusters: changes.clusters.clone(),
+            sent: changes.is_sent,
             counts: changes.counts,
             changes: changes
                 .resources
@@ -79,10 +84,18 @@ impl ClusterChanges {
             list(&self.clusters, NAMED)
         );
         let mut out = paint.bold(&escape::line(&head)) + "\n";
-        for refused in self.resources.iter().filter_map(refused_text) {
+        let unsent = (!self.is_sent).then(|| {
+            format!(
+                "the bindings of {} ask for this already, so the run sends nothing there; change the \
+                 content or the override as well",
+                list(&self.clusters, NAMED)
+            )
+        });
+        let refused = self.resources.iter().filter_map(refused_text);
+        for warning in unsent.into_iter().chain(refused) {
             out.push_str(&paint.warning("warning:"));
             out.push(' ');
-            out.push_str(&escape::line(&refused));
+            out.push_str(&escape::line(&warning));
             out.push('\n');
         }
         let changes: Vec<ContentChange> =
@@ -113,6 +126,9 @@ pub(in crate::commands) fn changes(
         .iter()
         .filter_map(|it| Some((it.name.as_str(), it.snapshot.as_deref()?)))
         .collect();
+    let is_synced = |it: &&&PlannedCluster| it.change == ClusterChange::Unchanged && !it.rewritten;
+    let synced = clusters.iter().filter(is_synced);
+    let synced: BTreeSet<&str> = synced.map(|it| it.name.as_str()).collect();
     let then = clusters.iter().find_map(|it| it.new_snapshot.as_deref());
     let Some(to) = then.and_then(find) else {
         return Vec::new();
@@ -140,19 +156,21 @@ pub(in crate::commands) fn changes(
         let Some(counts) = group.counts.filter(|counts| !counts.is_none()) else {
             continue;
         };
-        let names: Vec<_> = group
-            .clusters
-            .iter()
-            .map(|at| placed[*at].member.meta.name.clone())
-            .collect();
-        let from = names.first().and_then(|name| held.get(name.as_str()));
-        found.push(ClusterChanges {
-            from: from.copied().unwrap_or_default().to_owned(),
-            to: to.index.clone(),
-            clusters: names,
-            counts,
-            resources: group.differences,
-        });
+        let names = group.clusters.iter();
+        let names = names.map(|at| placed[*at].member.meta.name.clone());
+        let (synced, written): (Vec<_>, Vec<_>) = names.partition(|name| synced.contains(&**name));
+        for (names, is_sent) in [(written, true), (synced, false)] {
+            let Some(first) = names.first() else { continue };
+            let from = held.get(first.as_str());
+            found.push(ClusterChanges {
+                from: from.copied().unwrap_or_default().to_owned(),
+                to: to.index.clone(),
+                clusters: names,
+                is_sent,
+                counts,
+                resources: group.differences.clone(),
+            });
+        }
     }
     found
 }

@@ -1,9 +1,13 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
+use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
+use crate::diagnose::subjects::overrides;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
+use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
+use crate::manifests::{FaultCause, RenderFault};
 use crate::problems::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
@@ -13,7 +17,7 @@ pub const RULE: Rule = Rule::error(
     "envelope-content-invalid",
     RuleSearch::Whole(check),
 )
-.reads(&[Concept::Binding])
+.reads(&[Concept::Binding, Concept::ResourceSnapshot])
 .caused_by(&["FS518"])
 .content();
 
@@ -27,7 +31,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         ),
         _ => None,
     };
-    per_trouble(cx, rule, subject, |on, mut finding| {
+    let met = per_trouble(cx, rule, subject, |on, mut finding| {
         let Some(BindingProblem::Envelope {
             problem,
             envelope,
@@ -83,6 +87,66 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
         finding.new_run(cx, format!("{repair}, then start a new run."))
+    });
+    if met.is_empty() {
+        return to_come(cx, rule);
+    }
+    met
+}
+
+/// The same of clusters that a live run has still to reach.
+fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let faults = overrides::faults_ahead(cx).iter();
+    let faults = faults.filter(|it| matches!(it.cause, FaultCause::Envelope(_)));
+    let findings = faults.map(|fault| {
+        let found = wrapping(cx, fault);
+        let subject = found.map_or_else(
+            || cx.run_object().into(),
+            |(_, _, it)| {
+                Subject::new(
+                    it.kind.clone(),
+                    it.meta.namespace.clone(),
+                    it.meta.name.clone(),
+                )
+            },
+        );
+        let finding = rule
+            .finding(subject, overrides::describe_ahead(cx, fault))
+            .severity(Severity::Warning)
+            .clusters(fault.clusters.iter().map(String::as_str));
+        let finding = match found {
+            Some((part, at, it)) => finding.evidence(
+                part.object(),
+                format!("spec.selectedResources[{at}].metadata.name"),
+                &it.meta.name,
+            ),
+            None => finding,
+        };
+        finding.new_run(
+            cx,
+            "Correct what it wraps, then start a new run in this one's place.",
+        )
+    });
+    findings.collect()
+}
+
+/// The envelope of a fault, its place, and the part of the run's snapshot that has it.
+fn wrapping<'i>(
+    cx: &DiagnosisContext<'i>,
+    fault: &RenderFault,
+) -> Option<(&'i ResourceSnapshot, usize, &'i ManifestIdentity)> {
+    let index = cx.run()?.status.snapshot_index.as_str();
+    let parts = cx.inventory.snapshots.iter();
+    let mut parts = parts.filter(|part| part.index() == Some(index));
+    parts.find_map(|part| {
+        let mut resources = part.spec.resources.iter().enumerate();
+        let is_it = |it: &ManifestIdentity| {
+            fault
+                .objects
+                .contains(&ManifestKey::of_manifest(it).describe())
+        };
+        let (at, resource) = resources.find(|(_, it)| is_it(it))?;
+        Some((part, at, resource))
     })
 }
 

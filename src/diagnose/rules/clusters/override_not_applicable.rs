@@ -120,22 +120,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// The same of clusters that a live run has still to reach.
 fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let run = cx.run_object().name;
     let finding = |fault: &RenderFault| {
         let FaultCause::Operation(failing) = &fault.cause else {
             return None;
         };
-        let clusters = enumerate(&fault.clusters);
-        let them = match fault.clusters.len() {
-            1 => "it",
-            _ => "them",
-        };
-        let message = format!(
-            "{}. {clusters} will be stuck when {run} reaches {them}.",
-            fault.describe()
-        );
         let finding = rule
-            .finding(&failing.over, message)
+            .finding(&failing.over, overrides::describe_ahead(cx, fault))
             .severity(Severity::Warning)
             .clusters(fault.clusters.iter().map(String::as_str))
             .evidence(&failing.over, failing.field(), &failing.path);

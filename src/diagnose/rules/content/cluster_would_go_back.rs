@@ -72,7 +72,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         ),
         cx.command("delete").arg(&object.name),
     );
-    if let Some((index, (verb, continued))) = run.spec.pinned().zip(on_purpose(rollout.phase)) {
+    if let Some((index, (verb, continued))) = run.pinned().zip(on_purpose(rollout.phase)) {
         finding = finding.disrupt_with(
             format!("Or {continued} it, if all clusters are to get snapshot {index} all the same."),
             cx.command(verb).arg(&object.name).switch("--allow-older"),

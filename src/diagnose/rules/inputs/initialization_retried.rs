@@ -15,6 +15,7 @@ pub const RULE: Rule = Rule::error("FS121", "initialization-retried", RuleSearch
         Concept::PolicySnapshot,
         Concept::ResourceSnapshot,
     ])
+    .caused_by(&["FS125"])
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
@@ -24,13 +25,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         "{run} is still not initialized {} after its creation, although the controller has seen it",
         duration::describe(age)
     );
+    let hidden = cx.inventory.unreadable_strategy();
     let problem = old_bindings(cx)
-        .or_else(|| no_snapshot(cx))
+        .or_else(|| no_snapshot(cx).filter(|_| hidden.is_none()))
         .or_else(|| part_exists(cx));
-    let why = problem.as_ref().map_or_else(
-        || "; the reason is unknown.".to_owned(),
-        |problem| format!(": {}", problem.message),
-    );
+    let why = match (&problem, hidden) {
+        (Some(problem), _) => format!(": {}", problem.message),
+        (None, Some(strategy)) => format!(": the hub agent cannot read {}.", strategy.object()),
+        (None, None) => "; the reason is unknown.".to_owned(),
+    };
     let mut finding = rule
         .finding(&run, lead + &why)
         .root()

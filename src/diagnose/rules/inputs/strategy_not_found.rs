@@ -9,6 +9,7 @@ use crate::problems::{Problem, strategy_missing};
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
 pub const RULE: Rule = Rule::error("FS108", "strategy-not-found", RuleSearch::Cause(check))
     .reads(&[Concept::Strategy])
+    .caused_by(&["FS125"])
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -19,13 +20,21 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let object = cx.object(Concept::Strategy, &strategy.name);
     let inventory = cx.inventory;
     if let Sight::Present(strategy) = &inventory.strategy {
-        let message = format!("{object} did not exist {}, but exists now.", cx.when);
+        let is_hidden = inventory.unreadable_strategy().is_some();
+        let message = if is_hidden {
+            format!(
+                "{object} exists, but the hub agent did not see it {}.",
+                cx.when
+            )
+        } else {
+            format!("{object} did not exist {}, but exists now.", cx.when)
+        };
         let problem = Problem::new(&object, message).evidence(
             &object,
             "metadata.creationTimestamp",
             strategy.meta.created,
         );
-        return Some(run_failure::refused(cx, rule, problem, true));
+        return Some(run_failure::refused(cx, rule, problem, !is_hidden));
     }
     let placement = &inventory.placement_name;
     let problem = strategy_missing(inventory, &object, placement, cx.past(""));
