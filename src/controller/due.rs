@@ -143,7 +143,7 @@ pub(super) fn after_a_time(
 fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let run = &state.run;
     let conditions = &run.status.conditions;
-    let wrote = pace::last_write(run);
+    let wrote = run.last_write();
     let own = state
         .approvals
         .iter()
@@ -278,7 +278,7 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
     if waits(run) || run.spec.wants() != RunState::Run || !pace::is_observed(run) {
         return None;
     }
-    let since = pace::last_write(run)?;
+    let since = run.last_write()?;
     let all = || run.updated_clusters();
     let is_started = |cluster: &ClusterStatus| cluster.conditions.is_true(reasons::STARTED);
     if all().any(|cluster| is_started(cluster) && !cluster.is_done()) {

@@ -73,7 +73,7 @@ fn stopped_wait(run: &UpdateRun) -> Option<SignedDuration> {
 /// Source: updaterun/controller.go:handleApprovalRequestUpdate.
 pub(super) fn is_woken(state: &State) -> bool {
     let run = &state.run;
-    let wrote = pace::last_write(run);
+    let wrote = run.last_write();
     state.approvals.iter().any(|it| {
         let given = it.approved().and_then(|approved| approved.since);
         let is_new = given > wrote

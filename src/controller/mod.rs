@@ -32,7 +32,6 @@ pub use failure::RunFailure;
 pub use forecast::{ClusterTimes, forecast};
 pub use inputs::{InputFault, InputFinding, MissingInput};
 use look::{is_woken, look_at, pending_look, rests};
-pub use pace::last_write;
 pub use play::{ClusterPace, PlayEnd, PlayLimits, PlayedRun, PlayedWrite, play};
 pub use reconcile::ControllerStep;
 use reconcile::{LookResult, Reconciler};
@@ -69,11 +68,23 @@ pub struct Prediction {
 impl Prediction {
     /// Whether the controller should have written, and has not.
     pub fn is_overdue(&self) -> bool {
+        self.is_missed(self.late)
+    }
+
+    /// Whether it should have written by now if nothing keeps failing: after errors it looks ever more
+    /// rarely.
+    pub fn is_delayed(&self) -> bool {
+        let by = self.by.filter(|_| self.late.is_some());
+        self.is_missed(by.and_then(|by| by.checked_add(pace::MISSED).ok()))
+    }
+
+    /// Whether a time has passed after which a write counts as missed.
+    fn is_missed(&self, late: Option<Timestamp>) -> bool {
         // Which agents skip a stage is known of those that have skipped one, and a request that the
         // run has noted may be noted in other words.
         let skips = |it: &ExpectedCondition| it.reason == reasons::STAGE_SKIPPED;
         let is_noted = |it: &ExpectedCondition| it.kind == reasons::APPROVAL_REQUEST_CREATED;
-        self.late.is_some_and(|late| late < self.after.now)
+        late.is_some_and(|late| late < self.after.now)
             && !self.conditions.iter().any(skips)
             && !self.conditions.iter().all(is_noted)
     }
@@ -189,7 +200,7 @@ pub fn predict(state: State) -> Result<Prediction, String> {
         let (then, then_after) = look_at(&state, later)?;
         let conditions = changes(&state.run.status, &then_after.state.run.status);
         if !conditions.is_empty() {
-            let pace = due::after_a_time(look.requeue, pace::last_write(&state.run), later);
+            let pace = due::after_a_time(look.requeue, state.run.last_write(), later);
             let by = later.checked_add(pace).unwrap_or(later);
             let mut found = prediction(then, conditions, then_after, Some(by));
             found.waits = after.waits;

@@ -42,30 +42,17 @@ pub fn within(requeue: Requeue, since: Option<Timestamp>, now: Timestamp) -> Sig
     }
 }
 
+/// Some looks that it may miss.
+pub const MISSED: SignedDuration = SignedDuration::from_secs(120);
+
 /// By how much a look may come later than that before the controller counts as silent: some looks
 /// that it missed, and where an error may have made them rare, the longest time between two.
 pub fn grace(pace: SignedDuration, runs: bool) -> SignedDuration {
-    let missed = STAGE_EVERY.saturating_mul(2);
     if runs {
-        LONGEST.max(pace).saturating_add(missed)
+        LONGEST.max(pace).saturating_add(MISSED)
     } else {
-        missed
+        MISSED
     }
-}
-
-/// When the controller last wrote the run's status, as far as that is told: by who wrote what, else
-/// by the conditions, whose time changes with their status only.
-pub fn last_write(run: &UpdateRun) -> Option<Timestamp> {
-    let stages = run.all_stages().flat_map(|stage| {
-        let tasks = stage.tasks().flat_map(|task| &task.conditions);
-        let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
-        stage.conditions.iter().chain(tasks).chain(clusters)
-    });
-    let all = run.status.conditions.iter().chain(stages);
-    let told = all.filter_map(|condition| condition.since).max();
-    let managed = run.meta.managed.iter();
-    let writes = managed.filter(|write| write.subresource == "status");
-    told.max(writes.filter_map(|write| write.time).max())
 }
 
 /// Whether the run has noted that a request is approved: what is written of it then changes nothing.

@@ -26,6 +26,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS122", include_str!("../../docs/findings/FS122.md")),
     ("FS123", include_str!("../../docs/findings/FS123.md")),
     ("FS124", include_str!("../../docs/findings/FS124.md")),
+    ("FS125", include_str!("../../docs/findings/FS125.md")),
     ("FS201", include_str!("../../docs/findings/FS201.md")),
     ("FS202", include_str!("../../docs/findings/FS202.md")),
     ("FS203", include_str!("../../docs/findings/FS203.md")),

@@ -123,6 +123,7 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     );
     let is_doomed = cx.outlook.failure().is_some()
         || cx.outlook.silence.is_some()
+        || cx.outlook.delay.is_some()
         || missing_content(rollout).is_some();
     let times = ClusterTimes::of_placement(cx.inventory);
     let Some(times) = times.filter(|_| goes_on && !is_doomed) else {

@@ -240,6 +240,21 @@ impl UpdateRun {
         self.all_stages().flat_map(StageStatus::tasks)
     }
 
+    /// When the controller last wrote its status, as far as that is told: by who wrote what, else by the
+    /// conditions, whose time changes with their status only.
+    pub fn last_write(&self) -> Option<Timestamp> {
+        let stages = self.all_stages().flat_map(|stage| {
+            let tasks = stage.tasks().flat_map(|task| &task.conditions);
+            let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
+            stage.conditions.iter().chain(tasks).chain(clusters)
+        });
+        let all = self.status.conditions.iter().chain(stages);
+        let told = all.filter_map(|condition| condition.since).max();
+        let managed = self.meta.managed.iter();
+        let writes = managed.filter(|write| write.subresource == "status");
+        told.max(writes.filter_map(|write| write.time).max())
+    }
+
     /// The clusters that it has started and not finished.
     pub fn in_flight(&self) -> impl Iterator<Item = &ClusterStatus> {
         let clusters = self.all_stages().flat_map(|stage| &stage.clusters);

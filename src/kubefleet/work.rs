@@ -83,6 +83,11 @@ impl Work {
             .strip_prefix(names::MEMBER_NAMESPACE_PREFIX)
     }
 
+    /// Whether it is for a cluster, and is being deleted.
+    pub fn is_going_from(&self, cluster: &str) -> bool {
+        self.cluster() == Some(cluster) && self.meta.is_deleting()
+    }
+
     /// The binding that it belongs to.
     pub fn binding(&self) -> Option<&str> {
         self.meta.label(names::PARENT_BINDING)

@@ -195,8 +195,7 @@ pub(super) fn state_ignored(draft: &mut PlanDraft<'_>) {
     };
     let seen = match &inventory.hub.run_states {
         Some(_) if inventory.hub.ignores_state() => None,
-        Some(_) => return,
-        None => match by_runs() {
+        _ => match by_runs() {
             Some(run) => Some(run),
             None => return,
         },

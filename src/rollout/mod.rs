@@ -26,7 +26,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
+use crate::kubefleet::run::{ClusterStatus, RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
 
@@ -613,13 +613,33 @@ fn old_controller(run: &UpdateRun) -> bool {
         })
 }
 
-/// Whether the hub ignores `spec.state`: its schema says so, or the run's state is a word that
+/// For how long after its last write it counts as seen that the agent which began a run still works on it.
+const STILL_MOVES: SignedDuration = SignedDuration::from_mins(2);
+
+/// Whether clusters were started well after a run was asked to stop, where it tells when: by an agent older than
+/// the one that began it.
+pub fn goes_on_stopped(run: &UpdateRun) -> bool {
+    const UNDER_WAY: SignedDuration = SignedDuration::from_mins(1);
+    let asked = run.meta.spec_edited();
+    let asked = asked.filter(|_| run.spec.wants() == RunState::Stop);
+    let is_after = |cluster: &ClusterStatus| {
+        let started = cluster.conditions.condition(reasons::STARTED);
+        let started = started.and_then(|it| it.since).zip(asked);
+        started.is_some_and(|(started, asked)| started.duration_since(asked) > UNDER_WAY)
+    };
+    run.updated_clusters().any(is_after)
+}
+
+/// Whether the hub ignores `spec.state`: its schema says so, or what the run did, or the run's state is a word that
 /// only KubeFleet 0.1 knew while its controller, not a later one, initialized the run, or the run
 /// has no state at all and moves. The schema is asked where it matters and nowhere else, so that a
 /// run means the same alone and among others.
 pub fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
     if inventory.hub.run_states.is_some() && depends_on_schema(run) {
-        return inventory.hub.ignores_state();
+        // The schema may be newer than the agent.
+        let since = run.last_write().filter(|_| old_controller(run));
+        let is_moving = since.is_some_and(|it| inventory.now.duration_since(it) < STILL_MOVES);
+        return is_moving || inventory.hub.ignores_state() || goes_on_stopped(run);
     }
     let moves = run
         .status
@@ -627,6 +647,7 @@ pub fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
         .condition(reasons::PROGRESSING)
         .is_some();
     (old_controller(run) && run.spec.wants() != RunState::Run)
+        || goes_on_stopped(run)
         || (moves && matches!(run.spec.wants(), RunState::Other))
         || (moves && run.spec.state.is_none())
 }

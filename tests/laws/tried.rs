@@ -91,9 +91,7 @@ fn moved(
     played: &PlayedRun,
 ) -> Option<String> {
     let used = &run.status.snapshot_index;
-    let own = (!used.is_empty())
-        .then_some(used.as_str())
-        .or(run.spec.pinned());
+    let own = (!used.is_empty()).then_some(used.as_str()).or(run.pinned());
     let latest = inventory.latest_snapshot().and_then(|it| it.index());
     let named = acts.iter().find_map(|act| match act {
         Intervention::NewRun { snapshot, .. } => Some(snapshot.as_deref().or(latest)),

@@ -154,25 +154,35 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         enumerate(self.on.iter().map(|failing| failing.cluster))
     }
 
-    /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known. What
-    /// was so before the rollout waited for the cluster counts too.
+    /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known. Of a cluster where
+    /// it was so before the rollout waited for that one, it is said, and counts only where it is so of all.
     pub fn lasting(&self) -> String {
         let now = self.cx.now();
-        let waited = self.on.iter().filter_map(|failing| failing.lasting).max();
-        let since = self
-            .all
-            .iter()
-            .filter_map(|(_, it)| it.condition.since)
-            .min();
-        let lasting = since.map(|since| now.duration_since(since)).max(waited);
-        let before = waited.is_some_and(|waited| lasting > waited.checked_add(SLACK));
-        match self.cx.run().filter(|_| before) {
-            Some(run) => {
-                let since = format!(", since before {} reached it", run.meta.name);
-                duration::lasting(lasting) + &since
-            }
-            None => duration::lasting(waited),
+        let lasted = |failing: &FailingCluster<'_>| {
+            let there = self.all.iter();
+            let there = there.filter(|(on, _)| on.cluster == failing.cluster);
+            let since = there.filter_map(|(_, it)| it.condition.since).min();
+            since.map(|since| now.duration_since(since))
+        };
+        let is_older = |failing: &&FailingCluster<'_>| {
+            let waited = failing.lasting;
+            waited.is_some_and(|waited| lasted(failing) > waited.checked_add(SLACK))
+        };
+        let (older, newer): (Vec<_>, Vec<_>) = self.on.iter().copied().partition(is_older);
+        let waited = |all: &[&FailingCluster<'_>]| {
+            let waited = all.iter().filter_map(|failing| failing.lasting).max();
+            duration::lasting(waited)
+        };
+        let Some(run) = self.cx.run().filter(|_| !older.is_empty()) else {
+            return waited(&self.on);
+        };
+        let (before, run) = ("since before", &run.meta.name);
+        if newer.is_empty() {
+            let longest = older.iter().filter_map(|failing| lasted(failing)).max();
+            return format!("{}, {before} {run} reached it", duration::lasting(longest));
         }
+        let names = enumerate(older.iter().map(|failing| failing.cluster));
+        format!("{}, on {names} {before} {run} reached it", waited(&newer))
     }
 
     /// `member-1, then on member-2 and member-3`: where a command for the first is to be run, one

@@ -30,7 +30,7 @@ impl<'i> PlacementLeftover<'i> {
         let works: Vec<&Work> = inventory
             .works
             .iter()
-            .filter(|work| work.cluster() == Some(cluster) && work.meta.is_deleting())
+            .filter(|work| work.is_going_from(cluster))
             .filter(|work| inventory.is_of_placement(work))
             .collect();
         let since = works.iter().filter_map(|work| work.meta.deleted).min()?;

@@ -24,6 +24,9 @@ pub struct RunOutlook {
     until_gone: Vec<String>,
     /// A write that is overdue.
     pub silence: Option<ControllerSilence>,
+    /// One that is late, and may still come: where errors keep the controller from it, it tries ever more
+    /// rarely.
+    pub delay: Option<ControllerSilence>,
 }
 
 /// What the controller should have written, and has not.
@@ -51,6 +54,8 @@ impl RunOutlook {
             controller::fails_until_gone(rollout.inventory)
         });
         let overdue = next.as_ref().filter(|next| next.is_overdue());
+        let delay = next.as_ref().filter(|next| next.is_delayed());
+        let delay = delay.and_then(|next| ControllerSilence::new(next, rollout));
         let silence = match overdue {
             Some(overdue) => ControllerSilence::of(overdue, rollout),
             None => ControllerSilence::unchecked(rollout),
@@ -60,6 +65,7 @@ impl RunOutlook {
             fails,
             is_explained: false,
             until_gone,
+            delay: delay.filter(|_| silence.is_none()),
             silence,
         }
     }
@@ -187,9 +193,11 @@ impl ControllerSilence {
     }
 
     fn of(next: &Prediction, rollout: &Rollout<'_>) -> Option<Self> {
-        if !next.is_overdue() || !rollout.is_live() {
-            return None;
-        }
+        next.is_overdue().then(|| Self::new(next, rollout))?
+    }
+
+    fn new(next: &Prediction, rollout: &Rollout<'_>) -> Option<Self> {
+        rollout.is_live().then_some(())?;
         Some(Self {
             deed: if rollout.is_current() {
                 deed(next)
@@ -199,7 +207,7 @@ impl ControllerSilence {
             },
             since: next.since?,
             by: next.by?,
-            last: controller::last_write(rollout.run),
+            last: rollout.run.last_write(),
         })
     }
 

@@ -83,6 +83,17 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
     let removed = removed.flat_map(|stage| &stage.clusters);
     let (left, removed): (Vec<_>, Vec<_>) =
         removed.partition(|it| rollout.inventory.member_is_absent(it.name));
+    let inventory = rollout.inventory;
+    let still = removed.iter().filter(|cluster| {
+        let mut works = inventory.works.iter();
+        cluster.binding.is_none()
+            && works.any(|it| it.is_going_from(cluster.name) && inventory.is_of_placement(it))
+    });
+    let still = match still.count() {
+        0 => "",
+        1 => "; 1 cluster still has its content",
+        _ => "; some clusters still have its content",
+    };
     let removed = removed.len();
     let (updated, removed) = (
         (updated > 0).then(|| count(updated, "cluster")),
@@ -95,7 +106,7 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
         Some(updated) => format!("snapshot {index} of {placement} was rolled out to {updated}"),
         None => match removed {
             Some(removed) => {
-                return format!("has succeeded: {placement} was removed from {removed}");
+                return format!("has succeeded: {placement} was removed from {removed}{still}");
             }
             None => format!("snapshot {index} of {placement} was rolled out to 0 clusters"),
         },
@@ -114,7 +125,9 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
     let others = format!("{gone}{lost}{}", others_now(rollout));
     match removed {
         Some(removed) => {
-            format!("has succeeded: {did}, and {placement} was removed from {removed}{others}")
+            format!(
+                "has succeeded: {did}, and {placement} was removed from {removed}{still}{others}"
+            )
         }
         None => format!("has succeeded: {did}{others}"),
     }

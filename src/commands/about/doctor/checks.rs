@@ -15,7 +15,8 @@ use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
+use crate::kubefleet::strategy::Strategy;
+use crate::kubefleet::{Concept, Kind, Scope};
 use crate::problems::members::TroubledMembers;
 use crate::problems::steps;
 use crate::render::wrap;
@@ -51,6 +52,7 @@ pub(super) fn all_checks(
         });
     }
     checks.push(controller(reading, scope));
+    checks.extend(unreadable_strategy(reading, scope));
     if let Some(hub) = reading.hub() {
         checks.push(logs(hub));
     }
@@ -283,7 +285,29 @@ fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
     let lease = reading
         .hub()
         .and_then(|hub| hub.read_path(&path, &wanted).ok());
-    alive(lease.as_ref(), runs.filter_map(newest).max(), now)
+    alive(
+        lease.as_ref(),
+        runs.filter_map(UpdateRun::last_write).max(),
+        now,
+    )
+}
+
+/// The strategy that the controller cannot read, and that hides the others from it.
+fn unreadable_strategy(reading: &mut SourceReading, scope: &Scope) -> Option<DoctorCheck> {
+    let query = HubQuery::all(scope.kind(Concept::Strategy), scope.namespace());
+    let answer = reading.ask(&query);
+    let (strategy, (stage, _, task)) = answer
+        .all::<Strategy>()
+        .find_map(|it| Some((it, it.unreadable_task()?)))?;
+    let message = format!(
+        "the hub agent cannot read {}: waitTime {} of stage {}. It sees no strategy that is new or was \
+         changed, and after its restart all update runs wait",
+        strategy.object(),
+        task.wait,
+        stage.name
+    );
+    let check = DoctorCheck::new("strategies", CheckResult::Failed, message);
+    Some(check.hint("give it a time in hours, minutes and seconds, such as 36h"))
 }
 
 /// Whether the controller is alive, by its lease, or else by when it last wrote a run's status.
@@ -347,17 +371,6 @@ pub(super) fn is_unnoticed(run: &UpdateRun, now: Timestamp) -> bool {
             .meta
             .created
             .is_some_and(|created| now.duration_since(created) > NOTICED)
-}
-
-fn newest(run: &UpdateRun) -> Option<Timestamp> {
-    [
-        reasons::INITIALIZED,
-        reasons::PROGRESSING,
-        reasons::SUCCEEDED,
-    ]
-    .iter()
-    .filter_map(|kind| run.status.conditions.condition(kind)?.since)
-    .max()
 }
 
 /// What the lease of the hub agent tells.

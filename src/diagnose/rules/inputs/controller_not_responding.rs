@@ -1,6 +1,5 @@
 //! The controller owes the run a write for longer than its pace explains.
 
-use crate::controller::last_write;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::outlook::ControllerSilence;
 use crate::diagnose::subjects::size;
@@ -23,8 +22,39 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if rollout.phase == Phase::Initializing {
         return untouched(cx, rule);
     }
-    let silence = cx.outlook.silence.as_ref()?;
-    Some(overdue_write(cx, rule, rollout, silence))
+    match (&cx.outlook.silence, &cx.outlook.delay) {
+        (Some(silence), _) => Some(overdue_write(cx, rule, rollout, silence)),
+        (None, Some(delay)) => Some(late_write(cx, rule, rollout, delay)),
+        (None, None) => None,
+    }
+}
+
+/// What refuses the controller's writes does not stand in the run's status: it tries again after pauses that
+/// double. Source: updaterun/controller.go:Reconcile.
+fn late_write(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+    delay: &ControllerSilence,
+) -> Finding {
+    let run = cx.run_object();
+    let finding = rule
+        .finding(
+            &run,
+            format!(
+                "The update run controller had to {} by {}, and has written nothing on {} in the {} since. \
+                 Its writes may be refused: then it tries again after ever longer pauses.",
+                delay.deed,
+                delay.by,
+                run.name,
+                duration::describe(cx.now().duration_since(delay.by)),
+            ),
+        )
+        .severity(Severity::Warning);
+    evidence(cx, rollout, delay, finding).look_with(
+        "Read the hub agent's log, which says why: an admission policy, a quota, or a permission.",
+        cx.agent_log(),
+    )
 }
 
 /// The first thing that the controller does is to add its finalizer.
@@ -174,6 +204,6 @@ fn evidence(
 fn elsewhere<'i>(cx: &DiagnosisContext<'i>) -> Option<(Timestamp, &'i UpdateRun)> {
     let others = cx.inventory.other_runs();
     others
-        .filter_map(|run| Some((last_write(run)?, run)))
+        .filter_map(|run| Some((run.last_write()?, run)))
         .max_by_key(|(at, run)| (*at, &run.meta.name))
 }

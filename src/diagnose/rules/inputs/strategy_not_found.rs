@@ -34,6 +34,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
             "metadata.creationTimestamp",
             strategy.meta.created,
         );
+        let problem = if is_hidden {
+            problem.look("Resolve FS125 first: the agent does not see the strategy before.")
+        } else {
+            problem
+        };
         return Some(run_failure::refused(cx, rule, problem, !is_hidden));
     }
     let placement = &inventory.placement_name;

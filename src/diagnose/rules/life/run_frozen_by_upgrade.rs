@@ -1,7 +1,9 @@
 //! A run that was under way stands still since the hub agent honours `spec.state`.
 
 use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
 use crate::rollout::{ClusterState, Phase};
+use crate::words::CommandLine;
 
 /// Up to KubeFleet 0.1.2 every run was executed, whatever its state said; from 0.2 on a run in
 /// `Initialize`, which is the default, is not. Source: updaterun/controller.go:Reconcile.
@@ -36,8 +38,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .finding(
             run.object(),
             format!(
-                "{} stalls because its state is {}: the hub agent that ran it ignored spec.state, \
-                 but the upgraded one honors it.",
+                "The hub agent that ran {} ignored spec.state, which is {}. The hub now serves the states \
+                 that an upgraded agent honors: with that one, the run stalls.",
                 run.object(),
                 run.spec.state.as_deref().unwrap_or("Initialize by default")
             ),
@@ -46,8 +48,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     finding = finding.condition(&run.object(), rollout.progressing());
+    let agent = CommandLine::kubectl("get")
+        .arg("deployment")
+        .arg("hub-agent");
+    let agent = agent.namespace(names::AGENT_NAMESPACE).flag("-o", "wide");
+    let finding = finding.look_with(
+        "Check the version of the hub agent: 0.1 still works on the run, and would begin it again if you \
+         started it.",
+        agent,
+    );
     Some(finding.fix_with(
-        "Start it: it continues from where it was.",
+        "Start it, if the agent is 0.2 or later: it continues from where it was.",
         cx.command("run").arg(&run.meta.name),
     ))
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::Phase;
+use crate::rollout::{Phase, goes_on_stopped};
 
 /// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
 /// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
@@ -31,7 +31,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let run = rollout.run;
     // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
     // agent may have been upgraded since.
-    let known = cx.inventory.hub.ignores_state();
+    let known = cx.inventory.hub.ignores_state() || goes_on_stopped(run);
     let message = if known {
         format!(
             "The state of {} is {state}, but the run executes anyway: the hub agent does not read \
@@ -55,7 +55,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             .progressing()
             .or_else(|| run.status.conditions.condition(reasons::INITIALIZED)),
     );
-    if !known {
+    // An old agent that is at work would begin it again.
+    if !known && cx.inventory.hub.run_states.is_none() {
         finding = finding.fix_with(
             "Start it, if it has stalled since an upgrade of the hub agent.",
             cx.command("run").arg(&run.meta.name),
