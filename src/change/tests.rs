@@ -176,9 +176,9 @@ fn a_run_is_created_with_what_was_asked_for_and_no_more() {
         let made = made.get::<UpdateRun>().unwrap();
         assert_eq!(made.pinned(), None);
         assert_eq!(made.spec.snapshot_index, "7");
-        assert_eq!(current.differences(&made), Vec::<String>::new());
-        assert_eq!(wish().differences(&made), Vec::<String>::new());
-        assert_eq!(old.differences(&made).len(), 1);
+        assert_eq!(current.differences(made), Vec::<String>::new());
+        assert_eq!(wish().differences(made), Vec::<String>::new());
+        assert_eq!(old.differences(made).len(), 1);
     }
 }
 

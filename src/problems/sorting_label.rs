@@ -87,10 +87,19 @@ pub fn sorting_label(
     });
     let what = match value {
         None => format!("{} the label {key}{by}", tense.pick("lacks", "lacked")),
-        Some(value) => format!(
-            "{} the label {key}={value}, which is not a whole number{by}",
-            tense.has()
-        ),
+        Some(value) => {
+            let digits = value.trim_start_matches(['-', '+']);
+            let is_number = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+            let why = if is_number {
+                "too large a number"
+            } else {
+                "not a whole number"
+            };
+            format!(
+                "{} the label {key}={value}, which is {why}{by}",
+                tense.has()
+            )
+        }
     };
     let near = meant.map_or_else(String::new, |(near, value)| {
         format!("; it has {near}={value}")

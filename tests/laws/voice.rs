@@ -11,7 +11,7 @@ use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::kubefleet::approval::ApprovalRequest;
-use kubectl_fleet_stage::report::{Finding, Report, Verdict};
+use kubectl_fleet_stage::report::{Finding, Report, Severity, Verdict};
 use kubectl_fleet_stage::rollout::ClusterState;
 use kubectl_fleet_stage::words::{CommandClass, CommandLine, enumerate};
 use serde_json::Value;
@@ -134,8 +134,8 @@ fn is_of(command: &CommandLine, run: &str) -> bool {
     command.verb() == "approve" || command.operand(0) == Some(run)
 }
 
-/// The longest time that the controller may take to look again, and what it may miss.
-const SLOWEST: SignedDuration = SignedDuration::from_secs(1300);
+/// What the controller may miss before it counts as late.
+const SLOWEST: SignedDuration = SignedDuration::from_secs(130);
 
 /// What is said of the next step otherwise than the model of the controller does.
 fn ahead(status: &Status, report: &Report) -> Option<String> {
@@ -183,10 +183,10 @@ fn ahead(status: &Status, report: &Report) -> Option<String> {
     {
         return Some(format!("{:?}, and it waits: {waits}", report.verdict));
     }
-    let silent = report
-        .findings
-        .iter()
-        .any(|finding| finding.code == "FS122" && report.verdict != Verdict::Initializing);
+    let told = report.findings.iter().find(|it| it.code == "FS122");
+    let told = told.filter(|_| report.verdict != Verdict::Initializing);
+    // Late is not silent: the next try may come.
+    let silent = told.is_some_and(|it| it.severity == Severity::Error);
     if silent && !matches!(report.verdict, Verdict::Stuck) && !rests {
         return Some(format!("a silent controller, and {:?}", report.verdict));
     }
@@ -196,7 +196,9 @@ fn ahead(status: &Status, report: &Report) -> Option<String> {
     if silent && late.is_some_and(|late| late < SignedDuration::from_mins(1)) {
         return Some(format!("silent, and due by {by:?}"));
     }
-    if !silent && !gone && late.is_some_and(|late| late > SLOWEST) {
+    let of_request = |it: &Finding| ["FS405", "FS406"].contains(&it.code.as_str());
+    let is_told = told.is_some() || report.findings.iter().any(of_request);
+    if !is_told && !gone && late.is_some_and(|late| late > SLOWEST) {
         return Some(format!("due by {by:?}, and nobody says so"));
     }
     None

@@ -170,7 +170,12 @@ impl<'i> DiagnosisContext<'i> {
         if !self.inventory.scope.namespace().is_empty() || life == Some(PlacementLife::Earlier) {
             return finding;
         }
-        finding.look("Check whether a ClusterResourcePlacementEviction deleted the binding.")
+        let kind = "clusterresourceplacementevictions";
+        let evictions = CommandLine::kubectl("get").arg(kind).flag("-o", "yaml");
+        finding.look_with(
+            "Check whether a ClusterResourcePlacementEviction deleted the binding.",
+            evictions,
+        )
     }
 
     /// The command that rolls out the same again, what the run pinned stays pinned: `retry` in place

@@ -115,6 +115,9 @@ pub(in crate::diagnose) fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
     match cx.verdict {
         Verdict::Stopped => "before you resume the run",
         Verdict::NotStarted => "before you start the run",
+        Verdict::WaitingForApproval if cx.rollout.as_ref().is_some_and(|it| it.state_ignored) => {
+            "before the controller's next check, which an approval triggers"
+        }
         Verdict::WaitingForApproval => {
             "before the controller's next check, which an approval or a stop triggers"
         }

@@ -18,11 +18,11 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::rollout::Rollout;
 use crate::rollout::content::{
     content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
 };
 use crate::rollout::sent::sent_index;
+use crate::rollout::{ClusterState, Rollout};
 use crate::words::{CommandLine, Hint, capital, count, enumerate};
 
 /// Starts a run. `made_as` is how it was made and what was agreed to then, `None` where nothing was shown
@@ -352,7 +352,9 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
         run.spec.strategy
     )];
     for stage in &rollout.stages {
-        let clusters: Vec<_> = stage.clusters.iter().collect();
+        // Of a run that has begun, what it is done with is over.
+        let left = stage.clusters.iter();
+        let clusters: Vec<_> = left.filter(|it| it.state != ClusterState::Done).collect();
         if clusters.is_empty() {
             continue;
         }

@@ -50,6 +50,7 @@ fn late_write(
                 duration::describe(cx.now().duration_since(delay.by)),
             ),
         )
+        .root()
         .severity(Severity::Warning);
     evidence(cx, rollout, delay, finding).look_with(
         "Read the hub agent's log, which says why: an admission policy, a quota, or a permission.",
