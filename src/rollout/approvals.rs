@@ -137,7 +137,7 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
 fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep {
     use GateState as S;
 
-    let rests = rollout.phase.is_halted();
+    let rests = rollout.phase.is_halted() || rollout.phase == Phase::Idle;
     match state {
         S::Pending | S::Ignored | S::Unknown => {
             let alone = would_go_back(rollout).is_empty()

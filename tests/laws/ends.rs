@@ -8,7 +8,7 @@ use kubectl_fleet_stage::report::{Finding, Report, Severity, Verdict};
 use serde_json::Value;
 
 use super::fixtures::{documents, whole, yaml_files};
-use super::{formats, look, read, reports};
+use super::{formats, look, read, reports, reports_of_change};
 
 /// Letters and digits alone, so that breaks, quotes and escapes count for nothing.
 fn bare(text: &str) -> String {
@@ -200,7 +200,7 @@ fn long_refusals_keep_their_reason() {
         let text = std::fs::read_to_string(path).unwrap();
         for message in refusals() {
             let text = with(&text, "Failed to apply the manifest (error:", &message);
-            for (_, report) in reports(&text) {
+            for (_, report) in reports_of_change(&text) {
                 assert!(missing(&report).is_empty(), "{:#?}", missing(&report));
                 holds(&report, &message);
             }
@@ -219,7 +219,7 @@ fn a_long_failure_keeps_its_end_in_a_state_too() {
         filler(40)
     );
     let text = with(&text, beginning, &message);
-    for (target, report) in reports(&text) {
+    for (target, report) in reports_of_change(&text) {
         holds(&report, &message);
         let mut bundle = read(&text).unwrap();
         let hub = bundle.hub.clone();

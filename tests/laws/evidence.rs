@@ -21,7 +21,7 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::fixtures::{documents, yaml_files};
-use super::{one_of_each_folder, reports};
+use super::{one_of_each_folder, reports, reports_of_change};
 
 /// The objects of a bundle as they stand in the file, but for what is masked.
 struct Objects {
@@ -279,7 +279,7 @@ fn judge(objects: &Objects, evidence: &Evidence) -> Result<(), String> {
 fn wrong(text: &str) -> Vec<String> {
     let objects = Objects::new(text);
     let mut wrong = Vec::new();
-    for (target, report) in reports(text) {
+    for (target, report) in reports_of_change(text) {
         for finding in &report.findings {
             for evidence in &finding.evidence {
                 if let Err(why) = judge(&objects, evidence) {

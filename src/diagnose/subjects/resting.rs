@@ -22,11 +22,8 @@ pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
 
 /// For what a run is initialized that was not started, after its name.
 pub(in crate::diagnose) fn not_started(rollout: &Rollout<'_>) -> String {
-    let (done, total) = rollout.done_of();
-    if done > 0 {
-        let all = count(total, "cluster");
-        let verb = if done == 1 { "is" } else { "are" };
-        return format!("waits to be started again: {done} of {all} {verb} done.");
+    if rollout.done_of().0 > 0 {
+        return "waits to be started again.".to_owned();
     }
     let stages = rollout.stages.iter().filter(|stage| !stage.deletes).count();
     format!(

@@ -6,7 +6,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::removed;
 use crate::rollout::content::missing_content;
-use crate::rollout::{ClusterState, Rollout};
+use crate::rollout::{ClusterState, Phase, Rollout};
 
 /// An approval request without an answer.
 pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Whole(check))
@@ -28,6 +28,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let run = cx.run_object();
     let halted = rollout.phase.is_halted();
+    // An older agent asked for it, and the one that is there does not work on the run.
+    let is_idle = rollout.phase == Phase::Idle;
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
@@ -63,9 +65,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "{name} is not approved; an approval does not let {} continue.",
                 run.name
             )
-        } else if halted {
+        } else if halted || is_idle {
+            let begins = if is_idle { "started" } else { "resumed" };
             format!(
-                "{name} is not approved yet; once {} is resumed, approving lets {what}.",
+                "{name} is not approved yet; once {} is {begins}, approving lets {what}.",
                 run.name
             )
         } else if missing_content(rollout).is_some()
@@ -92,6 +95,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
             finding
+        } else if is_idle {
+            finding.look("Resolve FS604 first: nothing works on the run.")
         } else if removes {
             let name = cx.run_object().name;
             finding
