@@ -14,7 +14,7 @@ use crate::kubefleet::object::Object;
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
+use crate::kubefleet::{Concept, Condition, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
 pub const BLOCKING: [&str; 5] = [
@@ -490,30 +490,43 @@ impl Walk {
             .collect()
     }
 
+    /// The placement's bindings, as far as they were read.
+    fn bindings(&self) -> impl Iterator<Item = &Binding> {
+        let scope = self.scope();
+        let query = self.placement_name().map(|placement| {
+            let kind = scope.kind(Concept::Binding);
+            HubQuery::labelled(kind, scope.namespace(), names::PARENT_PLACEMENT, &placement)
+        });
+        let answer = query.and_then(|query| self.known.get(&query));
+        let bindings = answer.into_iter().flat_map(QueryAnswer::all::<Binding>);
+        bindings.map(AsRef::as_ref)
+    }
+
+    /// Whether the run says of a cluster that it has started it, and the cluster's binding does not: the two may
+    /// have been read before and after that.
+    pub fn is_ahead_of_bindings(&self) -> bool {
+        let is_released = |binding: &Binding| {
+            let released = binding.current(reasons::ROLLOUT_STARTED);
+            released.is_some_and(Condition::is_true)
+        };
+        let held: BTreeSet<_> = self
+            .bindings()
+            .filter(|it| !is_released(it))
+            .map(|it| it.spec.cluster.as_str())
+            .collect();
+        let mut in_flight = self.run().into_iter().flat_map(UpdateRun::in_flight);
+        !held.is_empty() && in_flight.any(|it| held.contains(it.name.as_str()))
+    }
+
     /// Bindings whose Works may explain something: those with a condition that is not fulfilled,
     /// and those of clusters that the run has started and not finished.
     fn troubled_bindings(&self, run: Option<&UpdateRun>) -> Vec<&Binding> {
-        let scope = self.scope();
-        let Some(placement) = self.placement_name() else {
-            return Vec::new();
-        };
-        let query = HubQuery::labelled(
-            scope.kind(Concept::Binding),
-            scope.namespace(),
-            names::PARENT_PLACEMENT,
-            &placement,
-        );
-        let Some(answer) = self.known.get(&query) else {
-            return Vec::new();
-        };
         let in_flight: BTreeSet<&str> = run
             .into_iter()
             .flat_map(UpdateRun::in_flight)
             .map(|cluster| cluster.name.as_str())
             .collect();
-        answer
-            .all::<Binding>()
-            .map(AsRef::as_ref)
+        self.bindings()
             .filter(|binding| {
                 BLOCKING
                     .iter()

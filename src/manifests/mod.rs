@@ -32,7 +32,10 @@ mod patch;
 mod rendering;
 mod variables;
 
+use crate::inventory::Inventory;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
+use crate::rollout::AgentVersion;
 
 pub use content::{Item, SnapshotContent};
 pub use existing::{ChangeCounts, ObjectDifference, WorkDelta, WorkManifests, differences};
@@ -56,6 +59,16 @@ pub enum WorkGenerator {
 }
 
 impl WorkGenerator {
+    /// The generator of the hub agent that works on a run; `None` where nothing tells its version.
+    pub fn of_agent(inventory: &Inventory, run: &UpdateRun) -> Option<Self> {
+        let (version, is_guess) = AgentVersion::or_guess(inventory, run);
+        (!is_guess).then_some(if version < AgentVersion::Next {
+            Self::Envelopes
+        } else {
+            Self::Newest
+        })
+    }
+
     /// The generator that wrote these Works, as far as they tell: newer ones name the Work of an
     /// envelope after its hash, older ones at random. Source: envelope.go:envelopeWorkNameSuffix.
     pub fn of_works<'w>(works: impl IntoIterator<Item = &'w Work>) -> Self {

@@ -371,6 +371,11 @@ impl<'i> RenderedClusters<'i> {
             .collect()
     }
 
+    /// By which it is put together.
+    pub const fn generator(&self) -> WorkGenerator {
+        self.content.generator
+    }
+
     /// Whether overrides apply to what envelopes hold, which older versions do not do.
     pub fn opens_envelopes(&self) -> bool {
         let inside = |form: &&ContentForm| {

@@ -176,7 +176,9 @@ pub(super) fn compute(
     let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
     let updated: Vec<&PlannedCluster> = stages.collect();
     let all = versions(inventory);
-    let then = to.and_then(|index| Some((index, content_of(&all, index, contents.texts)?)));
+    let generator = generator(inventory);
+    let content = |index| content_of(&all, index, contents.texts, generator);
+    let then = to.and_then(|index| Some((index, content(index)?)));
     let Some((to, then)) = then.filter(|_| !updated.is_empty()) else {
         return Vec::new();
     };
@@ -221,7 +223,8 @@ pub struct RunChanges {
 pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_>) -> RunChanges {
     let to = run.status.snapshot_index.as_str();
     let all = versions(inventory);
-    let Some(then) = content_of(&all, to, contents.texts) else {
+    let generator = WorkGenerator::of_agent(inventory, run).unwrap_or_default();
+    let Some(then) = content_of(&all, to, contents.texts, generator) else {
         return RunChanges::default();
     };
     let stages = run.updated_clusters();
@@ -262,9 +265,22 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun, contents: &PlanContents<'_
     }
 }
 
-fn content_of(all: &[Version<'_>], index: &str, texts: &ObjectTexts) -> Option<SnapshotContent> {
+/// How the hub agent puts content together, as far as the newest run tells.
+fn generator(inventory: &Inventory) -> WorkGenerator {
+    let newest = inventory.runs.iter().max_by_key(|run| run.meta.created);
+    newest
+        .and_then(|run| WorkGenerator::of_agent(inventory, run))
+        .unwrap_or_default()
+}
+
+fn content_of(
+    all: &[Version<'_>],
+    index: &str,
+    texts: &ObjectTexts,
+    generator: WorkGenerator,
+) -> Option<SnapshotContent> {
     let version = all.iter().find(|version| version.index == index)?;
-    SnapshotContent::of_version(version, texts, WorkGenerator::Newest)
+    SnapshotContent::of_version(version, texts, generator)
 }
 
 fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
@@ -306,7 +322,7 @@ fn compare_sides<'s>(
         held.entry(step.from).or_default().push(step);
     }
     for (from, clusters) in held {
-        let known = |index| content_of(all, index, contents.texts);
+        let known = |index| content_of(all, index, contents.texts, after.rendering.generator());
         let Some(content) = from.map_or(Some(SnapshotContent::default()), known) else {
             let from = from.unwrap_or_default();
             if !all.iter().any(|it| it.index == from && it.exists()) {

@@ -33,9 +33,29 @@ pub(in crate::diagnose) fn faults(cx: &DiagnosisContext<'_>) -> Vec<RenderFault>
 /// The same of clusters that a live run has still to reach.
 pub(in crate::diagnose) fn faults_ahead<'c>(cx: &'c DiagnosisContext<'_>) -> &'c [RenderFault] {
     cx.faults_ahead.get_or_init(|| {
-        let ahead = ahead(cx).into_iter();
-        let contents = ahead.map(|content| (content, WorkGenerator::Newest));
-        faults_of(cx, contents.collect())
+        let Some(run) = cx.run() else {
+            return Vec::new();
+        };
+        let of = |generator| {
+            let contents = ahead(cx).into_iter();
+            faults_of(cx, contents.map(|it| (it, generator)).collect())
+        };
+        let generator = WorkGenerator::of_agent(cx.inventory, run);
+        let mut faults = of(generator.unwrap_or_default());
+        if generator.is_some() || !cx.inventory.has_envelopes(&run.status.snapshot_index) {
+            return faults;
+        }
+        // Where the version is unknown, what fails with each counts: older ones let overrides change the
+        // envelope, newer ones what is in it.
+        let others = of(WorkGenerator::Envelopes);
+        faults.retain_mut(|fault| {
+            let same = |it: &&RenderFault| it.cause == fault.cause && it.objects == fault.objects;
+            let same: Vec<_> = others.iter().filter(same).collect();
+            let fails = |name: &String| same.iter().any(|it| it.clusters.contains(name));
+            fault.clusters.retain(fails);
+            !fault.clusters.is_empty()
+        });
+        faults
     })
 }
 

@@ -128,7 +128,7 @@ impl SourceReading {
         };
         let query = HubQuery::named(run.object().kind, &run.meta.namespace, &run.meta.name);
         let now = hub.version_now(&query);
-        now.is_some_and(|now| now != run.meta.resource_version)
+        now.is_some_and(|now| now != run.meta.resource_version) || walk.is_ahead_of_bindings()
     }
 
     /// What the hub's schema says, where the verdict about one of the runs depends on it.

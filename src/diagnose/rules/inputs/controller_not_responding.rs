@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 /// cmd/hubagent/workload/setup.go.
 pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", RuleSearch::One(check))
     .reads(&[Concept::UpdateRun, Concept::ApprovalRequest])
+    .caused_by(&["FS125"])
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
