@@ -112,6 +112,11 @@ pub fn strategy_differs(inventory: &Inventory) -> Option<String> {
     messages(inventory, "FS609").next()
 }
 
+/// That the run may have an older copy of its strategy, because the hub agent does not see the strategies.
+pub fn hidden_strategy(inventory: &Inventory) -> Option<String> {
+    messages(inventory, "FS125").next()
+}
+
 /// That the controller owes the run a write, or the end of its deletion, for longer than its pace
 /// explains.
 pub fn silent_controller(inventory: &Inventory) -> Option<String> {

@@ -297,8 +297,12 @@ impl Walk {
         if let Some(run) = run {
             let strategy =
                 HubQuery::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
-            if self.is_strategy_unseen(run, &strategy) {
-                needs.push(HubQuery::all(scope.kind(Concept::Strategy), namespace));
+            let kind = scope.kind(Concept::Strategy);
+            if self.is_known_absent(&strategy) && run.status.strategy.is_none() {
+                needs.push(HubQuery::all(kind, namespace));
+            } else if self.is_strategy_unseen(run, &strategy) {
+                // The hub agent lists those of all namespaces at once.
+                needs.push(HubQuery::all(kind, ""));
             }
             needs.push(strategy);
         }
@@ -415,8 +419,7 @@ impl Walk {
     /// read is a reason.
     fn is_strategy_unseen(&self, run: &UpdateRun, strategy: &HubQuery) -> bool {
         let Some(copy) = run.status.strategy.as_deref() else {
-            return self.is_known_absent(strategy)
-                || !run.status.conditions.is_true(reasons::INITIALIZED);
+            return !run.status.conditions.is_true(reasons::INITIALIZED);
         };
         let known = self.known.get(strategy).into_iter();
         let mut known = known.flat_map(QueryAnswer::all::<Strategy>);

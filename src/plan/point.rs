@@ -173,6 +173,8 @@ kinds! {
         StageEmpty = "stage-empty", "FS611";
         /// Several stages have the same name, and share their approval requests.
         StageNameTwice = "stage-name-twice";
+        /// Another strategy keeps the hub agent from seeing new and changed ones.
+        StrategyUnreadable = "strategy-unreadable", "FS125";
         /// The strategy has a field that this version does not know.
         FieldUnknown = "field-unknown";
         /// The strategy has tasks before the placement is removed from clusters.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::draft::PlanDraft;
 use super::{RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::kubefleet::strategy::Strategy;
-use crate::problems::Problem;
+use crate::problems::{Problem, strategy_unreadable};
 use crate::report::ComposeText;
 
 /// Tells what the API server would refuse, and what a person should know.
@@ -14,9 +14,20 @@ pub(super) fn check(draft: &mut PlanDraft<'_>) {
         return;
     };
     violations(draft);
+    hidden(draft, strategy);
     names_twice(draft, strategy);
     unknown(draft, strategy);
     removal(draft, strategy);
+}
+
+/// Another strategy that keeps the controller from seeing this one as it is.
+fn hidden(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
+    let others = draft.inventory.strategies.iter();
+    let mut others = others.filter(|it| it.object() != strategy.object());
+    if let Some(problem) = others.find_map(|it| strategy_unreadable(it)) {
+        let warning = Warning::of(WarningKind::StrategyUnreadable, problem);
+        draft.warnings.push(warning);
+    }
 }
 
 /// The rules of the schema that a strategy from a file breaks.

@@ -28,6 +28,7 @@ mod stage_selector;
 mod stage_tasks;
 pub mod steps;
 mod strategy_missing;
+mod strategy_unreadable;
 mod two_stages;
 
 use crate::report::{Evidence, Remedy, Subject, composed};
@@ -61,6 +62,7 @@ pub use stage_map::{StageMap, near_misses, selector_of};
 pub use stage_selector::stage_selector;
 pub use stage_tasks::stage_tasks;
 pub use strategy_missing::strategy_missing;
+pub use strategy_unreadable::strategy_unreadable;
 pub use two_stages::{two_stages, was_in_two_stages};
 
 /// When KubeFleet refuses. It reads as the end of a sentence, before the full stop.

@@ -14,6 +14,7 @@ use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::UnmatchedSelectors;
 use crate::plan::{self, NamespaceCarriers, Plan, PlanContents};
@@ -45,7 +46,11 @@ pub(in crate::commands) fn read(
     if let StrategyChoice::Named(name) = &wish.strategy {
         first.push(HubQuery::named(strategies, namespace, name));
     }
-    let answers = reading.answer(&first);
+    // Another strategy may keep the controller from seeing this one. Who may not list them does without.
+    let mut asked = first.clone();
+    asked.push(HubQuery::all(strategies, ""));
+    let mut answers = reading.answer(&asked);
+    let others = answers.pop();
     reading.no_hub()?;
     if reading.hub().is_some()
         && let Some((query, _)) = first
@@ -95,6 +100,10 @@ pub(in crate::commands) fn read(
         };
     }
     add_overrides_elsewhere(reading, &mut around.inventory);
+    if let Some(others) = others.filter(|_| !absent(strategies)) {
+        let others = others.all::<Strategy>().cloned();
+        around.inventory.strategies.items.extend(others);
+    }
     let (carriers, gaps) = carriers(reading, &around);
     let unmatched = unmatched(reading, wish, &around)?;
     let contents = PlanContents {

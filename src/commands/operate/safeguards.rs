@@ -17,7 +17,7 @@ use crate::rollout::content::{
     old_content, overtaken,
 };
 use crate::rollout::{Phase, Rollout};
-use crate::words::{Hint, enumerate};
+use crate::words::{Hint, capital, enumerate};
 
 /// Refuses where these guards could not see what they need, unless that is accepted.
 pub(in crate::commands) fn seen(
@@ -71,6 +71,21 @@ pub(in crate::commands) fn reached(
     content(rollout, clusters, doing, reading)?;
     held_content(rollout, held, (clusters, doing), reading)?;
     bindings(rollout, (clusters, doing), reading)
+}
+
+/// Refuses what goes by a strategy that the controller may not see as it is.
+pub(in crate::commands) fn sees_strategy(
+    hidden: Option<String>,
+    accepted: AcceptedRisks,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let Some(why) = hidden.filter(|_| !accepted.unseen) else {
+        return Ok(());
+    };
+    let nothing = capital(&reading.record.nothing("sent"));
+    let why = why.trim_end_matches('.');
+    Err(Error::failed(format!("{why}. {nothing}"))
+        .hint("correct that strategy first, or accept the risk with --allow-unseen"))
 }
 
 /// Content that is gone, or another one by now.

@@ -18,7 +18,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, Scope};
 use crate::problems::members::TroubledMembers;
-use crate::problems::steps;
+use crate::problems::{steps, strategy_unreadable};
 use crate::render::wrap;
 use crate::settings::InForce;
 use crate::words::count;
@@ -294,18 +294,12 @@ fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
 
 /// The strategy that the controller cannot read, and that hides the others from it.
 fn unreadable_strategy(reading: &mut SourceReading, scope: &Scope) -> Option<DoctorCheck> {
-    let query = HubQuery::all(scope.kind(Concept::Strategy), scope.namespace());
+    let query = HubQuery::all(scope.kind(Concept::Strategy), "");
     let answer = reading.ask(&query);
-    let (strategy, (stage, _, task)) = answer
+    let problem = answer
         .all::<Strategy>()
-        .find_map(|it| Some((it, it.unreadable_task()?)))?;
-    let message = format!(
-        "the hub agent cannot read {}: waitTime {} of stage {}. It sees no strategy that is new or was \
-         changed, and after its restart all update runs wait",
-        strategy.object(),
-        task.wait,
-        stage.name
-    );
+        .find_map(|it| strategy_unreadable(it))?;
+    let message = problem.message.trim_end_matches('.');
     let check = DoctorCheck::new("strategies", CheckResult::Failed, message);
     Some(check.hint("give it a time in hours, minutes and seconds, such as 36h"))
 }

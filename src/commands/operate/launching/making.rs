@@ -229,6 +229,15 @@ pub(super) fn finish(
         }
     };
     if !launch.start {
+        if created && has_begun(status.verdict) {
+            return Err(Error::failed(format!(
+                "{run} was created to wait, and has begun ({}): somebody started it, or the hub agent \
+                 ignores spec.state",
+                status.verdict.as_str()
+            ))
+            .hint(Hint::new("see what it does:").command(run.fleet("diagnose")))
+            .telling(ToldChange::Last));
+        }
         // It was computed just now: nothing has changed since.
         status.next = Some(run.fleet("run"));
         op.conclude(run, &status, Exit::Done)?;
@@ -241,6 +250,20 @@ pub(super) fn finish(
         None => (None, launch.first.as_slice()),
     };
     start(this, launch.accepted, plan, is_named, op)
+}
+
+/// Whether a run that was to wait is at work, or over.
+const fn has_begun(verdict: Verdict) -> bool {
+    use Verdict as V;
+    matches!(
+        verdict,
+        V::Progressing
+            | V::WaitingForApproval
+            | V::WaitingForTimer
+            | V::Stuck
+            | V::Succeeded
+            | V::Failed
+    )
 }
 
 /// Adds that a run which was to go first is still there, and what completes that.

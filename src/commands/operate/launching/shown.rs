@@ -383,6 +383,8 @@ pub(super) fn guard(
             })
         }));
     }
+    let hidden = clause(plan, WarningKind::StrategyUnreadable);
+    safeguards::sees_strategy(hidden, launch.accepted, reading)?;
     let guards = if launch.start {
         guard::LAUNCH
     } else {

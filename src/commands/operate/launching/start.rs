@@ -266,6 +266,10 @@ fn preview_start(
         }
         question = safeguards::seen(&guards(&rollout), accepted, &inventory, reading)
             .and_then(|()| safeguards::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| {
+                let hidden = diagnose::hidden_strategy(&inventory);
+                safeguards::sees_strategy(hidden, accepted, reading)
+            })
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "starting"), reading))
             .and_then(|()| match plan {
                 None if unattended && !accepted.older => {
