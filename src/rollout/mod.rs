@@ -604,7 +604,7 @@ pub fn depends_on_schema(run: &UpdateRun) -> bool {
 const STOPS: [&str; 2] = [reasons::RUN_STOPPING, reasons::RUN_STOPPED];
 
 /// Whether KubeFleet 0.1 initialized the run.
-fn old_controller(run: &UpdateRun) -> bool {
+pub fn old_controller(run: &UpdateRun) -> bool {
     run.status
         .conditions
         .condition(reasons::INITIALIZED)
@@ -636,9 +636,15 @@ pub fn goes_on_stopped(run: &UpdateRun) -> bool {
 /// run means the same alone and among others.
 pub fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
     if inventory.hub.run_states.is_some() && depends_on_schema(run) {
-        // The schema may be newer than the agent.
-        let since = run.last_write().filter(|_| old_controller(run));
-        let is_moving = since.is_some_and(|it| inventory.now.duration_since(it) < STILL_MOVES);
+        // The schema may be newer than the agent. One that honours the state starts no cluster without it.
+        let is_asked = run.spec.wants() == RunState::Stop && !old_controller(run);
+        let since = run.last_write().filter(|_| !is_asked);
+        let limit = if run.in_flight().next().is_some() {
+            STUCK_AFTER
+        } else {
+            STILL_MOVES
+        };
+        let is_moving = since.is_some_and(|it| inventory.now.duration_since(it) < limit);
         return is_moving || inventory.hub.ignores_state() || goes_on_stopped(run);
     }
     let moves = run

@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::{Phase, goes_on_stopped};
+use crate::rollout::{Phase, goes_on_stopped, old_controller};
 
 /// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
 /// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
@@ -31,7 +31,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let run = rollout.run;
     // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
     // agent may have been upgraded since.
-    let known = cx.inventory.hub.ignores_state() || goes_on_stopped(run);
+    let hub = &cx.inventory.hub;
+    // What a newer agent initialized and did not start, an older one is at work on.
+    let is_taken_over = hub.run_states.is_some() && !old_controller(run);
+    let known = hub.ignores_state() || goes_on_stopped(run) || is_taken_over;
     let message = if known {
         format!(
             "The state of {} is {state}, but the run executes anyway: the hub agent does not read \
@@ -56,7 +59,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             .or_else(|| run.status.conditions.condition(reasons::INITIALIZED)),
     );
     // An old agent that is at work would begin it again.
-    if !known && cx.inventory.hub.run_states.is_none() {
+    if !known && hub.run_states.is_none() {
         finding = finding.fix_with(
             "Start it, if it has stalled since an upgrade of the hub agent.",
             cx.command("run").arg(&run.meta.name),
