@@ -90,14 +90,24 @@ fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Find
         let binding = cx.inventory.binding(name);
         binding.is_some_and(Binding::is_unscheduled)
     };
-    let (index, status, spec, difference) = (0..).zip(&run.status.stages).find_map(|(at, _)| {
+    let mut differ = (0..).zip(&run.status.stages).filter_map(|(at, _)| {
         let (status, spec) = membership::stage_at(run, at)?;
         let difference = compare(cx.inventory, status, spec?)?;
         let others = difference.reordered
             || !difference.came.is_empty()
             || !difference.left.iter().all(unscheduled);
         others.then_some((at, status, spec, difference))
-    })?;
+    });
+    let (index, status, spec, difference) = differ.next()?;
+    // The controller fails at the first, and would at those with other clusters as well.
+    let clusters = difference.clusters();
+    let too: Vec<_> = differ
+        .filter(|(.., other)| !other.clusters().is_subset(&clusters))
+        .map(|(_, status, _, difference)| {
+            let how = describe(cx, &difference);
+            format!("{}{how}", status.name)
+        })
+        .collect();
     let had = status.clusters.len();
     let has = (had + difference.came.len()).saturating_sub(difference.left.len());
     let text = if difference.reordered {
@@ -118,19 +128,24 @@ fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Find
             describe(cx, &difference)
         )
     };
+    let also = match too.as_slice() {
+        [] => String::new(),
+        [one] => format!(" Stage {one} has changed, too."),
+        several => format!(" Stages {} have changed, too.", enumerate(several)),
+    };
     let message = format!(
-        "Stage {} {text}, {}.",
+        "Stage {} {text}, {}.{also}",
         status.name,
         run_failure::will_fail(cx)
     );
-    let clusters = difference.clusters();
     let finding = rule
         .finding(subject(run, &clusters), message)
         .severity(Severity::Warning)
         .clusters(clusters.iter().copied())
         .stage(status.name.as_str());
     let finding = recorded(finding, run, index, status, spec);
-    let relabel = spec.and_then(|spec| relabel(cx, spec, &difference));
+    let only = spec.filter(|_| too.is_empty());
+    let relabel = only.and_then(|spec| relabel(cx, spec, &difference));
     Some(take_back_or_new_run(
         cx,
         members(cx, finding, &clusters),
