@@ -1,12 +1,15 @@
 //! Findings about what a run failed for, or will fail for when it is checked next: one way to write
 //! them for all rules.
 
+use std::collections::BTreeSet;
+
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
 use crate::report::{ComposeText, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
+use crate::words::enumerate;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.
 pub(in crate::diagnose) fn finding(
@@ -155,6 +158,18 @@ pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Find
 
 /// Adds the only step that is left when the cause is fixed.
 pub(in crate::diagnose) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    let names: BTreeSet<_> = cx.troubles.iter().map(|it| it.cluster).collect();
+    let finding = match names.len() {
+        0 => finding,
+        1 => finding.look(format!(
+            "Check this first: {} fails already.",
+            enumerate(names)
+        )),
+        _ => finding.look(format!(
+            "Check this first: {} fail already.",
+            enumerate(names)
+        )),
+    };
     finding.fix_with(
         format!(
             "Start a new run: the cause is fixed, but {} has failed for good.",
