@@ -24,7 +24,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>) {
 fn hidden(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
     let others = draft.inventory.strategies.iter();
     let mut others = others.filter(|it| it.object() != strategy.object());
-    if let Some(problem) = others.find_map(|it| strategy_unreadable(it)) {
+    if let Some(problem) = others.find_map(strategy_unreadable) {
         let warning = Warning::of(WarningKind::StrategyUnreadable, problem);
         draft.warnings.push(warning);
     }
