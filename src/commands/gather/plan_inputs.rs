@@ -100,7 +100,9 @@ pub(in crate::commands) fn read(
         };
     }
     add_overrides_elsewhere(reading, &mut around.inventory);
-    if let Some(others) = others.filter(|_| !absent(strategies)) {
+    let others = others.filter(|_| !absent(strategies));
+    let hidden = others.as_ref().and_then(|it| it.outcome.gap());
+    if let Some(others) = others {
         let others = others.all::<Strategy>().cloned();
         around.inventory.strategies.items.extend(others);
     }
@@ -113,6 +115,12 @@ pub(in crate::commands) fn read(
     };
     let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref(), &contents);
     plan.not_checked.extend(gaps);
+    plan.not_checked.extend(hidden.map(|why| NotChecked {
+        what: format!("other {}", strategies.plural()),
+        why,
+        subject: None,
+        clusters: Vec::new(),
+    }));
     let unread = unmatched.gaps.into_iter().map(|(what, why)| NotChecked {
         what: format!("{what} on the hub"),
         why,

@@ -338,3 +338,26 @@ fn a_retry_does_not_bring_the_snapshot_of_another_placement() {
         assert!(scene.seen_run(first).is_some());
     });
 }
+
+#[test]
+fn a_retry_does_not_go_without_the_gates_that_the_run_had() {
+    play("content-gates", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let first = &scene.name;
+        let make = [&["run", first], &scene.of()[..], &["--yes", "--wait=false"]].concat();
+        scene.does(&make).ends(0);
+        scene.until_waiting(first);
+        let strategy =
+            json!({"spec": {"strategy": {"applyStrategy": {"whenToApply": "IfNotDrifted"}}}});
+        scene.hub.patch(&scene.placement_path(), &strategy);
+        scene.until_run(first, "Succeeded", "False", "");
+        scene.hub.delete(&scene.strategy_path());
+        scene.strategy(&gated(&[]));
+        scene
+            .does(&["retry", first, "--yes"])
+            .ends(1)
+            .says(&format!("{first} asked for an approval before stage canary"))
+            .says(&format!("run --from {first} --replace --snapshot 0"));
+        assert!(scene.seen_run(first).is_some());
+    });
+}

@@ -215,7 +215,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         finding = finding
             .disrupt_with(
                 format!(
-                    "Or delete {object} on {}, if a short gap is acceptable: the agent creates it \
+                    "Or delete {object} on {}, if a gap of up to 15 minutes is acceptable: the agent creates it \
                      again.",
                     affected.one_by_one()
                 ),
