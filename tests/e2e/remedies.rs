@@ -25,15 +25,19 @@ const OURS: [&str; 8] = [
 const REHEARSED: [&str; 5] = ["annotate", "delete", "label", "patch", "scale"];
 
 /// Kinds that a hub has beside those of the test hub.
-const NOT_HERE: [&str; 2] = ["clusterresourceoverride", "resourceoverride"];
+const NOT_HERE: [&str; 4] = [
+    "clusterresourceoverride",
+    "resourceoverride",
+    "clusterresourceplacementeviction",
+    "deployment",
+];
 
 /// Findings whose steps begin with a plan that may show what is missing yet: clusters, or stages for
 /// them.
 const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 
-/// Findings whose writes are not tried: those of a timer, which is long over when they would be, and
-/// those of hubs that ignore the state of runs.
-const ELSEWHERE: [&str; 2] = ["FS407", "FS608"];
+/// Findings whose writes are not tried: those of a timer, which is long over when they would be.
+const ELSEWHERE: [&str; 1] = ["FS407"];
 
 /// Findings whose look asks whether something exists that was not read: that it does not is an answer.
 const MAY_FIND_NOTHING: [&str; 3] = ["FS209", "FS508", "FS531"];

@@ -51,6 +51,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let of_run = (run.object(), "status.stagedUpdateStrategySnapshot");
             let finding = first_difference(finding, &of_run, recorded, &live.spec);
             let finding = first_difference(finding, &(object, "spec"), &live.spec, recorded);
+            if cx.inventory.unreadable_strategy().is_some() {
+                let first = "Resolve FS125 first: a new run may get an older copy, too.";
+                return vec![finding.look(first)];
+            }
             vec![finding.fix_with(
                 "Start a new run instead, if it should use the current strategy.",
                 cx.new_run_command(),
