@@ -356,7 +356,9 @@ fn a_retry_does_not_go_without_the_gates_that_the_run_had() {
         scene
             .does(&["retry", first, "--yes"])
             .ends(1)
-            .says(&format!("{first} asked for an approval before stage canary"))
+            .says(&format!(
+                "{first} asked for an approval before stage canary"
+            ))
             .says(&format!("run --from {first} --replace --snapshot 0"));
         assert!(scene.seen_run(first).is_some());
     });
