@@ -12,7 +12,7 @@ use super::wait::AwaitedEvent;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
-use crate::kubefleet::{Condition, Conditions, names, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
 use crate::rollout::AgentVersion;
 
 /// How many times may have passed, one after the other, since something changed last.
@@ -250,10 +250,10 @@ fn last_transition(binding: &Binding, kinds: &[&str]) -> Option<Timestamp> {
 fn is_unreleased(state: &State) -> bool {
     let index = &state.run.status.snapshot_index;
     let wanted = names::master_snapshot(&state.run.spec.placement, index);
-    state.bindings.iter().any(|binding| {
-        let released = binding.current(reasons::ROLLOUT_STARTED);
-        binding.spec.snapshot == wanted && !released.is_some_and(Condition::is_true)
-    })
+    state
+        .bindings
+        .iter()
+        .any(|binding| binding.spec.snapshot == wanted && !binding.is_released())
 }
 
 /// A look that comes late because of errors before it.

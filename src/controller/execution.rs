@@ -340,9 +340,8 @@ impl Reconciler {
         let Some(binding) = self.state.bindings.items.get(at) else {
             return false;
         };
-        let rolled_out = binding.current(reasons::ROLLOUT_STARTED);
         self.is_binding_synced_with_cluster_status(at, cluster)
-            && rolled_out.is_some_and(Condition::is_true)
+            && binding.is_released()
             && binding.spec.state == "Bound"
     }
 

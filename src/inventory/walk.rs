@@ -14,7 +14,7 @@ use crate::kubefleet::object::Object;
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::{Concept, Condition, Conditions, Kind, ObjectRef, Scope, names, reasons};
+use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
 pub const BLOCKING: [&str; 5] = [
@@ -508,13 +508,9 @@ impl Walk {
     /// Whether the run says of a cluster that it has started it, and the cluster's binding does not: the two may
     /// have been read before and after that.
     pub fn is_ahead_of_bindings(&self) -> bool {
-        let is_released = |binding: &Binding| {
-            let released = binding.current(reasons::ROLLOUT_STARTED);
-            released.is_some_and(Condition::is_true)
-        };
         let held: BTreeSet<_> = self
             .bindings()
-            .filter(|it| !is_released(it))
+            .filter(|it| !it.is_released())
             .map(|it| it.spec.cluster.as_str())
             .collect();
         let mut in_flight = self.run().into_iter().flat_map(UpdateRun::in_flight);

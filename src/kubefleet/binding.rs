@@ -113,6 +113,12 @@ impl Binding {
             .filter(|condition| condition.observes(self.meta.generation))
     }
 
+    /// Whether the work generator may send what it asks for now.
+    pub fn is_released(&self) -> bool {
+        self.current(reasons::ROLLOUT_STARTED)
+            .is_some_and(Condition::is_true)
+    }
+
     /// The index of the snapshot that the cluster should have; `None` until a run reached it.
     pub fn snapshot_index(&self) -> Option<&str> {
         names::snapshot_index(&self.spec.snapshot)

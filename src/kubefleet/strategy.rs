@@ -55,14 +55,15 @@ impl Strategy {
         Scope::of_namespace(&self.meta.namespace).object(Concept::Strategy, &self.meta.name)
     }
 
-    /// The stage, the list and the task with a time that Go cannot read. The API server lets such pass, and
+    /// The stage and the task with a time that Go cannot read, and whether it is before the clusters. The API server lets such pass, and
     /// with one of them the hub agent no longer sees any strategy of the hub that is new or was changed.
-    pub fn unreadable_task(&self) -> Option<(&Stage, &'static str, &Task)> {
-        self.spec.stages.iter().find_map(|stage| {
-            let before = stage.before.iter().map(|task| ("beforeStageTasks", task));
-            let after = stage.after.iter().map(|task| ("afterStageTasks", task));
-            let (field, task) = before.chain(after).find(|(_, task)| !task.is_readable())?;
-            Some((stage, field, task))
+    pub fn unreadable_task(&self) -> Option<(&Stage, bool, &Task)> {
+        let stages = self.spec.stages.iter();
+        let mut sides = stages.flat_map(|stage| [(stage, true), (stage, false)]);
+        sides.find_map(|(stage, before)| {
+            let (_, tasks) = stage.tasks(before);
+            let task = tasks.iter().find(|task| !task.is_readable())?;
+            Some((stage, before, task))
         })
     }
 }
@@ -94,6 +95,15 @@ impl StrategySpec {
 }
 
 impl Stage {
+    /// Its tasks before or after the clusters, and the field that has them.
+    pub fn tasks(&self, before: bool) -> (&'static str, &Vec<Task>) {
+        if before {
+            ("beforeStageTasks", &self.before)
+        } else {
+            ("afterStageTasks", &self.after)
+        }
+    }
+
     /// What the controller does not take of the stage's tasks, those before the clusters first.
     /// It takes the wait time from approvals itself. Source:
     /// updaterun/initialization.go:validateBeforeStageTask, validateAfterStageTask,

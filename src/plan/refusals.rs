@@ -186,11 +186,7 @@ fn task(
 ) -> Option<Problem> {
     let stage = strategy.spec.stages.get(at)?;
     let object = draft.strategy_object();
-    let (field, tasks) = if before {
-        ("beforeStageTasks", &stage.before)
-    } else {
-        ("afterStageTasks", &stage.after)
-    };
+    let (field, tasks) = stage.tasks(before);
     if draft.is_rejected(at, field) {
         return None;
     }

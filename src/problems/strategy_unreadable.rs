@@ -8,17 +8,14 @@ use crate::report::ComposeText;
 /// strategy: it keeps what it had, and after a restart it has none, and the controller waits for it.
 /// Source: apis/placement/v1beta1/stageupdate_types.go:StageTask; client-go tools/cache/reflector.go:ListAndWatch.
 pub fn strategy_unreadable(strategy: &Strategy) -> Option<Problem> {
-    let (stage, field, task) = strategy.unreadable_task()?;
+    let (stage, before, task) = strategy.unreadable_task()?;
     let object = strategy.object();
     let message = format!(
         "The hub agent cannot read {object}: waitTime {} of stage {}. While it exists, the agent sees no \
          strategy that is new or was changed, and after its restart all update runs wait.",
         task.wait, stage.name
     );
-    let tasks = match field {
-        "beforeStageTasks" => &stage.before,
-        _ => &stage.after,
-    };
+    let (field, tasks) = stage.tasks(before);
     let path = format!("spec.stages[name={}].{field}", stage.name);
     Some(
         Problem::new(&object, message)

@@ -82,8 +82,10 @@ impl<'i> ClusterView<'i> {
         let noted = started.and_then(|condition| condition.since);
         let is_written = binding.is_some_and(|binding| is_written(binding, run, status));
         // Where the controller has written a binding and not released it, nothing is sent yet.
-        let unnoted =
-            started.is_none() && turn.is_some() && is_written && binding.is_some_and(is_released);
+        let unnoted = started.is_none()
+            && turn.is_some()
+            && is_written
+            && binding.is_some_and(Binding::is_released);
         let since = noted.or_else(|| turn.and_then(|turn| turn.since));
         let limit = stuck_after(run);
         let overdue = is_overdue(since, inventory.now, limit);
@@ -188,13 +190,6 @@ pub fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) ->
             (None, None) => true,
             _ => false,
         }
-}
-
-/// Whether the work generator may send what a binding asks for.
-fn is_released(binding: &Binding) -> bool {
-    binding
-        .current(reasons::ROLLOUT_STARTED)
-        .is_some_and(Condition::is_true)
 }
 
 /// What a binding's RolloutStarted condition says.

@@ -23,7 +23,7 @@ use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::content::replaced;
 use crate::rollout::life;
-use crate::rollout::{Rollout, TaskTime, rollout_started};
+use crate::rollout::{Rollout, StageDefinition, TaskTime, rollout_started};
 use crate::words::{Hint, enumerate};
 
 /// Try a failed or stuck update run again
@@ -134,21 +134,20 @@ fn dropped_gates(rollout: &Rollout<'_>) -> Option<String> {
         run.status.strategy.as_deref()?,
         rollout.inventory.strategy.present()?,
     );
-    let asks = |stages: &[Stage]| -> BTreeSet<(TaskTime, String)> {
-        let gates = stages.iter().flat_map(|stage| {
-            let before = stage.before.iter().map(|task| (TaskTime::Before, task));
-            let after = stage.after.iter().map(|task| (TaskTime::After, task));
-            let approvals = before.chain(after).filter(|(_, task)| task.is_approval());
-            approvals.map(|(time, _)| (time, stage.name.clone()))
-        });
-        gates.collect()
+    let asks = |stages: &[Stage]| -> BTreeSet<(Option<TaskTime>, String)> {
+        let gates = stages
+            .iter()
+            .map(StageDefinition::new)
+            .flat_map(|it| it.gates);
+        let approvals = gates.filter(|gate| gate.kind == "Approval");
+        approvals.map(|gate| (gate.when, gate.stage)).collect()
     };
     let dropped = &asks(&then.stages) - &asks(&now.spec.stages);
     let (time, stage) = dropped.first()?;
     Some(format!(
         "{} asked for an approval {} stage {stage}, and {} no longer does: a retry does not wait for it",
         run.meta.name,
-        time.as_str(),
+        time.map_or("of", TaskTime::as_str),
         run.spec.strategy
     ))
 }

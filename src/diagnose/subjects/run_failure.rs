@@ -159,16 +159,12 @@ pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Find
 /// Adds the only step that is left when the cause is fixed.
 pub(in crate::diagnose) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let names: BTreeSet<_> = cx.troubles.iter().map(|it| it.cluster).collect();
-    let finding = match names.len() {
-        0 => finding,
-        1 => finding.look(format!(
-            "Check this first: {} fails already.",
-            enumerate(names)
-        )),
-        _ => finding.look(format!(
-            "Check this first: {} fail already.",
-            enumerate(names)
-        )),
+    let fail = if names.len() == 1 { "fails" } else { "fail" };
+    let finding = if names.is_empty() {
+        finding
+    } else {
+        let names = enumerate(names);
+        finding.look(format!("Check this first: {names} {fail} already."))
     };
     finding.fix_with(
         format!(

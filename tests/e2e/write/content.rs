@@ -313,18 +313,24 @@ fn frozen(scene: &Scene, version: &str) -> Value {
     })
 }
 
+/// A run that waited for an approval, and failed for a change of its placement.
+fn failed_at_its_gate(scene: &Scene) -> &str {
+    scene.set(&gated(&[(1, BEFORE)]), &ALL);
+    let first = &scene.name;
+    let make = [&["run", first], &scene.of()[..], &["--yes", "--wait=false"]].concat();
+    scene.does(&make).ends(0);
+    scene.until_waiting(first);
+    let strategy =
+        json!({"spec": {"strategy": {"applyStrategy": {"whenToApply": "IfNotDrifted"}}}});
+    scene.hub.patch(&scene.placement_path(), &strategy);
+    scene.until_run(first, "Succeeded", "False", "");
+    first
+}
+
 #[test]
 fn a_retry_does_not_bring_the_snapshot_of_another_placement() {
     play("content-earlier", |scene| {
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let first = &scene.name;
-        let make = [&["run", first], &scene.of()[..], &["--yes", "--wait=false"]].concat();
-        scene.does(&make).ends(0);
-        scene.until_waiting(first);
-        let strategy =
-            json!({"spec": {"strategy": {"applyStrategy": {"whenToApply": "IfNotDrifted"}}}});
-        scene.hub.patch(&scene.placement_path(), &strategy);
-        scene.until_run(first, "Succeeded", "False", "");
+        let first = failed_at_its_gate(scene);
         scene.hub.delete(&scene.placement_path());
         scene.until_gone(&scene.placement_path(), &Value::Null);
         scene.pass_a_second().content("2");
@@ -342,15 +348,7 @@ fn a_retry_does_not_bring_the_snapshot_of_another_placement() {
 #[test]
 fn a_retry_does_not_go_without_the_gates_that_the_run_had() {
     play("content-gates", |scene| {
-        scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let first = &scene.name;
-        let make = [&["run", first], &scene.of()[..], &["--yes", "--wait=false"]].concat();
-        scene.does(&make).ends(0);
-        scene.until_waiting(first);
-        let strategy =
-            json!({"spec": {"strategy": {"applyStrategy": {"whenToApply": "IfNotDrifted"}}}});
-        scene.hub.patch(&scene.placement_path(), &strategy);
-        scene.until_run(first, "Succeeded", "False", "");
+        let first = failed_at_its_gate(scene);
         scene.hub.delete(&scene.strategy_path());
         scene.strategy(&gated(&[]));
         scene

@@ -30,6 +30,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
 }
 
+/// What it had to write, and has not.
+fn owed(cx: &DiagnosisContext<'_>, silence: &ControllerSilence) -> String {
+    format!(
+        "The update run controller had to {} by {}, and has written nothing on {} in the {} since.",
+        silence.deed,
+        silence.by,
+        cx.run_object().name,
+        duration::describe(cx.now().duration_since(silence.by)),
+    )
+}
+
 /// What refuses the controller's writes does not stand in the run's status: it tries again after pauses that
 /// double. Source: updaterun/controller.go:Reconcile.
 fn late_write(
@@ -43,12 +54,8 @@ fn late_write(
         .finding(
             &run,
             format!(
-                "The update run controller had to {} by {}, and has written nothing on {} in the {} since. \
-                 Its writes may be refused: then it tries again after ever longer pauses.",
-                delay.deed,
-                delay.by,
-                run.name,
-                duration::describe(cx.now().duration_since(delay.by)),
+                "{} Its writes may be refused: then it tries again after ever longer pauses.",
+                owed(cx, delay)
             ),
         )
         .root()
@@ -114,19 +121,7 @@ fn overdue_write(
         ),
         None => String::new(),
     };
-    let finding = rule
-        .finding(
-            &run,
-            format!(
-                "The update run controller had to {} by {}, and has written nothing on {} in \
-                 the {} since.{meanwhile}",
-                silence.deed,
-                silence.by,
-                run.name,
-                duration::describe(cx.now().duration_since(silence.by)),
-            ),
-        )
-        .root();
+    let finding = rule.finding(&run, owed(cx, silence) + &meanwhile).root();
     let finding = evidence(cx, rollout, silence, finding);
     let finding = match elsewhere {
         Some((at, other)) => finding

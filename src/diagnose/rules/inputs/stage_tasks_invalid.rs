@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
-use crate::kubefleet::strategy::{Stage, Task};
+use crate::kubefleet::strategy::Stage;
 use crate::problems::stage_tasks;
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
@@ -28,18 +28,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let fixed = now.is_some_and(|stage| is_valid(before, stage));
     let past = cx.past(if fixed { ", but no longer" } else { "" });
     let mut problem = stage_tasks(&object, stage, before, problem, past);
-    let (field, tasks): (_, fn(&Stage) -> &Vec<Task>) = if before {
-        ("beforeStageTasks", |stage| &stage.before)
-    } else {
-        ("afterStageTasks", |stage| &stage.after)
-    };
     if let Some(recorded) = recorded {
+        let (field, tasks) = recorded.tasks(before);
         let path = format!("status.stagedUpdateStrategySnapshot.stages[name={stage}].{field}");
-        problem = problem.evidence(cx.run_object(), path, tasks(recorded));
+        problem = problem.evidence(cx.run_object(), path, tasks);
     }
     if let Some(now) = now {
+        let (field, tasks) = now.tasks(before);
         let path = format!("spec.stages[name={stage}].{field}");
-        problem = problem.evidence(&object, path, tasks(now));
+        problem = problem.evidence(&object, path, tasks);
     }
     Some(run_failure::refused(cx, rule, problem, fixed))
 }

@@ -21,23 +21,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     let inventory = cx.inventory;
     if let Sight::Present(strategy) = &inventory.strategy {
         let is_hidden = inventory.unreadable_strategy().is_some();
-        let message = if is_hidden {
-            format!(
-                "{object} exists, but the hub agent did not see it {}.",
-                cx.when
-            )
-        } else {
-            format!("{object} did not exist {}, but exists now.", cx.when)
+        let problem = |message| {
+            let created = strategy.meta.created;
+            Problem::new(&object, message).evidence(&object, "metadata.creationTimestamp", created)
         };
-        let problem = Problem::new(&object, message).evidence(
-            &object,
-            "metadata.creationTimestamp",
-            strategy.meta.created,
-        );
+        let when = &cx.when;
         let problem = if is_hidden {
-            problem.look("Resolve FS125 first: the agent does not see the strategy before.")
+            problem(format!(
+                "{object} exists, but the hub agent did not see it {when}."
+            ))
+            .look("Resolve FS125 first: the agent does not see the strategy before.")
         } else {
-            problem
+            problem(format!("{object} did not exist {when}, but exists now."))
         };
         return Some(run_failure::refused(cx, rule, problem, !is_hidden));
     }
