@@ -1,5 +1,6 @@
 //! Everything collected about one target, frozen, and the relations between the objects.
 
+mod carriers;
 pub mod choose;
 mod gathered;
 mod sight;
@@ -27,6 +28,7 @@ use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::member::MemberObservation;
 
+pub use carriers::{NamespaceCarriers, was_applied};
 use gathered::WalkAnswers;
 pub use sight::{Listing, Sight};
 use source::{HubFacts, HubQuery, ObjectTexts, Outcome};
@@ -66,6 +68,8 @@ pub struct Inventory {
     pub gone_overrides: Vec<ObjectRef>,
     /// Placements of both scopes; read only when the run's own does not exist.
     pub placements: Listing<Placement>,
+    /// What brings a namespaced placement's namespace to clusters, where that was read.
+    pub carriers: Option<NamespaceCarriers>,
     /// Why objects of a kind may be missing, for each kind that was asked for in vain.
     pub gaps: BTreeMap<Kind, String>,
     /// How reading each kind went; a kind that nobody asked for is left out.
@@ -117,6 +121,15 @@ impl Inventory {
     pub fn unreadable_strategy(&self) -> Option<&Strategy> {
         let mut strategies = self.strategies.iter();
         strategies.find(|it| it.unreadable_task().is_some())
+    }
+
+    /// Whether it shows that a cluster has the namespace: the placement's content was applied there, or the
+    /// agent says so, as some do.
+    pub fn shows_namespace(&self, cluster: &str) -> bool {
+        let member = self.member(cluster);
+        let namespaces = member.map(|member| &member.status.namespaces);
+        self.binding(cluster).is_some_and(was_applied)
+            || namespaces.is_some_and(|all| all.contains_key(self.scope.namespace()))
     }
 
     /// Whether a version of the content has envelopes, as far as it was seen.
@@ -196,7 +209,10 @@ impl Inventory {
                 works.push(at);
             }
         }
+        let namespace = scope.namespace();
+        let carriers = (!namespace.is_empty()).then(|| NamespaceCarriers::of(namespace, &known));
         Self {
+            carriers: carriers.flatten(),
             run,
             placement,
             strategy,

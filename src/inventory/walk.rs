@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::carriers::{NamespaceCarriers, was_applied};
 use super::choose::{is_finished, run_for_placement};
 use super::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, QueryRound};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
@@ -265,6 +267,7 @@ impl Walk {
                     label(Concept::PolicySnapshot),
                     HubQuery::all(Kind::MemberCluster, ""),
                 ]);
+                needs.extend(self.carriers_needed(run));
                 let index = &run.status.snapshot_index;
                 let initialized = run.status.conditions.condition(reasons::INITIALIZED);
                 let since = initialized.and_then(|it| it.since);
@@ -305,6 +308,7 @@ impl Walk {
                 needs.push(HubQuery::all(kind, ""));
             }
             needs.push(strategy);
+            needs.extend(self.carriers_needed(run));
         }
         let latest_of =
             |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
@@ -428,6 +432,29 @@ impl Walk {
             clusters.any(|it| it.conditions.condition(reasons::STARTED).is_some())
         };
         known.any(|it| it.spec != *copy) && !has_begun()
+    }
+
+    /// The questions for what brings the namespace to the clusters ahead, where nothing shows that it is there, or
+    /// where something is refused.
+    fn carriers_needed(&self, run: &UpdateRun) -> Vec<HubQuery> {
+        let scope = self.scope();
+        let members = self.known.get(&HubQuery::all(Kind::MemberCluster, ""));
+        let Some(members) = members.filter(|_| !scope.namespace().is_empty()) else {
+            return Vec::new();
+        };
+        let bound = self.bindings().filter(|it| was_applied(it));
+        let mut seen: BTreeSet<&str> = bound.map(|it| it.spec.cluster.as_str()).collect();
+        let reported = members.all::<MemberCluster>();
+        let reported = reported.filter(|it| it.status.namespaces.contains_key(scope.namespace()));
+        seen.extend(reported.map(|it| it.meta.name.as_str()));
+        let mut failing = self.bindings();
+        let mut ahead = clusters_ahead(run);
+        if ahead.all(|it| seen.contains(it.name.as_str()))
+            && !failing.any(|it| it.status.conditions.is_false(reasons::APPLIED))
+        {
+            return Vec::new();
+        }
+        NamespaceCarriers::queries(scope.namespace(), &self.known)
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {

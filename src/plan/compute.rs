@@ -2,9 +2,9 @@
 
 use super::draft::PlanDraft;
 use super::{
-    NamespaceCarriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedCluster, PlannedRun,
-    PlannedSnapshot, RefusalKind, StrategyChoice, changes, content, delivery, limits, lost,
-    members, neighbours, overrides, refusals, stages, strategy,
+    ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedCluster, PlannedRun, PlannedSnapshot,
+    RefusalKind, StrategyChoice, changes, content, limits, lost, members, neighbours, overrides,
+    refusals, stages, strategy,
 };
 use crate::controller;
 use crate::inventory::Inventory;
@@ -12,14 +12,8 @@ use crate::kubefleet::Concept;
 use crate::report::{Subject, TypeMeta};
 use crate::words::{count, enumerate};
 
-/// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
-/// to clusters is judged where it was read.
-pub fn compute(
-    inventory: &Inventory,
-    wish: &PlannedRun,
-    carriers: Option<&NamespaceCarriers>,
-    contents: &PlanContents<'_>,
-) -> Plan {
+/// Computes what the controller would make of a wish.
+pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents<'_>) -> Plan {
     let mut draft = PlanDraft::new(inventory, wish);
     let snapshot = content::choose(&mut draft);
     let then = snapshot.snapshot.as_deref();
@@ -39,9 +33,6 @@ pub fn compute(
     members::check(&mut draft, &computed, &planned.run);
     members::failing(&mut draft, &planned.run);
     limits::check(&mut draft, &computed);
-    if let Some(carriers) = carriers {
-        delivery::check(&mut draft, &computed, carriers);
-    }
     let policy = inventory.latest_policy();
     let policy = policy.filter(|_| !inventory.placement.is_absent());
     let policy = policy.and_then(|policy| policy.index());

@@ -7,7 +7,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
-use crate::problems::steps;
+use crate::problems::{namespace_undelivered, steps};
 use crate::report::ComposeText;
 use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
 use crate::words::{CommandLine, enumerate};
@@ -25,6 +25,12 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     deleted_bindings(draft, computed);
     silent(draft, &troubled);
     unhealthy(draft, &troubled);
+    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let clusters = clusters.map(|cluster| cluster.name.as_str());
+    if let Some(problem) = namespace_undelivered(inventory, clusters) {
+        let kind = WarningKind::NamespaceNotDelivered;
+        draft.warnings.push(Warning::of(kind, problem));
+    }
 }
 
 fn unhealthy(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {

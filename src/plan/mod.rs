@@ -4,7 +4,6 @@
 mod changes;
 mod compute;
 mod content;
-mod delivery;
 mod draft;
 mod limits;
 mod lost;
@@ -31,7 +30,6 @@ use crate::words::worded;
 pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
 pub use content::without_object;
-pub use delivery::{NamespaceCarriers, may_carry};
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 

@@ -7,6 +7,11 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::rollout::overrides::origin;
 use crate::words::CommandLine;
 
+/// How a placement is looked at: `kubectl fleet-stage diagnose crp/NAME`.
+pub fn diagnose(placement: &ObjectRef) -> CommandLine {
+    placement.scope().fleet("diagnose").arg(placement.word())
+}
+
 /// Lets update runs roll a placement out.
 pub fn make_external(placement: &ObjectRef) -> CommandLine {
     let patch = r#"{"spec":{"strategy":{"type":"External"}}}"#;

@@ -1,6 +1,8 @@
 //! Rollouts that are followed: their states are worked out anew from what the hub tells.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
 
 use crate::commands::gather::hubs::{FollowedHubs, FollowsHub, HubAnswer, HubNews};
 use crate::commands::gather::names::label;
@@ -8,20 +10,23 @@ use crate::commands::gather::reading::SourceReading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{CommandClock, Hub, HubError, Mirror, MirrorUpdate, TimeLimit};
-use crate::inventory::source::{HubFacts, Outcome};
+use crate::hub::{CommandClock, HubError, Mirror, MirrorUpdate, TimeLimit};
+use crate::inventory::source::Outcome;
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
-use crate::rollout;
+use crate::report::Verdict;
 use crate::words::Hint;
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
+/// For how long counts what was read beside what is watched.
+const SETTLED_FOR: Duration = Duration::from_mins(1);
+
 /// Rollouts that are followed on a live hub, over one mirror: what several of them ask for is watched
 /// once.
 pub(in crate::commands) struct FollowedRollouts<'r> {
-    hub: &'r mut Hub,
+    reading: &'r mut SourceReading,
     mirror: Mirror,
     targets: Vec<FollowedTarget>,
     /// The hub's context, where other hubs are followed too.
@@ -29,6 +34,7 @@ pub(in crate::commands) struct FollowedRollouts<'r> {
     absent: Vec<(String, Error)>,
     clock: CommandClock,
     with_ends: bool,
+    with_prospects: bool,
     has_begun: bool,
 }
 
@@ -36,6 +42,15 @@ struct FollowedTarget {
     object: ObjectRef,
     /// The object that was first seen under the target's name.
     uid: Option<String>,
+    settled: Option<SettledRollout>,
+}
+
+/// A rollout that waits for a person, with what decides whether letting it continue helps: that is read
+/// beside what is watched.
+struct SettledRollout {
+    verdict: Verdict,
+    read_at: Instant,
+    inventory: Option<Inventory>,
 }
 
 /// What is seen of a rollout.
@@ -123,15 +138,20 @@ impl<'r> FollowedRollouts<'r> {
         let mirror = Mirror::new(hub.watch([]));
         let targets = targets.into_iter();
         Ok(Self {
-            hub,
+            reading,
             mirror,
             targets: targets
-                .map(|object| FollowedTarget { object, uid: None })
+                .map(|object| FollowedTarget {
+                    object,
+                    uid: None,
+                    settled: None,
+                })
                 .collect(),
             context,
             absent,
             clock,
             with_ends: false,
+            with_prospects: true,
             has_begun: false,
         })
     }
@@ -139,6 +159,12 @@ impl<'r> FollowedRollouts<'r> {
     /// Tells with each state when the stages end, or does not: only what shows it needs it.
     pub(in crate::commands) const fn with_ends(mut self, with_ends: bool) -> Self {
         self.with_ends = with_ends;
+        self
+    }
+
+    /// Whether to read also what decides whether letting a rollout continue helps, where it waits for a person.
+    pub(in crate::commands) const fn with_prospects(mut self, with_prospects: bool) -> Self {
+        self.with_prospects = with_prospects;
         self
     }
 
@@ -177,12 +203,13 @@ impl<'r> FollowedRollouts<'r> {
                 }
                 (Some(now), _) => now,
                 (None, context) => {
-                    let facts = facts(self.hub, &walk);
+                    let facts = self.reading.hub_facts(walk.run().into_iter());
                     let inventory = Inventory::new(walk, self.clock.now(), facts);
-                    let status = if self.with_ends {
-                        Status::with_ends(&inventory)
+                    let status = status_of(&inventory, self.with_ends);
+                    let status = if self.with_prospects {
+                        target.hindered(status, (inventory.now, self.with_ends), self.reading)
                     } else {
-                        Status::new(&inventory)
+                        status
                     };
                     RolloutNow::State(Box::new(match context {
                         Some(context) => status.on_hub(context),
@@ -215,7 +242,9 @@ impl FollowsHub<FollowedStates> for FollowedRollouts<'_> {
 
     fn end_at(&mut self, end: Option<TimeLimit>) {
         self.mirror.end_at(end);
-        self.hub.end_at(end);
+        if let Some(hub) = self.reading.hub() {
+            hub.end_at(end);
+        }
     }
 }
 
@@ -240,6 +269,46 @@ impl FollowedTarget {
         }
     }
 
+    /// Its state, where that waits for a person: whether letting it continue helps.
+    fn hindered(
+        &mut self,
+        status: Status,
+        (now, with_ends): (Timestamp, bool),
+        reading: &mut SourceReading,
+    ) -> Status {
+        let settled = self.settled(&status, reading).map(|seen| {
+            seen.now = now;
+            status_of(seen, with_ends)
+        });
+        let is_same = |it: &Status| it.is_hindered && it.verdict == status.verdict;
+        settled.filter(is_same).unwrap_or(status)
+    }
+
+    /// What was read beside what is watched, once more after a while. `None` where the rollout does not wait
+    /// for a person, or where that could not be read.
+    fn settled(&mut self, status: &Status, reading: &mut SourceReading) -> Option<&mut Inventory> {
+        let rests = matches!(
+            status.verdict,
+            Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
+        );
+        let lasts = |it: &SettledRollout| {
+            it.verdict == status.verdict && it.read_at.elapsed() < SETTLED_FOR
+        };
+        self.settled = self.settled.take().filter(|it| rests && lasts(it));
+        if rests && self.settled.is_none() {
+            reading.renew();
+            let inventory = reading.prospect(&self.object).ok();
+            // It is read again later; what is watched tells whether the hub is there.
+            reading.take_lost();
+            self.settled = Some(SettledRollout {
+                verdict: status.verdict,
+                read_at: Instant::now(),
+                inventory,
+            });
+        }
+        self.settled.as_mut()?.inventory.as_mut()
+    }
+
     /// That it was deleted while it was followed, or never was there.
     fn gone(&self) -> Error {
         Error::not_found(match self.uid {
@@ -260,10 +329,10 @@ impl FollowedTarget {
     }
 }
 
-/// What the hub's schema says, where a verdict depends on it.
-fn facts(hub: &mut Hub, walk: &Walk) -> HubFacts {
-    let run = walk.run().filter(|run| rollout::depends_on_schema(run));
-    HubFacts {
-        run_states: run.and_then(|run| hub.run_states(run.object().kind).ok()),
+fn status_of(inventory: &Inventory, with_ends: bool) -> Status {
+    if with_ends {
+        Status::with_ends(inventory)
+    } else {
+        Status::new(inventory)
     }
 }

@@ -1,23 +1,24 @@
 //! The one way in which commands get a plan: what the controller would compute for a run, and why it
 //! would refuse.
 
+use std::collections::BTreeMap;
+
 use crate::commands::gather::manifests::{self, ReadOverrides};
 use crate::commands::gather::placement_objects::{self, PlacementObjects};
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::gather::runs;
 use crate::commands::gather::selected_content;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::Inventory;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
+use crate::inventory::{Inventory, NamespaceCarriers};
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::UnmatchedSelectors;
-use crate::plan::{self, NamespaceCarriers, Plan, PlanContents};
+use crate::plan::{self, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
 use crate::ui::Ui;
@@ -48,10 +49,15 @@ pub(in crate::commands) fn read(
     }
     // Another strategy may keep the controller from seeing this one. Who may not list them does without.
     let mut asked = first.clone();
+    let mut known = BTreeMap::new();
+    if !namespace.is_empty() {
+        asked.extend(NamespaceCarriers::queries(namespace, &known));
+    }
     asked.push(HubQuery::all(strategies, ""));
     let mut answers = reading.answer(&asked);
     let others = answers.pop();
     reading.no_hub()?;
+    known.extend(asked.into_iter().zip(answers.iter().cloned()));
     if reading.hub().is_some()
         && let Some((query, _)) = first
             .iter()
@@ -73,15 +79,15 @@ pub(in crate::commands) fn read(
         more.push(HubQuery::all(strategies, namespace));
     }
     if !namespace.is_empty() {
-        // What brings the namespace to the clusters.
-        more.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
+        more.extend(NamespaceCarriers::queries(namespace, &known));
     }
     if absent(placement.kind) {
         // Misspelt, or in the other scope?
         more.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
         more.push(HubQuery::all(Kind::ResourcePlacement, ""));
-        more.dedup();
     }
+    more.sort();
+    more.dedup();
     let useful = [
         Concept::UpdateRun,
         Concept::Binding,
@@ -106,15 +112,13 @@ pub(in crate::commands) fn read(
         let others = others.all::<Strategy>().cloned();
         around.inventory.strategies.items.extend(others);
     }
-    let (carriers, gaps) = carriers(reading, &around);
     let unmatched = unmatched(reading, wish, &around)?;
     let contents = PlanContents {
         texts: &around.texts,
         overrides: &overrides.found,
         unmatched: &unmatched.places,
     };
-    let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref(), &contents);
-    plan.not_checked.extend(gaps);
+    let mut plan = plan::compute(&around.inventory, wish, &contents);
     plan.not_checked.extend(hidden.map(|why| NotChecked {
         what: format!("other {}", strategies.plural()),
         why,
@@ -170,42 +174,6 @@ fn unmatched(
     };
     let places = plan::without_object(inventory, placement);
     selected_content::read_unmatched(reading, placement, &places)
-}
-
-/// What brings a namespaced placement's namespace to its clusters. `None` where that was not read
-/// in full: nobody can say then that it is missing.
-fn carriers(
-    reading: &mut SourceReading,
-    around: &PlacementObjects,
-) -> (Option<NamespaceCarriers>, Vec<NotChecked>) {
-    let inventory = &around.inventory;
-    let namespace = inventory.scope.namespace();
-    if namespace.is_empty() || inventory.gaps.contains_key(&Kind::ClusterResourcePlacement) {
-        return (None, Vec::new());
-    }
-    let placements: Vec<_> = inventory
-        .placements
-        .items
-        .iter()
-        .filter(|placement| plan::may_carry(placement, namespace))
-        .cloned()
-        .collect();
-    let kind = Kind::ClusterResourceBinding;
-    let queries: Vec<_> = placements
-        .iter()
-        .map(|it| HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, &it.meta.name))
-        .collect();
-    let answers = reading.answer(&queries);
-    let gaps = runs::gaps(&queries, &answers);
-    if !gaps.is_empty() {
-        return (None, gaps);
-    }
-    let bindings = all_of(&answers).cloned().collect();
-    let carriers = NamespaceCarriers {
-        placements,
-        bindings,
-    };
-    (Some(carriers), Vec::new())
 }
 
 /// The placement that a user means. One that is nowhere to be found is one more thing that the plan

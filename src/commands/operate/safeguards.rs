@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::problems::members::TroubledMembers;
-use crate::problems::{put_there, steps};
+use crate::problems::{namespace_undelivered_ahead, put_there, steps};
 use crate::report::Finding;
 use crate::rollout::content::{
     ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
@@ -400,9 +400,11 @@ pub(in crate::commands) fn warn_of_ahead(
     let open = gates.filter_map(|gate| gate.approved_ahead_words(rollout.run));
     let held = held.iter().map(|it| it.message.clone());
     let missing = missing_content(rollout);
+    let without = namespace_undelivered_ahead(rollout);
     for why in open
         .chain(missing.map(|it| it.describe().trim_end_matches('.').to_owned()))
         .chain(held)
+        .chain(without.map(|it| it.message.trim_end_matches('.').to_owned()))
         .chain(diagnose::overrides_changed(rollout.inventory))
     {
         preview.warning(&why);

@@ -212,7 +212,7 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 10] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 11] = [
     (
         "FS125",
         Severity::Error,
@@ -227,6 +227,11 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 10] = [
         "FS803",
         Severity::Error,
         "the run does not bring that content back.",
+    ),
+    (
+        "FS503",
+        Severity::Warning,
+        "further clusters may lack the namespace.",
     ),
     (
         "FS510",

@@ -12,6 +12,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
+use crate::problems::namespace_undelivered_ahead;
 use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
 use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, life, opening, rollback};
@@ -142,7 +143,8 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
         let Some(fault) = overrides::holds_ahead(cx) else {
             let members = TroubledMembers::ahead(rollout, |_| true);
             let unwell = members.leaving_words().or(members.unhealthy_words());
-            return unwell.or_else(|| failing(cx));
+            let without = namespace_undelivered_ahead(rollout).map(|it| it.message);
+            return unwell.or(without).or_else(|| failing(cx));
         };
         return Some(match &fault.cause {
             FaultCause::Operation(failing) => format!(

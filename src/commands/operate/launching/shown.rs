@@ -694,7 +694,7 @@ mod tests {
                 overrides: &[],
                 unmatched: &[],
             };
-            let mut plan = plan::compute(&inventory, &wish, None, &contents);
+            let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(
                 WarningKind::ClusterFailing,
                 &launch.placement,

@@ -64,7 +64,8 @@ impl Operation<'_> {
         } else {
             Some(self.args.timeout.unwrap_or(EFFECT))
         };
-        let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
+        let following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
+        let mut following = following.with_prospects(!self.is_step);
         following.expect(&run.uid);
         Ok(
             match rollout_wait::until(&mut following, wanted, timeout, self.ui, seen)? {
@@ -120,14 +121,12 @@ impl Operation<'_> {
         status: &Status,
         exit: Exit,
     ) -> Result<(), Error> {
-        let settled = self.settled(run, status);
-        let status = settled.as_ref().unwrap_or(status);
         let next = match status.verdict {
             Verdict::Initializing | Verdict::Progressing | Verdict::WaitingForTimer => {
                 Some(("to follow it:", run.fleet("status").switch("-w")))
             }
             Verdict::Stopped => Some(continuing(status, run)),
-            Verdict::NotStarted => Some(("to start it:", run.fleet("run"))),
+            Verdict::NotStarted if !status.is_hindered => Some(("to start it:", run.fleet("run"))),
             _ => status.next.clone().map(|next| ("next:", next)),
         };
         let command = next.as_ref().map(|(_, next)| next.clone());
@@ -137,20 +136,6 @@ impl Operation<'_> {
             self.ui.hint(Hint::new(lead).command(next));
         }
         Ok(())
-    }
-
-    /// The state of a run that waits for a person, with what decides whether letting it continue helps:
-    /// following it does not read that.
-    fn settled(&mut self, run: &ObjectRef, status: &Status) -> Option<Status> {
-        let rests = matches!(
-            status.verdict,
-            Verdict::WaitingForApproval | Verdict::Stopped
-        );
-        if !rests || self.is_step {
-            return None;
-        }
-        let settled = Status::new(&self.reading.prospect(run).ok()?);
-        (settled.verdict == status.verdict).then_some(settled)
     }
 
     /// That something did not happen in time.

@@ -8,6 +8,7 @@ use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::Kind;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::problems::{namespace_undelivered_ahead, steps};
 use crate::rollout::ManifestTrouble;
 use crate::words::CommandLine;
 
@@ -23,7 +24,18 @@ pub const RULE: Rule = Rule::error(
 .content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    per_subject(cx, rule, namespace, describe)
+    let mut findings = per_subject(cx, rule, namespace, describe);
+    if findings.is_empty() {
+        findings.extend(to_come(cx, rule));
+    }
+    findings
+}
+
+/// The same of clusters that a live run has still to reach, as far as that shows.
+fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
+    let problem = namespace_undelivered_ahead(rollout)?;
+    Some(rule.told(problem).severity(Severity::Warning))
 }
 
 fn namespace(manifest: &ManifestTrouble<'_>) -> Option<Subject> {
@@ -116,18 +128,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     };
     if namespaced == namespace {
         create = create.replacen("Create", "Or create", 1);
-        finding = finding.look_with(
-            format!(
-                "Check whether a ClusterResourcePlacement places the namespace on {clusters}; one \
-                 with the rollout strategy External needs an update run for that. Once it is there, \
-                 the agent tries again within 15 minutes."
-            ),
-            CommandLine::kubectl("get").arg(Kind::ClusterResourcePlacement.for_kubectl()),
-        );
-        finding = finding.fix(format!(
-            "Let a ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
-             NamespaceOnly, if none does: a ResourcePlacement does not place its namespace."
-        ));
+        finding = placed(affected, finding, &namespace);
     }
     finding
         .fix_with(
@@ -138,6 +139,37 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 .arg(&namespace),
         )
         .then_continues(affected.cx)
+}
+
+/// The steps to where cluster placements bring the namespace, which a placement in it does not.
+fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) -> Finding {
+    let clusters = affected.clusters();
+    let kind = Kind::ClusterResourcePlacement;
+    let carriers = affected.cx.inventory.carriers.as_ref();
+    let carriers = carriers.map(|it| it.placements.as_slice());
+    if let Some([carrier]) = carriers {
+        let (carrier, name) = (carrier.object(), &carrier.meta.name);
+        return finding
+            .look_with(
+                format!("See why {carrier}, which may deliver the namespace, has not brought it to {clusters}."),
+                steps::diagnose(&carrier),
+            )
+            .fix(format!(
+                "Let {name} pick {clusters}, and roll it out there; the agent tries again within 15 minutes."
+            ));
+    }
+    let finding = finding.look_with(
+        format!(
+            "Check whether a {kind} places the namespace on {clusters}; one with the rollout strategy \
+             External needs an update run for that. Once it is there, the agent tries again within 15 \
+             minutes."
+        ),
+        CommandLine::kubectl("get").arg(kind.for_kubectl()),
+    );
+    finding.fix(format!(
+        "Let a {kind} select the Namespace {namespace} with selectionScope NamespaceOnly, if none \
+         does: a ResourcePlacement does not place its namespace."
+    ))
 }
 
 /// Where the same content brings the namespace, or somebody has created it since: nobody has to.

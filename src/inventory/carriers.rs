@@ -1,0 +1,81 @@
+//! What brings a namespaced placement's namespace to member clusters: cluster placements, which are read
+//! where clusters are to get its content for the first time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::source::{HubQuery, QueryAnswer};
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::{Conditions, Kind, names, reasons};
+
+const PLACEMENTS: Kind = Kind::ClusterResourcePlacement;
+const BINDINGS: Kind = Kind::ClusterResourceBinding;
+
+/// The cluster placements that may bring a namespace, and their bindings; only where all of them
+/// were read.
+#[derive(Debug, Clone, Default)]
+pub struct NamespaceCarriers {
+    /// Those that select the namespace, or may: the labels of namespaces are not read.
+    pub placements: Vec<Arc<Placement>>,
+    bindings: Vec<Arc<Binding>>,
+}
+
+impl NamespaceCarriers {
+    /// The questions for them, given what is known.
+    pub fn queries(namespace: &str, known: &BTreeMap<HubQuery, QueryAnswer>) -> Vec<HubQuery> {
+        let all = HubQuery::all(PLACEMENTS, "");
+        let bindings = known.get(&all).into_iter();
+        let bindings = bindings.flat_map(|answer| may_carry(answer, namespace));
+        let bindings: Vec<_> = bindings.map(|it| bindings_of(&it)).collect();
+        std::iter::once(all).chain(bindings).collect()
+    }
+
+    /// What the answers say; `None` where one of them is missing.
+    pub fn of(namespace: &str, known: &BTreeMap<HubQuery, QueryAnswer>) -> Option<Self> {
+        let complete = |query: &HubQuery| {
+            let answer = known.get(query);
+            answer.filter(|answer| answer.outcome.gap().is_none())
+        };
+        let all = complete(&HubQuery::all(PLACEMENTS, ""))?;
+        let mut carriers = Self::default();
+        for placement in may_carry(all, namespace) {
+            let answer = complete(&bindings_of(&placement))?;
+            carriers.bindings.extend(answer.all().cloned());
+            carriers.placements.push(placement);
+        }
+        Some(carriers)
+    }
+
+    /// Whether one of them has brought the namespace to a cluster: until its content was rolled out there,
+    /// nothing has come.
+    pub fn reach(&self, cluster: &str) -> bool {
+        self.bindings.iter().any(|binding| {
+            binding.spec.cluster == cluster
+                && !binding.is_unscheduled()
+                && !binding.meta.is_deleting()
+                && binding.spec.state == "Bound"
+        })
+    }
+}
+
+/// What was applied on a cluster found its namespace, whatever has changed since.
+pub fn was_applied(binding: &Binding) -> bool {
+    binding.status.conditions.is_true(reasons::APPLIED)
+}
+
+fn bindings_of(placement: &Placement) -> HubQuery {
+    HubQuery::labelled(BINDINGS, "", names::PARENT_PLACEMENT, &placement.meta.name)
+}
+
+fn may_carry(answer: &QueryAnswer, namespace: &str) -> Vec<Arc<Placement>> {
+    let selects = |placement: &&Arc<Placement>| {
+        let mut selectors = placement.spec.selectors.iter();
+        selectors.any(|it| {
+            it.group.is_empty()
+                && it.kind == "Namespace"
+                && (it.name.is_empty() || it.name == namespace)
+        })
+    };
+    answer.all().filter(selects).cloned().collect()
+}
