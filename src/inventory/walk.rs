@@ -134,6 +134,21 @@ impl Walk {
         }
     }
 
+    /// Takes the answers of a source. Who has a role of one namespace may not see what brings the namespace, and
+    /// does without.
+    fn take(&mut self, queries: Vec<HubQuery>, mut answers: Vec<QueryAnswer>) {
+        let is_missed = self.is_known_absent(&self.placement_query());
+        for (query, answer) in queries.iter().zip(&mut answers) {
+            let is_other = query.kind != self.scope().kind(query.kind.concept());
+            let brings = matches!(query.kind.concept(), Concept::Placement | Concept::Binding);
+            let is_denied = matches!(answer.outcome, Outcome::Denied(_));
+            if is_other && brings && is_denied && !is_missed {
+                answer.outcome = Outcome::NotCollected;
+            }
+        }
+        self.absorb(queries, answers);
+    }
+
     /// Walks a source that answers at once.
     pub fn drive(&mut self, source: &mut dyn ObjectSource) {
         loop {
@@ -143,7 +158,7 @@ impl Walk {
             }
             let placement = self.placement_meant();
             let answers = source.answer_around(&round, placement.as_deref());
-            self.absorb(round, answers);
+            self.take(round, answers);
         }
     }
 
@@ -162,7 +177,7 @@ impl Walk {
             }
             let answers = source.answer_many(&rounds);
             for ((walk, round), answers) in walks.iter_mut().zip(rounds).zip(answers) {
-                walk.absorb(round.queries, answers);
+                walk.take(round.queries, answers);
             }
         }
     }
@@ -252,8 +267,7 @@ impl Walk {
             )
         };
         needs.push(label(Concept::Binding));
-        let placement_query =
-            HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
+        let placement_query = self.placement_query();
         if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
             let is_checked =
                 |run: &&UpdateRun| self.is_checked_at_once && !is_finished(run) || rests(run);
@@ -359,6 +373,11 @@ impl Walk {
             needs.push(HubQuery::labelled(Kind::Work, &cluster, key, value));
         }
         needs
+    }
+
+    fn placement_query(&self) -> HubQuery {
+        let name = self.placement_name().unwrap_or_default();
+        HubQuery::object(&self.scope().object(Concept::Placement, &name))
     }
 
     /// The question for the target itself.

@@ -9,6 +9,7 @@ use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
 use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::problems::put_there;
+use crate::rollout::content::missing_content;
 use crate::rollout::{Phase, Rollout};
 use crate::words::{count, enumerate};
 
@@ -96,10 +97,16 @@ fn active(
         .map(|cluster| (cluster.name.as_str(), cluster))
         .collect();
     let ours = |name: &&str| planned.contains_key(*name);
+    let missing = missing_content(other);
+    let gets = |name: &&str| {
+        missing
+            .as_ref()
+            .is_none_or(|it| !it.clusters.contains(name))
+    };
     let reaches: Vec<_> = other
         .still_to_reach()
         .map(|cluster| cluster.name)
-        .filter(ours)
+        .filter(|name| ours(name) && gets(name))
         .collect();
     let in_flight: Vec<_> = other
         .in_flight()
@@ -135,6 +142,11 @@ fn active(
             enumerate(&in_flight)
         ));
     }
+    parts.extend(
+        missing
+            .as_ref()
+            .map(|it| it.describe().trim_end_matches('.').to_owned()),
+    );
     if parts.len() == 1 {
         parts.push("runs do not wait for each other".to_owned());
     }
@@ -150,7 +162,7 @@ fn active(
     .evidence(&object, "spec.state", &run.spec.state)
     .evidence(&object, run.snapshot_path(), theirs);
     let name = &run.meta.name;
-    let stops = !other.state_ignored && !other.blocks_stop();
+    let stops = !other.state_ignored && !other.blocks_stop() && missing.is_none();
     if other.phase == Phase::Executing && stops && run.spec.wants() == RunState::Run {
         return warning.fix_with(
             "Stop it first, or wait until it ends.",

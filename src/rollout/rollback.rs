@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use jiff::Timestamp;
+
 use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
 use super::sent::sent_index;
@@ -42,6 +44,12 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .map(|(_, run)| run)
 }
 
+/// When a run began with its first cluster. One that waits for the approval of its first stage has brought nothing.
+fn first_update(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
+    let rollout = Rollout::of(inventory, run);
+    rollout.updated_clusters().filter_map(|it| it.started).min()
+}
+
 /// Whether a run takes another one back: it pins a snapshot, and the last run before it that rolled out
 /// another rolled out a newer one. `made` is how the name of a rollback begins that was not given one:
 /// the other run may be deleted.
@@ -54,7 +62,7 @@ pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
         return false;
     }
     let before = inventory.runs.iter().filter_map(|other| {
-        let started = Rollout::of(inventory, other).started()?;
+        let started = first_update(inventory, other)?;
         let counts = started < began
             && !other.status.snapshot_index.is_empty()
             && other.status.snapshot_index != index
@@ -335,12 +343,13 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
 /// another run had brought.
 pub fn taken_back<'i>(inventory: &'i Inventory, index: &str) -> Option<&'i UpdateRun> {
     let last = current(inventory)?;
+    let went_back = first_update(inventory, last);
     let number = |index: &str| index.parse::<u64>().ok();
     let brought = |run: &UpdateRun| {
         run.meta.name != last.meta.name
             && run.status.snapshot_index == index
             && life::of_run(inventory, run) != PlacementLife::Earlier
-            && Rollout::of(inventory, run).has_begun()
+            && first_update(inventory, run).is_some_and(|it| Some(it) < went_back)
     };
     let goes_back = number(&last.status.snapshot_index)? < number(index)?;
     let is_over = Rollout::of(inventory, last).phase == Phase::Succeeded;

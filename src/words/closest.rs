@@ -2,6 +2,7 @@
 
 /// How alike two names are that mean the same.
 const CLOSE: f64 = 0.75;
+const CLOSER: f64 = 0.85;
 /// Letters that are the beginning of a name, and not any name's.
 const BEGUN: usize = 3;
 
@@ -10,8 +11,13 @@ const BEGUN: usize = 3;
 pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let likeness = |name: &str| {
         let alike = strsim::normalized_damerau_levenshtein(wanted, name);
-        let is_begun = wanted.len() >= BEGUN && name.starts_with(wanted);
-        if is_begun { alike.max(CLOSE) } else { alike }
+        let rest = name.strip_prefix(wanted).filter(|_| wanted.len() >= BEGUN);
+        match rest {
+            // Made from it, or for it.
+            Some(rest) if rest.starts_with('-') => alike.max(CLOSER),
+            Some(_) => alike.max(CLOSE),
+            None => alike,
+        }
     };
     names
         .into_iter()
@@ -20,4 +26,23 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
         .filter(|(likeness, _)| *likeness >= CLOSE)
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
         .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn what_was_made_from_a_name_is_closer_than_a_slip() {
+        assert_eq!(
+            closest("c2-1", ["c1-1", "c2-1-bchstq"]),
+            Some("c2-1-bchstq")
+        );
+        assert_eq!(closest("c2-1", ["c1-1", "c2-1bcd"]), Some("c1-1"));
+        assert_eq!(
+            closest("web-rollot", ["web-rollout", "web"]),
+            Some("web-rollout")
+        );
+        assert_eq!(closest("c2-1", ["c2-1", "else"]), None);
+    }
 }

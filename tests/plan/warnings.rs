@@ -143,9 +143,17 @@ fn another_run_that_is_not_over_is_warned_of() {
             .replace("gamma and beta", "beta and gamma")
     );
     assert!(message(&run("Initialize", "2", INITIALIZED)).contains("runs do not wait"));
+    let gone = message(&run("Initialize", "3", INITIALIZED));
+    assert!(gone.contains("web-3-snapshot no longer exists"), "{gone}");
+    let older = of(&["--snapshot", "1"], &run("Initialize", "2", INITIALIZED));
+    let mut warnings = older["warnings"].as_array().unwrap().iter();
+    let other = warnings
+        .find(|it| it["kind"] == "other-run-active")
+        .unwrap();
+    let told = other["message"].as_str().unwrap();
     assert!(
-        message(&run("Initialize", "3", INITIALIZED))
-            .contains("replaces this run's snapshot on beta and gamma")
+        told.contains("replaces this run's snapshot on beta"),
+        "{told}"
     );
     let updating = INITIALIZED.replace(
         "    - clusterName: beta\n",
@@ -560,6 +568,11 @@ fn content_that_the_last_run_took_back_is_told() {
         plan["warnings"][0]["message"],
         "Snapshot 2 was rolled back: ClusterStagedUpdateRun two went to snapshot 1 after it."
     );
+    // The newer run waits at the gate of its first stage: it has brought nothing yet.
+    let started = "Started, status: 'True', reason: ClusterUpdatingStarted, observedGeneration: 1, \
+                   lastTransitionTime: '2026-03-02T08:51:00Z'";
+    let waits = hub(2, 1).replace(started, "Waits, status: 'True'");
+    assert_eq!(warnings(&[], &waits), [""; 0]);
     // Nobody brought it, it is what came last, or somebody asks for it.
     assert_eq!(warnings(&[], &hub(0, 1)), [""; 0]);
     assert_eq!(warnings(&[], &hub(1, 2)), [""; 0]);

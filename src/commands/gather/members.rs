@@ -8,10 +8,11 @@ use clap::Args;
 
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
+use crate::diagnose;
 use crate::error::Error;
 use crate::hub::{ConnectionFlags, HubError, MemberContextMap, MemberContexts};
 use crate::inventory::Inventory;
-use crate::member::MemberGap;
+use crate::member::{ClusterMatch, MemberGap};
 use crate::ui::Ui;
 use crate::words::closest;
 
@@ -205,13 +206,21 @@ pub fn no_member<'k>(
     )
 }
 
-/// The contexts that lead into the clusters of a placement.
+/// The contexts that lead into the clusters of a placement, as far as nothing shows that one leads elsewhere.
 pub fn contexts(reading: &mut SourceReading, inventory: &Inventory) -> BTreeMap<String, String> {
     let Some(hub) = reading.hub() else {
         return BTreeMap::new();
     };
+    let errands = diagnose::errands(inventory);
+    let errands = errands.iter().filter(|errand| {
+        let seen = inventory.looks.get(&errand.cluster);
+        let seen = seen.map(|seen| seen.identity(errand));
+        matches!(seen, Some(ClusterMatch::Other(_)))
+    });
+    let elsewhere: BTreeSet<_> = errands.map(|errand| &errand.cluster).collect();
     // Where nothing was looked into, a person may have to.
     let clusters = inventory.bindings.iter().map(|it| &it.spec.cluster);
+    let clusters = clusters.filter(|it| !elsewhere.contains(it));
     clusters
         .filter_map(|cluster| Some((cluster.clone(), hub.context_of(cluster)?.to_owned())))
         .collect()

@@ -216,8 +216,9 @@ fn report_closed(looks: &BTreeMap<String, MemberObservation>, ui: &mut Ui) -> Op
 fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
     let mut exit = Exit::Done;
     for (kind, outcome) in outcomes {
-        // A kind that the hub does not have is not missing from the file.
-        if let (Some(gap), false) = (outcome.gap(), *outcome == Outcome::NotServed) {
+        // A kind that the hub does not have is not missing from the file, nor what a walk does without.
+        let is_missed = !matches!(outcome, Outcome::NotServed | Outcome::NotCollected);
+        if let (Some(gap), true) = (outcome.gap(), is_missed) {
             ui.warning(&format!("the bundle is missing {kind}: {gap}"));
             exit = Exit::Incomplete;
         }
