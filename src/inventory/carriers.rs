@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::placement::Placement;
+use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::{Conditions, Kind, names, reasons};
 
 const PLACEMENTS: Kind = Kind::ClusterResourcePlacement;
@@ -68,14 +68,21 @@ fn bindings_of(placement: &Placement) -> HubQuery {
     HubQuery::labelled(BINDINGS, "", names::PARENT_PLACEMENT, &placement.meta.name)
 }
 
+/// What of a placement selects a namespace, or may, and its place.
+pub fn carrying<'p>(
+    placement: &'p Placement,
+    namespace: &str,
+) -> Option<(usize, &'p ResourceSelector)> {
+    let mut selectors = placement.spec.selectors.iter().enumerate();
+    selectors.find(|(_, it)| {
+        it.group.is_empty()
+            && it.kind == "Namespace"
+            && (it.name.is_empty() || it.name == namespace)
+    })
+}
+
 fn may_carry(answer: &QueryAnswer, namespace: &str) -> Vec<Arc<Placement>> {
-    let selects = |placement: &&Arc<Placement>| {
-        let mut selectors = placement.spec.selectors.iter();
-        selectors.any(|it| {
-            it.group.is_empty()
-                && it.kind == "Namespace"
-                && (it.name.is_empty() || it.name == namespace)
-        })
-    };
-    answer.all().filter(selects).cloned().collect()
+    let all = answer.all::<Placement>();
+    let all = all.filter(|placement| carrying(placement, namespace).is_some());
+    all.cloned().collect()
 }

@@ -1,7 +1,7 @@
 //! Nothing brings a namespaced placement's namespace to clusters, where its objects cannot be applied then.
 
 use super::{Problem, steps};
-use crate::inventory::{Inventory, was_applied};
+use crate::inventory::{Inventory, carrying, was_applied};
 use crate::kubefleet::{Concept, Kind};
 use crate::report::ComposeText;
 use crate::rollout::Rollout;
@@ -62,15 +62,20 @@ pub fn namespace_undelivered<'c>(
         .object(Concept::Placement, &inventory.placement_name);
     let mut problem = Problem::new(placement, message).clusters(without);
     for carrier in &carriers.placements {
-        let selects = format!("Namespace {namespace}");
-        problem = problem.evidence(carrier.object(), "spec.resourceSelectors", selects);
+        if let Some((at, selector)) = carrying(carrier, namespace) {
+            let path = format!("spec.resourceSelectors[{at}].kind");
+            problem = problem.evidence(carrier.object(), path, &selector.kind);
+        }
     }
     let there = enumerate(&problem.clusters);
     problem = match names.as_slice() {
         [one] => {
             let carrier = carriers.placements.first();
             let diagnose = carrier.map(|it| steps::diagnose(&it.object()));
-            problem.look_with(format!("See why {one} has not reached {there}."), diagnose)
+            problem.look_with(
+                format!("Check why {one} has not reached {there}."),
+                diagnose,
+            )
         }
         _ => problem.look(format!("Check whether {there} have namespace {namespace}.")),
     };

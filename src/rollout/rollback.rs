@@ -37,17 +37,18 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .filter(|run| !run.only_compares())
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
-            let clusters = rollout.updated_clusters().filter_map(|it| it.started);
-            Some((clusters.max().or(rollout.started())?, run))
+            let clusters = rollout.clusters().filter_map(|it| it.started);
+            let done = rollout.started().filter(|_| rollout.is_finished());
+            Some((clusters.max().or(done)?, run))
         })
         .max_by_key(|(started, _)| *started)
         .map(|(_, run)| run)
 }
 
-/// When a run began with its first cluster. One that waits for the approval of its first stage has brought nothing.
-fn first_update(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
+/// When a run began with its first cluster. One that waits for the approval of its first stage has changed nothing.
+pub fn first_update(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
     let rollout = Rollout::of(inventory, run);
-    rollout.updated_clusters().filter_map(|it| it.started).min()
+    rollout.clusters().filter_map(|it| it.started).min()
 }
 
 /// Whether a run takes another one back: it pins a snapshot, and the last run before it that rolled out
@@ -84,7 +85,7 @@ pub fn not_begun_after<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Opt
     let later = inventory.runs.iter().filter(|run| {
         run.meta.created.is_some_and(|created| created >= ended)
             && !run.meta.is_deleting()
-            && Rollout::of(inventory, run).started().is_none()
+            && first_update(inventory, run).is_none()
             && life::of_run(inventory, run) != PlacementLife::Earlier
     });
     later.max_by_key(|run| run.meta.created)

@@ -1,6 +1,6 @@
 //! `retry`: the same rollout again, in the place of a run that failed or is stuck.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use clap::Args;
 
@@ -17,13 +17,12 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
-use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::content::replaced;
 use crate::rollout::life;
-use crate::rollout::{Rollout, StageDefinition, TaskTime, rollout_started};
+use crate::rollout::{Rollout, rollout_started};
 use crate::words::{Hint, enumerate};
 
 /// Try a failed or stuck update run again
@@ -103,15 +102,6 @@ fn again(
         let named = Hint::new("if that is meant, name the snapshot:").command(same);
         launch.chosen = Some(named);
     }
-    if let Some(why) = dropped_gates(&rollout) {
-        if args.writing.yes {
-            let nothing = reading.record.nothing("sent");
-            let meant =
-                Hint::new("if that is meant:").command(steps::run_in_place(rollout.run, snapshot));
-            return Err(Error::failed(format!("{why}; {nothing}")).hint(meant));
-        }
-        launch.preview.warning(&why);
-    }
     if let Some(why) = replaced_since(&rollout) {
         if args.writing.yes {
             let scope = old.scope();
@@ -125,31 +115,6 @@ fn again(
         launch.question = Some(format!("Bring snapshot {snapshot} out again?"));
     }
     Ok(launch)
-}
-
-/// That the strategy no longer asks for an approval that the run would have waited for; `None` where it does.
-fn dropped_gates(rollout: &Rollout<'_>) -> Option<String> {
-    let run = rollout.run;
-    let (then, now) = (
-        run.status.strategy.as_deref()?,
-        rollout.inventory.strategy.present()?,
-    );
-    let asks = |stages: &[Stage]| -> BTreeSet<(Option<TaskTime>, String)> {
-        let gates = stages
-            .iter()
-            .map(StageDefinition::new)
-            .flat_map(|it| it.gates);
-        let approvals = gates.filter(|gate| gate.kind == "Approval");
-        approvals.map(|gate| (gate.when, gate.stage)).collect()
-    };
-    let dropped = &asks(&then.stages) - &asks(&now.spec.stages);
-    let (time, stage) = dropped.first()?;
-    Some(format!(
-        "{} asked for an approval {} stage {stage}, and {} no longer does: a retry does not wait for it",
-        run.meta.name,
-        time.map_or("of", TaskTime::as_str),
-        run.spec.strategy
-    ))
 }
 
 /// That a later run, such as a rollback, replaced what the run had brought; `None` where none did.

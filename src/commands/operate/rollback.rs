@@ -27,7 +27,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{
-    self, current, held_of_deleted_run, last_good, last_good_below, not_begun_after,
+    self, current, first_update, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, capital, enumerate};
@@ -329,6 +329,13 @@ fn is_on_clusters(
     let Some(last) = current(inventory).filter(|last| last.meta.uid != now.meta.uid) else {
         return Ok(());
     };
+    if first_update(inventory, now).is_none() {
+        let nothing = "it has changed nothing, so nothing is to be rolled back; nothing was sent";
+        return Err(Error::failed(format!("{} has not begun with any cluster: {nothing}", now.object())).hint(
+            Hint::new("delete it, or go back from what is on the clusters by selecting a snapshot with --to:")
+                .command(now.object().fleet("delete")),
+        ));
+    }
     let why = format!(
         "{} is not the run that rolled out last: {} came after it, with snapshot {}",
         now.meta.name, last.meta.name, last.status.snapshot_index
@@ -392,7 +399,7 @@ fn sure(
         ))
         .hint(
             Hint::new(format!(
-                "select a snapshot with --to; or, to roll back {}, name it:",
+                "delete {later}; or select a snapshot with --to; or, to roll back {}, name it:",
                 now.name
             ))
             .command(now.fleet("rollback")),

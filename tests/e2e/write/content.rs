@@ -351,13 +351,19 @@ fn a_retry_does_not_go_without_the_gates_that_the_run_had() {
         let first = failed_at_its_gate(scene);
         scene.hub.delete(&scene.strategy_path());
         scene.strategy(&gated(&[]));
+        let asked = format!("{first} asked for an approval before stage canary");
+        let strategy = &scene.name;
+        let meant = format!("run --from {first} --strategy {strategy}");
         scene
             .does(&["retry", first, "--yes"])
             .ends(1)
-            .says(&format!(
-                "{first} asked for an approval before stage canary"
-            ))
-            .says(&format!("run --from {first} --replace --snapshot 0"));
+            .says(&asked)
+            .says(&format!("{meant} --snapshot 0 --replace"));
+        scene
+            .does(&["run", "--from", first, "--yes"])
+            .ends(1)
+            .says(&asked)
+            .says(&meant);
         assert!(scene.seen_run(first).is_some());
     });
 }

@@ -1,6 +1,8 @@
 //! What is shown before a run is made: what the controller would compute, what speaks against it, and
 //! what is asked.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::existing::{self, ExistingRun};
@@ -20,13 +22,13 @@ use crate::commands::show::plan::diff;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::kubefleet::duration;
+use crate::kubefleet::{Conditions, duration, reasons};
 use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind};
 use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
-use crate::rollout::{Gate, GateFacts, Rollout, TaskTime};
+use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime};
 use crate::words::{Hint, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
@@ -175,10 +177,12 @@ pub(super) fn offer(
         ));
     }
     preview.neighbours(&beside);
-    for dropped in dropped_gates(&launch, &plan, &around.inventory) {
-        preview.warning(&dropped);
+    let dropped = dropped_gates(&launch, &plan, &around.inventory);
+    for dropped in &dropped {
+        preview.warning(&dropped.words);
     }
     let wish = guard(&launch, &plan, &around, reading)
+        .and_then(|()| keeps_gates(&launch, &dropped, unattended, reading))
         .and_then(|()| empties(&launch, &plan, unattended, reading))
         .and_then(|()| stalls(&launch, &plan, unattended, reading))
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
@@ -198,31 +202,77 @@ pub(super) fn offer(
     })
 }
 
-/// The approvals for which a run waits that is stopped or deleted first, where the same strategy no longer
-/// asks for them.
-fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<String> {
-    let asks = |gate: &Gate<'_>| {
+/// The first approval that each run would have waited for which the new one is made of, or which is stopped or
+/// deleted first, and that the same strategy no longer asks for.
+fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<DroppedGate> {
+    let asks = |gate: &GateFacts| {
         let mut stages = plan.stages.iter().map(|it| &it.definition);
-        let is_it = |it: &GateFacts| it.when == Some(gate.time) && it.kind == gate.task.kind;
+        let is_it = |it: &GateFacts| it.when == gate.when && it.kind == gate.kind;
         stages.any(|it| it.name == gate.stage && it.gates.iter().any(is_it))
     };
-    let first = launch.first.iter();
-    let first = first.filter_map(|it| inventory.run_on(&it.object().name));
-    let first = first.filter(|it| it.spec.strategy == launch.strategy);
-    let dropped = first.flat_map(|run| {
-        let rollout = Rollout::of(inventory, run);
-        let open = rollout.open_approvals().filter(|gate| !asks(gate));
-        let dropped = open.map(|gate| {
-            let (name, strategy) = (&run.meta.name, &launch.strategy);
-            format!(
-                "{name} waits for an approval {} stage {}, and {strategy} no longer asks for it",
-                gate.time.as_str(),
+    let first = launch.first.iter().map(|it| &it.object().name);
+    let names: BTreeSet<_> = first.chain(&launch.from).collect();
+    let runs = names.into_iter().filter_map(|it| inventory.run_on(it));
+    let runs = runs.filter(|run| {
+        let conditions = &run.status.conditions;
+        run.spec.strategy == launch.strategy
+            && conditions.is_true(reasons::INITIALIZED)
+            && !conditions.is_true(reasons::SUCCEEDED)
+    });
+    let dropped = runs.filter_map(|run| {
+        let stages = &run.status.strategy.as_deref()?.stages;
+        let gates = stages
+            .iter()
+            .map(StageDefinition::new)
+            .flat_map(|it| it.gates);
+        let mut approvals = gates.filter(|gate| gate.kind == "Approval");
+        let gate = approvals.find(|gate| !asks(gate))?;
+        let (name, strategy) = (&run.meta.name, &launch.strategy);
+        Some(DroppedGate {
+            is_from: launch.from.as_ref() == Some(name),
+            words: format!(
+                "{name} asked for an approval {} stage {}, and {strategy} no longer does",
+                gate.when.map_or("of", TaskTime::as_str),
                 gate.stage
-            )
-        });
-        dropped.collect::<Vec<_>>()
+            ),
+        })
     });
     dropped.collect()
+}
+
+/// An approval for which a new run does not wait.
+struct DroppedGate {
+    /// Whether the new run is made of the one that would have waited.
+    is_from: bool,
+    words: String,
+}
+
+/// Refuses to let a script start a run without a gate that the run had which it is made of.
+fn keeps_gates(
+    launch: &RunLaunch,
+    dropped: &[DroppedGate],
+    unattended: bool,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let mut dropped = dropped.iter().filter(|it| it.is_from);
+    let Some(dropped) = dropped.next().filter(|_| unattended && launch.start) else {
+        return Ok(());
+    };
+    let nothing = reading.record.nothing("sent");
+    let mut meant = launch.run.scope().fleet("run");
+    if let Some(from) = &launch.from {
+        meant = meant
+            .flag("--from", from)
+            .flag("--strategy", &launch.strategy);
+    }
+    if let Some(index) = &launch.snapshot {
+        meant = meant.flag("--snapshot", index);
+    }
+    if !launch.first.is_empty() {
+        meant = meant.switch("--replace");
+    }
+    let hint = Hint::new("if that is meant, name the strategy:").command(meant);
+    Err(Error::failed(format!("{}; {nothing}", dropped.words)).hint(hint))
 }
 
 /// Shows what a run does that was made, and got another snapshot than was shown before.

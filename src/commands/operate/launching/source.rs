@@ -114,6 +114,7 @@ impl RunSource {
                 let mut launch = RunLaunch::again(&rollout, &self.run, replace, accepted);
                 if let Some(strategy) = strategy {
                     launch.strategy.clone_from(strategy);
+                    launch.from = None;
                 }
                 launch
             }

@@ -47,6 +47,8 @@ pub(in crate::commands) struct RunLaunch {
     pub preview: Preview,
     /// What is asked before anything is sent, where something is to be asked in any case.
     pub question: Option<String>,
+    /// The run that it is made of, with that run's strategy.
+    pub from: Option<String>,
     /// What is done first, once that was confirmed.
     pub first: Vec<LaunchPreparation>,
     /// The fields of an old run that this version does not know: they are copied.
@@ -122,6 +124,7 @@ impl RunLaunch {
             accepted,
             preview: Preview::default(),
             question: None,
+            from: None,
             first: Vec::new(),
             unknown: UnknownFields::new(),
             diff: false,
@@ -142,6 +145,7 @@ impl RunLaunch {
         let placement = run.scope().object(Concept::Placement, &spec.placement);
         let mut launch = Self {
             unknown: spec.unknown.clone(),
+            from: Some(old.run.meta.name.clone()),
             ..Self::new(run.clone(), placement, spec.strategy.clone(), accepted)
         };
         if let Some(fields) = launch.copied() {

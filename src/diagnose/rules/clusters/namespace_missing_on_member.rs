@@ -151,7 +151,7 @@ fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) 
         let (carrier, name) = (carrier.object(), &carrier.meta.name);
         return finding
             .look_with(
-                format!("See why {carrier}, which may deliver the namespace, has not brought it to {clusters}."),
+                format!("Check why {carrier}, which may deliver the namespace, has not brought it to {clusters}."),
                 steps::diagnose(&carrier),
             )
             .fix(format!(

@@ -3,6 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
+use crate::kubefleet::run::RunState;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::Phase;
 use crate::rollout::content::{content_since, newer_snapshot, old_content};
@@ -42,8 +43,19 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         Some(_) => start.switch("--allow-older"),
         None => start,
     };
+    let mut finding = check_failing(cx, finding);
+    // It may be what an interrupted command left behind.
+    let others = cx.inventory.runs_under_way();
+    let mut others = others.filter(|it| it.meta.name != run.meta.name);
+    if let Some(other) = others.find(|it| it.spec.wants() == RunState::Run) {
+        let name = &other.meta.name;
+        finding = finding.look_with(
+            format!("Check {name} first: it is under way on the same placement."),
+            cx.command("status").arg(name),
+        );
+    }
     Some(
-        check_failing(cx, finding)
+        finding
             .look_with(
                 format!("Check which clusters each stage would update.{content}{newer}"),
                 cx.command("status").arg(&run.meta.name),
