@@ -244,7 +244,7 @@ pub(super) fn skew(clocks: Option<ClockOffset>, ours: Timestamp) -> DoctorCheck 
         "clock",
         CheckResult::Warning,
         format!(
-            "{slow} clock is {} behind {fast}: ages and timers are off by this much",
+            "{slow} clock is {} behind {fast}; ages and times are shown by the hub's",
             describe(difference.abs())
         ),
     )

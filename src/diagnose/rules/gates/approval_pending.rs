@@ -14,11 +14,21 @@ pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Whole
     .person();
 
 /// What to look at before approving, as far as there is something to see.
-fn condition(rollout: &Rollout<'_>) -> &'static str {
-    if rollout.clusters().any(|it| it.state == ClusterState::Done) {
-        ", if the rollout looks right so far."
+fn condition(rollout: &Rollout<'_>) -> String {
+    let has_done = rollout.clusters().any(|it| it.state == ClusterState::Done);
+    let (looks, none) = if has_done {
+        (", if the rollout looks right so far", "")
     } else {
-        " to begin the rollout: no cluster is done yet."
+        (" to begin the rollout", ": no cluster is done yet")
+    };
+    // A change there makes the controller abort the run.
+    let members = &rollout.inventory.members;
+    let members = members.gap.as_ref().filter(|_| members.items.is_empty());
+    match members {
+        Some(_) => {
+            format!("{looks}; whether the labels of its clusters have changed was not read.")
+        }
+        None => format!("{looks}{none}."),
     }
 }
 
