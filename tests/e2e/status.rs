@@ -323,6 +323,34 @@ fn a_run_that_is_deleted_is_followed_no_longer() {
 }
 
 #[test]
+fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
+    let scenes = both("wait-lost");
+    let wait = |scene: &Scene| scene.plugin(&["wait", "--for=succeeded"], &scene.name, &[]);
+    for scene in &scenes {
+        scene.set(&gated(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let offered = wait(scene);
+        assert_eq!(offered.code, 4, "{}", offered.err);
+        assert!(
+            offered.err.contains("fleet-stage approve "),
+            "{}",
+            offered.err
+        );
+        // The clusters of the next stage cannot get the content any more.
+        scene.forget_snapshot("0");
+    }
+    // Content is not looked for before newer content has had the time to replace it.
+    waiting::pass(std::time::Duration::from_secs(61));
+    for scene in &scenes {
+        let lost = wait(scene);
+        assert_eq!(lost.code, 4, "{}", lost.err);
+        assert!(lost.out.contains("no longer exists"), "{}", lost.out);
+        assert!(!lost.err.contains("approve"), "{}", lost.err);
+        assert!(lost.err.contains("fleet-stage diagnose "), "{}", lost.err);
+    }
+}
+
+#[test]
 fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
     for scene in both("wait") {
         scene.set(&gated(), &ALL).run(&scene.name, "Initialize");
