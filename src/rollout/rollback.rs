@@ -55,13 +55,16 @@ pub fn first_update(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp>
 /// another rolled out a newer one. `made` is how the name of a rollback begins that was not given one:
 /// the other run may be deleted.
 pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
-    let index = run.status.snapshot_index.as_str();
-    let Some(began) = Rollout::of(inventory, run).started() else {
-        return false;
-    };
-    if run.pinned().is_none() {
+    if run.pinned().is_none() || Rollout::of(inventory, run).started().is_none() {
         return false;
     }
+    went_back(inventory, run).is_some() || run.meta.name.starts_with(made)
+}
+
+/// The run whose newer snapshot a run took back: the last one before it that rolled out another.
+fn went_back<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<&'i UpdateRun> {
+    let index = run.status.snapshot_index.as_str();
+    let began = Rollout::of(inventory, run).started()?;
     let before = inventory.runs.iter().filter_map(|other| {
         let started = first_update(inventory, other)?;
         let counts = started < began
@@ -70,9 +73,30 @@ pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
             && life::of_run(inventory, other) != PlacementLife::Earlier;
         counts.then_some((started, other))
     });
-    let last = before.max_by_key(|(started, _)| *started);
-    let is_older = last.is_some_and(|(_, last)| is_newer(&last.status.snapshot_index, index));
-    is_older || run.meta.name.starts_with(made)
+    let (_, last) = before.max_by_key(|(started, _)| *started)?;
+    is_newer(&last.status.snapshot_index, index).then_some(last)
+}
+
+/// What speaks against going to a snapshot that a person names, as a clause: a run took it back, or none has
+/// brought it to a cluster.
+pub fn doubt(inventory: &Inventory, index: &str) -> Option<String> {
+    let took = |run: &&UpdateRun| {
+        let from = went_back(inventory, run).filter(|_| run.pinned().is_some());
+        from.is_some_and(|from| from.status.snapshot_index == index)
+    };
+    if let Some(back) = inventory.runs.iter().find(took) {
+        let (name, to) = (&back.meta.name, &back.status.snapshot_index);
+        return Some(format!(
+            "{name} rolled snapshot {index} back to snapshot {to}"
+        ));
+    }
+    let mut runs = inventory.runs.iter();
+    let is_known = runs
+        .any(|run| run.status.snapshot_index == index && first_update(inventory, run).is_some());
+    let mut bindings = inventory.bindings.iter();
+    let has = bindings.any(|binding| binding.snapshot_index() == Some(index));
+    (!is_known && !has)
+        .then(|| format!("no run that exists has brought snapshot {index} to a cluster"))
 }
 
 /// A run that was created after `current` ended well, and has not begun: whoever wants to take it

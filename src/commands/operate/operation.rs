@@ -179,8 +179,8 @@ impl Operation<'_> {
             SentChange::Refused(error) if !self.args.is_dry() && may_be_an_echo(&error) => {
                 if self.was_done(change, before) {
                     self.ui.warning(&format!(
-                        "{} shows that it was done, although the answer was {error}: somebody else did \
-                         the same, or something in between sent it twice",
+                        "{} shows that it was done in the meantime: somebody else did the same, or something \
+                         in between sent it twice",
                         change.object
                     ));
                     self.reading.record.did(&change.did);

@@ -187,6 +187,9 @@ fn wanted(
         ))
         .hint("select a snapshot with --to, if one is to be rolled out"));
     }
+    if let Some(why) = to.and_then(|to| rollback::doubt(inventory, to)) {
+        preview.warning(&why);
+    }
     let name = chosen_name(args);
     let done = name.and_then(|name| inventory.run_on(name));
     if let Some(done) = done.filter(|run| choose::is_finished(run)) {

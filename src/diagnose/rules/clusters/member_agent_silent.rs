@@ -95,7 +95,9 @@ fn silent_members(
         })
         .root_if(waits)
         .clusters(needed.iter().map(|needed| needed.name));
-    for member in needed.iter().filter_map(|needed| needed.member).take(3) {
+    let all = cx.inventory.members.iter().filter(|_| needed.is_empty());
+    let needed = needed.iter().filter_map(|needed| needed.member);
+    for member in needed.chain(all).take(3) {
         finding = heard(member, finding);
     }
     vec![

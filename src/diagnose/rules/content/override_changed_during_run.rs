@@ -82,6 +82,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         added(rule, rollout, now, clusters)
     });
     let anew = |finding: Finding| {
+        let plan = cx.plan_command();
+        let finding = finding.look_with("Check what a new run would do with it.", plan);
         finding.fix_with(
             "Start a new run, if the clusters should get the override as it is now.",
             cx.new_run_command(),
