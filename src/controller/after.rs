@@ -8,7 +8,7 @@ use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::run::{RunSpec, RunState, UpdateRun};
 use crate::kubefleet::{ConditionStatus, reasons};
 
-use super::state::{State, WrittenCondition, known, set_condition};
+use super::state::{State, known, set_condition};
 use crate::rollout::AgentVersion;
 
 /// What somebody does.
@@ -81,12 +81,12 @@ fn approve(state: &mut State, name: &str) -> Result<(), PlayObstacle> {
         )));
     };
     let request = Arc::make_mut(request);
-    let written = WrittenCondition {
-        kind: reasons::APPROVED,
-        status: ConditionStatus::True,
-        reason: "ApprovedByUser",
-        message: "",
-    };
+    let written = (
+        reasons::APPROVED,
+        ConditionStatus::True,
+        "ApprovedByUser",
+        "",
+    );
     let generation = request.meta.generation;
     set_condition(&mut request.status.conditions, written, generation, now);
     Ok(())

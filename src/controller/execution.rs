@@ -131,17 +131,16 @@ impl Reconciler {
             self.end_stage(at);
             self.mark_stage(
                 at,
-                reasons::PROGRESSING,
-                ConditionStatus::False,
-                reason,
-                aborted,
+                (
+                    reasons::PROGRESSING,
+                    ConditionStatus::False,
+                    reason,
+                    aborted,
+                ),
             );
             self.mark_stage(
                 at,
-                reasons::SUCCEEDED,
-                ConditionStatus::False,
-                reason,
-                &message,
+                (reasons::SUCCEEDED, ConditionStatus::False, reason, &message),
             );
         }
         ended
@@ -260,7 +259,7 @@ impl Reconciler {
             let message = self.preempted(binding, &stage, name);
             let status = ConditionStatus::False;
             let reason = "ClusterUpdatingFailed";
-            self.mark_cluster((at, nth), reasons::SUCCEEDED, status, reason, &message);
+            self.mark_cluster((at, nth), (reasons::SUCCEEDED, status, reason, &message));
             return Err(aborted("FS301", &message));
         }
         let found = self.check_cluster_update_result(binding, (at, nth));
@@ -320,12 +319,12 @@ impl Reconciler {
             let generation = binding.meta.generation.unwrap_or(0);
             binding.meta.generation = Some(generation.saturating_add(1));
         }
-        let written = WrittenCondition {
-            kind: reasons::ROLLOUT_STARTED,
-            status: ConditionStatus::True,
-            reason: reasons::ROLLOUT_STARTED,
-            message: &message,
-        };
+        let written = (
+            reasons::ROLLOUT_STARTED,
+            ConditionStatus::True,
+            reasons::ROLLOUT_STARTED,
+            message.as_str(),
+        );
         binding
             .status
             .conditions
@@ -397,7 +396,7 @@ impl Reconciler {
         if is(reasons::AVAILABLE, yes) || is(reasons::DIFF_REPORTED, yes) {
             let message = "Cluster update completed successfully";
             let reason = "ClusterUpdatingSucceeded";
-            self.mark_cluster(place, reasons::SUCCEEDED, yes, reason, message);
+            self.mark_cluster(place, (reasons::SUCCEEDED, yes, reason, message));
             return ClusterResult::Done;
         }
         if has_binding_failed(binding, self.state.version) || is(reasons::DIFF_REPORTED, no) {
@@ -542,12 +541,12 @@ impl Reconciler {
         }
         if !request.is_accepted() {
             let request = Arc::make_mut(request);
-            let written = WrittenCondition {
-                kind: reasons::APPROVAL_ACCEPTED,
-                status: ConditionStatus::True,
-                reason: "ApprovalRequestApprovalAccepted",
-                message: "The approval request has been approved and cannot be reverted",
-            };
+            let written = (
+                reasons::APPROVAL_ACCEPTED,
+                ConditionStatus::True,
+                "ApprovalRequestApprovalAccepted",
+                "The approval request has been approved and cannot be reverted",
+            );
             let generation = request.meta.generation;
             set_condition(&mut request.status.conditions, written, generation, now);
         }
@@ -674,7 +673,7 @@ impl Reconciler {
         }
         let message = "Cluster update completed successfully";
         let (status, reason) = (ConditionStatus::True, "ClusterUpdatingSucceeded");
-        self.mark_cluster((at, place), reasons::SUCCEEDED, status, reason, message);
+        self.mark_cluster((at, place), (reasons::SUCCEEDED, status, reason, message));
     }
 
     pub(super) fn wait_for_removals(&mut self, bindings: &RunBindings) {
@@ -824,43 +823,15 @@ impl Reconciler {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // a condition has four parts
-    pub(super) fn mark_stage(
-        &mut self,
-        at: usize,
-        kind: &str,
-        status: ConditionStatus,
-        reason: &str,
-        message: &str,
-    ) {
+    pub(super) fn mark_stage(&mut self, at: usize, written: WrittenCondition<'_>) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = WrittenCondition {
-            kind,
-            status,
-            reason,
-            message,
-        };
         if let Some(stage) = self.stage_mut(at) {
             set_condition(&mut stage.conditions, written, generation, now);
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // a condition has four parts
-    fn mark_cluster(
-        &mut self,
-        (at, nth): (usize, usize),
-        kind: &str,
-        status: ConditionStatus,
-        reason: &str,
-        message: &str,
-    ) {
+    fn mark_cluster(&mut self, (at, nth): (usize, usize), written: WrittenCondition<'_>) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = WrittenCondition {
-            kind,
-            status,
-            reason,
-            message,
-        };
         let stage = self.stage_mut(at);
         if let Some(cluster) = stage.and_then(|stage| stage.clusters.get_mut(nth)) {
             set_condition(&mut cluster.conditions, written, generation, now);
@@ -875,12 +846,7 @@ impl Reconciler {
         message: &str,
     ) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = WrittenCondition {
-            kind,
-            status: ConditionStatus::True,
-            reason,
-            message,
-        };
+        let written = (kind, ConditionStatus::True, reason, message);
         if let Some(task) = self.task(at, time, nth) {
             set_condition(&mut task.conditions, written, generation, now);
         }
@@ -923,16 +889,13 @@ impl Reconciler {
         );
         self.mark_stage(
             at,
-            reasons::PROGRESSING,
-            ConditionStatus::True,
-            reason,
-            message,
+            (reasons::PROGRESSING, ConditionStatus::True, reason, message),
         );
     }
 
     fn mark_stage_updating_waiting(&mut self, at: usize, message: &str) {
         let (status, reason) = (ConditionStatus::False, reasons::STAGE_WAITING);
-        self.mark_stage(at, reasons::PROGRESSING, status, reason, message);
+        self.mark_stage(at, (reasons::PROGRESSING, status, reason, message));
     }
 
     fn end_stage(&mut self, at: usize) {
@@ -949,12 +912,12 @@ impl Reconciler {
         let well = "Stage update completed successfully";
         self.mark_stage(
             at,
-            reasons::PROGRESSING,
-            ConditionStatus::False,
-            reason,
-            done,
+            (reasons::PROGRESSING, ConditionStatus::False, reason, done),
         );
-        self.mark_stage(at, reasons::SUCCEEDED, ConditionStatus::True, reason, well);
+        self.mark_stage(
+            at,
+            (reasons::SUCCEEDED, ConditionStatus::True, reason, well),
+        );
     }
 
     fn mark_stage_updating_skipped(&mut self, at: usize) {
@@ -967,24 +930,23 @@ impl Reconciler {
         let message = "Stage skipped because it has no clusters";
         self.mark_stage(
             at,
-            reasons::PROGRESSING,
-            ConditionStatus::False,
-            reason,
-            message,
+            (
+                reasons::PROGRESSING,
+                ConditionStatus::False,
+                reason,
+                message,
+            ),
         );
         self.mark_stage(
             at,
-            reasons::SUCCEEDED,
-            ConditionStatus::True,
-            reason,
-            message,
+            (reasons::SUCCEEDED, ConditionStatus::True, reason, message),
         );
     }
 
     fn mark_cluster_updating_started(&mut self, at: usize, nth: usize) {
         let (reason, message) = ("ClusterUpdatingStarted", "Cluster update started");
         let status = ConditionStatus::True;
-        self.mark_cluster((at, nth), reasons::STARTED, status, reason, message);
+        self.mark_cluster((at, nth), (reasons::STARTED, status, reason, message));
     }
 
     fn mark_after_stage_wait_time_elapsed(&mut self, at: usize, nth: usize) {

@@ -9,7 +9,7 @@ use super::failure::RunFailure;
 use super::look::{is_woken, look_at, rests};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{ControllerStep, LookResult};
-use super::state::{State, WrittenCondition, set_condition};
+use super::state::{State, set_condition};
 use super::wait::AwaitedEvent;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
@@ -218,13 +218,8 @@ fn report(binding: &mut Binding, at: Timestamp) {
             reasons::AVAILABLE,
         ]
     };
-    for kind in kinds {
-        let written = WrittenCondition {
-            kind,
-            status: ConditionStatus::True,
-            reason: kind,
-            message: "",
-        };
+    for kind in kinds.iter().copied() {
+        let written = (kind, ConditionStatus::True, kind, "");
         let generation = binding.meta.generation;
         set_condition(&mut binding.status.conditions, written, generation, at);
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::failure::{LookHalt, RunFailure, refused};
 use super::inputs::{InputFault, InputFinding, MissingInput};
 use super::pace::Requeue;
-use super::state::{State, WrittenCondition, is_false, is_true, set_condition};
+use super::state::{State, is_false, is_true, set_condition};
 use super::wait::AwaitedEvent;
 use crate::kubefleet::run::{RunState, RunStatus, StageStatus, UpdateRun};
 use crate::kubefleet::{Concept, Condition, ConditionStatus, reasons};
@@ -251,12 +251,7 @@ impl Reconciler {
     /// Sets a condition of the run.
     pub fn mark_run(&mut self, kind: &str, status: ConditionStatus, reason: &str, message: &str) {
         let (generation, now) = (self.generation(), self.state.now);
-        let written = WrittenCondition {
-            kind,
-            status,
-            reason,
-            message,
-        };
+        let written = (kind, status, reason, message);
         set_condition(
             &mut self.state.run.status.conditions,
             written,

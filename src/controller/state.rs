@@ -88,28 +88,22 @@ pub fn known<T>(listing: &Listing<T>) -> Result<(), String> {
     }
 }
 
-/// What a condition becomes.
-#[derive(Debug, Clone, Copy)]
-pub struct WrittenCondition<'w> {
-    pub kind: &'w str,
-    pub status: ConditionStatus,
-    pub reason: &'w str,
-    pub message: &'w str,
-}
+/// What a condition becomes: its type, status, reason, and message.
+pub type WrittenCondition<'w> = (&'w str, ConditionStatus, &'w str, &'w str);
 
 /// Sets a condition; its transition time changes with its status only.
 /// Source: k8s.io/apimachinery/pkg/api/meta/conditions.go:SetStatusCondition.
 pub fn set_condition(
     conditions: &mut Vec<Condition>,
-    written: WrittenCondition<'_>,
+    (kind, status, reason, message): WrittenCondition<'_>,
     generation: Option<i64>,
     now: Timestamp,
 ) {
-    let at = conditions.iter().position(|it| it.kind == written.kind);
+    let at = conditions.iter().position(|it| it.kind == kind);
     let at = at.unwrap_or_else(|| {
         conditions.push(Condition {
-            kind: written.kind.to_owned(),
-            status: written.status,
+            kind: kind.to_owned(),
+            status,
             since: Some(now),
             ..Condition::default()
         });
@@ -118,12 +112,12 @@ pub fn set_condition(
     let Some(condition) = conditions.get_mut(at) else {
         return;
     };
-    if condition.status != written.status {
-        condition.status = written.status;
+    if condition.status != status {
+        condition.status = status;
         condition.since = Some(now);
     }
-    written.reason.clone_into(&mut condition.reason);
-    written.message.clone_into(&mut condition.message);
+    reason.clone_into(&mut condition.reason);
+    message.clone_into(&mut condition.message);
     condition.observed_generation = generation;
 }
 

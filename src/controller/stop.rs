@@ -109,13 +109,13 @@ impl Reconciler {
         let message = "Waiting for all the updating clusters to finish updating before completing \
                        the stop process";
         let (status, reason) = (ConditionStatus::Unknown, "StageUpdatingStopping");
-        self.mark_stage(at, reasons::PROGRESSING, status, reason, message);
+        self.mark_stage(at, (reasons::PROGRESSING, status, reason, message));
     }
 
     fn mark_stage_updating_stopped(&mut self, at: usize) {
         let message = "All the updating clusters have finished updating, the stage is now \
                        stopped, waiting to be resumed";
         let (status, reason) = (ConditionStatus::False, reasons::STAGE_STOPPED);
-        self.mark_stage(at, reasons::PROGRESSING, status, reason, message);
+        self.mark_stage(at, (reasons::PROGRESSING, status, reason, message));
     }
 }

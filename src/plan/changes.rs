@@ -284,12 +284,7 @@ fn content_of(
 }
 
 fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
-    NotChecked {
-        what: "changed objects".to_owned(),
-        why,
-        subject: None,
-        clusters,
-    }
+    NotChecked::new("changed objects", why).on(clusters)
 }
 
 /// What changes in clusters that get what is on one side, against what they have.

@@ -128,12 +128,8 @@ impl<'i> PlanDraft<'i> {
     /// Says what nobody can say, without which the plan is not decided.
     pub fn undecided(&mut self, what: &str, why: impl Into<String>, clusters: Vec<String>) {
         self.undecided = true;
-        self.not_checked.push(NotChecked {
-            what: what.to_owned(),
-            why: why.into(),
-            subject: None,
-            clusters,
-        });
+        self.not_checked
+            .push(NotChecked::new(what, why).on(clusters));
     }
 
     /// The kinds that could not be read. What a person left out of a file leaves those plans
@@ -147,12 +143,8 @@ impl<'i> PlanDraft<'i> {
             }
             self.undecided |= decides(*kind, self.inventory.scope.kind(Concept::Placement))
                 && !(left_out && only_adds(*kind));
-            self.not_checked.push(NotChecked {
-                what: kind.name().to_owned(),
-                why: why.clone(),
-                subject: None,
-                clusters: Vec::new(),
-            });
+            self.not_checked
+                .push(NotChecked::new(kind.name(), why.clone()));
         }
     }
 

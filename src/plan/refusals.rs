@@ -58,12 +58,9 @@ fn leave_undecided(draft: &mut PlanDraft<'_>, missing: &MissingInput) {
     draft.undecided = true;
     let what = missing.kind.name();
     if draft.not_checked.iter().all(|gap| gap.what != what) {
-        draft.not_checked.push(NotChecked {
-            what: what.to_owned(),
-            why: missing.why.clone(),
-            subject: None,
-            clusters: missing.clusters.clone(),
-        });
+        draft
+            .not_checked
+            .push(NotChecked::new(what, missing.why.clone()).on(missing.clusters.clone()));
     }
 }
 

@@ -170,6 +170,30 @@ pub struct NotChecked {
 }
 
 impl NotChecked {
+    /// That something could not be checked, and why.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            why: why.into(),
+            subject: None,
+            clusters: Vec::new(),
+        }
+    }
+
+    /// The clusters that are affected.
+    #[must_use]
+    pub fn on(mut self, clusters: Vec<String>) -> Self {
+        self.clusters = clusters;
+        self
+    }
+
+    /// The object that it is about.
+    #[must_use]
+    pub fn about(mut self, subject: Subject) -> Self {
+        self.subject = Some(subject);
+        self
+    }
+
     /// What was not checked: the object, when it is one.
     pub fn name(&self) -> String {
         match &self.subject {

@@ -168,13 +168,23 @@ const WALK: &[Permission] = &[
 /// was found or not.
 const FOLLOW: &[Permission] = &[
     useful(Get, UpdateRun),
-    useful(Get, Placement),
     required(List, UpdateRun),
     required(Watch, UpdateRun),
     useful(List, Binding),
     useful(Watch, Binding),
+    useful(Get, ApprovalRequest),
     useful(List, ApprovalRequest),
     useful(Watch, ApprovalRequest),
+];
+
+/// What decides whether letting a run continue helps.
+const PROSPECT: &[Permission] = &[
+    useful(Get, Placement),
+    useful(Get, ResourceSnapshot),
+    useful(Get, ClusterOverrideSnapshot),
+    useful(Get, OverrideSnapshot),
+    useful(List, PolicySnapshot),
+    useful(List, MemberCluster),
 ];
 
 /// What every command asks for that creates a run, before it does.
@@ -195,11 +205,10 @@ const LAUNCH: &[Permission] = &[
     required(List, ApprovalRequest),
 ];
 
-/// What it asks for when it follows the run.
-const FOLLOW_NEW: &[Permission] = &[
+/// What is watched to see what became of a write.
+const WATCH: &[Permission] = &[
     useful(Watch, UpdateRun),
     useful(Watch, Binding),
-    useful(Get, ApprovalRequest),
     useful(Watch, ApprovalRequest),
 ];
 
@@ -224,23 +233,18 @@ pub const ALL: &[CommandPermissions] = &[
     needs(
         "approve",
         Role::Approver,
-        &[&[
-            required(Get, ApprovalRequest),
-            required(PatchStatus, ApprovalRequest),
-            useful(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(List, Binding),
-            useful(Get, Placement),
-            useful(Get, ResourceSnapshot),
-            useful(Get, ClusterOverrideSnapshot),
-            useful(Get, OverrideSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ]],
+        &[
+            &[
+                required(Get, ApprovalRequest),
+                required(PatchStatus, ApprovalRequest),
+                useful(Get, UpdateRun),
+                required(List, UpdateRun),
+                required(List, Binding),
+                useful(List, ApprovalRequest),
+            ],
+            PROSPECT,
+            WATCH,
+        ],
     ),
     needs(
         "clusters",
@@ -261,17 +265,17 @@ pub const ALL: &[CommandPermissions] = &[
     needs(
         "delete",
         Role::Operator,
-        &[&[
-            required(Get, UpdateRun),
-            required(Delete, UpdateRun),
-            useful(List, Binding),
-            useful(Get, ApprovalRequest),
-            useful(List, UpdateRun),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ]],
+        &[
+            &[
+                required(Get, UpdateRun),
+                required(Delete, UpdateRun),
+                useful(List, Binding),
+                useful(Get, ApprovalRequest),
+                useful(List, UpdateRun),
+                useful(List, ApprovalRequest),
+            ],
+            WATCH,
+        ],
     ),
     needs("diagnose", Role::Viewer, &[WALK]),
     needs(
@@ -288,7 +292,11 @@ pub const ALL: &[CommandPermissions] = &[
     needs(
         "init",
         Role::Operator,
-        &[LAUNCH, &[useful(Delete, UpdateRun)], FOLLOW_NEW],
+        &[
+            LAUNCH,
+            &[useful(Delete, UpdateRun), useful(Get, ApprovalRequest)],
+            WATCH,
+        ],
     ),
     needs(
         "list",
@@ -368,8 +376,9 @@ pub const ALL: &[CommandPermissions] = &[
                 useful(Patch, UpdateRun),
                 required(Delete, UpdateRun),
                 useful(List, Work),
+                useful(Get, ApprovalRequest),
             ],
-            FOLLOW_NEW,
+            WATCH,
         ],
     ),
     needs(
@@ -377,8 +386,12 @@ pub const ALL: &[CommandPermissions] = &[
         Role::Operator,
         &[
             LAUNCH,
-            &[useful(Patch, UpdateRun), useful(Delete, UpdateRun)],
-            FOLLOW_NEW,
+            &[
+                useful(Patch, UpdateRun),
+                useful(Delete, UpdateRun),
+                useful(Get, ApprovalRequest),
+            ],
+            WATCH,
         ],
     ),
     needs(
@@ -390,8 +403,9 @@ pub const ALL: &[CommandPermissions] = &[
                 useful(Patch, UpdateRun),
                 useful(Delete, UpdateRun),
                 useful(List, Work),
+                useful(Get, ApprovalRequest),
             ],
-            FOLLOW_NEW,
+            WATCH,
         ],
     ),
     needs(
@@ -407,36 +421,31 @@ pub const ALL: &[CommandPermissions] = &[
     needs(
         "status",
         Role::Viewer,
-        &[&[
-            required(Get, UpdateRun),
-            useful(Get, Placement),
-            useful(List, Binding),
-            useful(Get, ApprovalRequest),
-            useful(Get, ResourceSnapshot),
-            useful(Get, ClusterOverrideSnapshot),
-            useful(Get, OverrideSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-        ]],
+        &[
+            &[
+                required(Get, UpdateRun),
+                useful(List, Binding),
+                useful(Get, ApprovalRequest),
+            ],
+            PROSPECT,
+        ],
     ),
-    needs("status --watch", Role::Viewer, &[FOLLOW]),
+    needs("status --watch", Role::Viewer, &[FOLLOW, PROSPECT]),
     needs(
         "stop",
         Role::Operator,
-        &[&[
-            required(Get, UpdateRun),
-            required(Patch, UpdateRun),
-            useful(List, Binding),
-            useful(Get, Placement),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(Get, ApprovalRequest),
-            useful(List, UpdateRun),
-            useful(Watch, UpdateRun),
-            useful(Watch, Binding),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ]],
+        &[
+            &[
+                required(Get, UpdateRun),
+                required(Patch, UpdateRun),
+                useful(List, Binding),
+                useful(Get, ApprovalRequest),
+                useful(List, UpdateRun),
+                useful(List, ApprovalRequest),
+            ],
+            PROSPECT,
+            WATCH,
+        ],
     ),
     needs(
         "strategies",
@@ -467,7 +476,7 @@ pub const ALL: &[CommandPermissions] = &[
             useful(List, OverrideSnapshot),
         ]],
     ),
-    needs("wait", Role::Viewer, &[FOLLOW]),
+    needs("wait", Role::Viewer, &[FOLLOW, PROSPECT]),
 ];
 
 /// Everything that the commands of a role need.

@@ -327,12 +327,7 @@ impl RenderMaterial {
     pub fn not_checked(&self, placed: &mut [PlacedOverrides<'_>]) -> Vec<NotChecked> {
         let mut gaps = self.around.gaps.clone();
         gaps.retain(|gap| gap.why != "not collected" || gap.what == Kind::MemberCluster.name());
-        let gap = |what: &str, why: &str, clusters| NotChecked {
-            what: what.to_owned(),
-            why: why.to_owned(),
-            subject: None,
-            clusters,
-        };
+        let gap = |what: &str, why: &str, clusters| NotChecked::new(what, why).on(clusters);
         let recorded = self.initialized().is_some();
         let why = self.overrides_gap.as_deref();
         let limit = self

@@ -119,18 +119,12 @@ pub(in crate::commands) fn read(
         unmatched: &unmatched.places,
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
-    plan.not_checked.extend(hidden.map(|why| NotChecked {
-        what: format!("other {}", strategies.plural()),
-        why,
-        subject: None,
-        clusters: Vec::new(),
-    }));
-    let unread = unmatched.gaps.into_iter().map(|(what, why)| NotChecked {
-        what: format!("{what} on the hub"),
-        why,
-        subject: None,
-        clusters: Vec::new(),
-    });
+    plan.not_checked
+        .extend(hidden.map(|why| NotChecked::new(format!("other {}", strategies.plural()), why)));
+    let unread = unmatched
+        .gaps
+        .into_iter()
+        .map(|(what, why)| NotChecked::new(format!("{what} on the hub"), why));
     plan.not_checked.extend(unread);
     plan.not_checked.sort();
     Ok(PlanWithInputs {

@@ -7,6 +7,7 @@ mod walking;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -276,6 +277,11 @@ impl SourceReading {
             self.is_timed = true;
             self.now = self.clock.now();
         }
+    }
+
+    /// That something is not done, and what was sent until then.
+    pub fn refused(&self, why: impl Display) -> Error {
+        Error::failed(format!("{why}; {}", self.record.nothing("sent")))
     }
 
     /// Forgets what was read from a hub, so that it is read again.

@@ -82,12 +82,7 @@ pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[QueryAnswer]) -
         .zip(answers)
         .filter(|(_, answer)| answer.outcome != Outcome::NotServed)
         .filter_map(|(query, answer)| {
-            Some(NotChecked {
-                what: query.kind.name().to_owned(),
-                why: answer.outcome.gap()?,
-                subject: None,
-                clusters: Vec::new(),
-            })
+            Some(NotChecked::new(query.kind.name(), answer.outcome.gap()?))
         })
         .collect();
     gaps.sort();

@@ -159,12 +159,12 @@ impl RunDeletion {
         if differences.is_empty() {
             return Ok(());
         }
-        Err(Error::failed(format!(
-            "{run} was not deleted because it changed since it was shown: {}; {}",
-            differences.join("; "),
-            reading.record.nothing("sent")
-        ))
-        .hint(Hint::new("check it, then decide again:").command(run.fleet("status"))))
+        Err(reading
+            .refused(format!(
+                "{run} was not deleted because it changed since it was shown: {}",
+                differences.join("; ")
+            ))
+            .hint(Hint::new("check it, then decide again:").command(run.fleet("status"))))
     }
 }
 

@@ -107,8 +107,8 @@ fn again(
             let scope = old.scope();
             let placement = scope.object(Concept::Placement, &rollout.run.spec.placement);
             let see = scope.fleet("history").arg(placement.word());
-            let nothing = reading.record.nothing("sent");
-            return Err(Error::failed(format!("{why}; {nothing}"))
+            return Err(reading
+                .refused(why)
                 .hint(Hint::new("to see what came after it:").command(see)));
         }
         launch.preview.warning(&why);
@@ -141,14 +141,14 @@ fn of_this_placement(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(
         return Ok(());
     }
     let (name, index) = (&run.meta.name, &run.status.snapshot_index);
-    let nothing = reading.record.nothing("sent");
-    Err(Error::failed(format!(
-        "snapshot {index} is another one than {name} had: a retry would bring other content; {nothing}"
-    ))
-    .hint(
-        Hint::new("to roll out the current content in its place:")
-            .command(steps::run_from(run).switch("--replace")),
-    ))
+    Err(reading
+        .refused(format!(
+            "snapshot {index} is another one than {name} had: a retry would bring other content"
+        ))
+        .hint(
+            Hint::new("to roll out the current content in its place:")
+                .command(steps::run_from(run).switch("--replace")),
+        ))
 }
 
 /// Only what failed or is stuck is tried again.

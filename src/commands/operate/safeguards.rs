@@ -43,18 +43,14 @@ pub(in crate::commands) fn is_initialized(
         return Ok(());
     }
     let run = rollout.run.object();
-    Err(Error::new(
-        Exit::Incomplete,
-        format!(
-            "{run} is not initialized yet: which snapshot its clusters would get is unknown; {}",
-            reading.record.nothing("sent")
-        ),
-    )
-    .hint(
-        Hint::new("wait for it:")
-            .command(run.fleet("wait").joined("--for", "initialized"))
-            .text("or accept the risk with --allow-older"),
-    ))
+    let refused = reading.refused(format!(
+        "{run} is not initialized yet: which snapshot its clusters would get is unknown"
+    ));
+    let hint = Hint::new("wait for it:").command(run.fleet("wait").joined("--for", "initialized"));
+    Err(Error {
+        exit: Exit::Incomplete,
+        ..refused.hint(hint.text("or accept the risk with --allow-older"))
+    })
 }
 
 /// Refuses to let a run reach clusters that it would block, or at which it may fail, whoever asks:
@@ -101,21 +97,23 @@ fn content(
         return Ok(());
     };
     let (run, object) = (rollout.run.object(), &missing.object);
-    let (names, nothing) = (enumerate(&missing.clusters), reading.record.nothing("sent"));
+    let names = enumerate(&missing.clusters);
     let why = match &missing.how {
         ContentLoss::Another => format!(
             "{doing} would bring content to {names} that {} was not made for: {} is another snapshot than the one \
-             that it recorded; {nothing}",
+             that it recorded",
             run.name, object.name
         ),
         ContentLoss::Gone => {
-            format!("{doing} would block {names}: {object} no longer exists; {nothing}")
+            format!("{doing} would block {names}: {object} no longer exists")
         }
         ContentLoss::Incomplete(flaw) => {
-            format!("{doing} would block {names}: of {object}, {flaw}; {nothing}")
+            format!("{doing} would block {names}: of {object}, {flaw}")
         }
     };
-    Err(Error::failed(why).hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
+    Err(reading
+        .refused(why)
+        .hint(Hint::new("what to do instead:").command(run.fleet("diagnose"))))
 }
 
 /// An override that does not fit the content, or an envelope that cannot be opened.
@@ -129,17 +127,16 @@ fn held_content(
     let Some(held) = held.iter().find(is_reached) else {
         return Ok(());
     };
-    let (names, nothing) = (enumerate(&held.clusters), reading.record.nothing("sent"));
+    let names = enumerate(&held.clusters);
     let how = match held.code.as_str() {
         "FS512" => "cannot be opened",
         _ => "does not fit",
     };
-    let why = format!(
-        "{doing} would block {names}: {} {how}; {nothing}",
-        held.subject
-    );
+    let why = format!("{doing} would block {names}: {} {how}", held.subject);
     let diagnose = rollout.run.object().fleet("diagnose");
-    Err(Error::failed(why).hint(Hint::new("what to do instead:").command(diagnose)))
+    Err(reading
+        .refused(why)
+        .hint(Hint::new("what to do instead:").command(diagnose)))
 }
 
 /// A binding that is being deleted, and that KubeFleet may write in place of the new one.
@@ -154,15 +151,15 @@ fn bindings(
         return Ok(());
     };
     let binding = binding.object();
-    let nothing = reading.record.nothing("sent");
     let why = format!(
-        "{doing} may end {}: KubeFleet may write {binding} of {cluster}, which is being deleted; \
-         {nothing}",
+        "{doing} may end {}: KubeFleet may write {binding} of {cluster}, which is being deleted",
         rollout.run.meta.name
     );
     let all: Vec<_> = leaving.iter().map(|(_, binding)| *binding).collect();
     let gone = steps::wait_until_bindings_gone(&all);
-    Err(Error::failed(why).hint(Hint::new("wait until it is gone:").commands(gone)))
+    Err(reading
+        .refused(why)
+        .hint(Hint::new("wait until it is gone:").commands(gone)))
 }
 
 /// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
@@ -178,20 +175,20 @@ pub(in crate::commands) fn going_back(
         return Ok(());
     };
     let run = rollout.run.object();
-    Err(Error::failed(format!(
-        "{doing} would roll {} back from snapshot {} to {}, because another run rolled out the \
-         newer one; {}",
-        enumerate(back.iter().map(|back| back.cluster)),
-        first.holds,
-        rollout.run.status.snapshot_index,
-        reading.record.nothing("sent")
-    ))
-    .hint(
-        Hint::new(format!(
-            "{instead} the run, or use --allow-older if that is what you want:"
+    Err(reading
+        .refused(format!(
+            "{doing} would roll {} back from snapshot {} to {}, because another run rolled out the \
+         newer one",
+            enumerate(back.iter().map(|back| back.cluster)),
+            first.holds,
+            rollout.run.status.snapshot_index
         ))
-        .command(run.fleet(instead)),
-    ))
+        .hint(
+            Hint::new(format!(
+                "{instead} the run, or use --allow-older if that is what you want:"
+            ))
+            .command(run.fleet(instead)),
+        ))
 }
 
 /// Refuses to open a gate of a run that ends within seconds, because a cluster ahead is being deleted.
@@ -204,10 +201,10 @@ pub(in crate::commands) fn nobody_leaves(
     let Some(why) = members.leaving_words() else {
         return Ok(());
     };
-    let (why, nothing) = (why.trim_end_matches('.'), reading.record.nothing("sent"));
+    let why = why.trim_end_matches('.');
     let diagnose = rollout.run.object().fleet("diagnose");
     let hint = Hint::new("what to do instead:").command(diagnose);
-    Err(Error::failed(format!("{why}; {nothing}")).hint(hint))
+    Err(reading.refused(why).hint(hint))
 }
 
 /// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
@@ -222,9 +219,8 @@ pub(in crate::commands) fn unattended(
     let overtaken = lost_words(rollout).or_else(|| overtaken_words(rollout));
     let overtaken = overtaken.filter(|_| !accepted.older);
     if let Some(why) = overtaken.as_ref().filter(|_| is_script) {
-        let nothing = reading.record.nothing("sent");
         let diagnose = rollout.run.object().fleet("diagnose");
-        return Err(Error::failed(format!("{why}; {nothing}")).hint(
+        return Err(reading.refused(why).hint(
             Hint::new("to send it all the same, use --allow-older; to see which run to continue:")
                 .command(diagnose),
         ));
@@ -261,11 +257,11 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
     reading: &SourceReading,
 ) -> Error {
     let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
-    let nothing = reading.record.nothing("sent");
-    Error::failed(format!(
-        "snapshot {index} has no objects: {run} would delete everything from {clusters}; {nothing}"
-    ))
-    .hint("check what the placement selects; a script needs a run made with --snapshot")
+    reading
+        .refused(format!(
+            "snapshot {index} has no objects: {run} would delete everything from {clusters}"
+        ))
+        .hint("check what the placement selects; a script needs a run made with --snapshot")
 }
 
 /// Refuses to let a script start a run that asked for the current content and got the previous one.
@@ -278,21 +274,20 @@ pub(in crate::commands) fn outdated(
         return Ok(());
     };
     let (run, index) = (rollout.run.object(), &rollout.run.status.snapshot_index);
-    let nothing = reading.record.nothing("sent");
     let anew = steps::run_from(rollout.run).switch("--replace");
     let hint = Hint::new("to start it all the same, use --allow-older; for the current content:");
-    Err(Error::failed(format!(
-        "{run} has snapshot {index}, which lacks a change detected at {}; {nothing}",
-        old.detected
-    ))
-    .hint(hint.command(anew)))
+    Err(reading
+        .refused(format!(
+            "{run} has snapshot {index}, which lacks a change detected at {}",
+            old.detected
+        ))
+        .hint(hint.command(anew)))
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom
 /// resources with all its objects.
 pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
-    let nothing = reading.record.nothing("sent");
-    Error::failed(format!("{run} would go too far: {lost}; {nothing}")).hint(
+    reading.refused(format!("{run} would go too far: {lost}")).hint(
         "check that it exists on the hub, that the placement selects it, and that no override deletes \
          it; a script needs a run made with --snapshot",
     )
@@ -304,16 +299,14 @@ pub(in crate::commands) fn not_alone(
     arrived: &str,
     reading: &SourceReading,
 ) -> Error {
-    let nothing = reading.record.nothing("sent");
-    Error::failed(format!(
-        "someone else created a run on {placement} in the meantime: {arrived}; {nothing}"
+    reading.refused(format!(
+        "someone else created a run on {placement} in the meantime: {arrived}"
     ))
 }
 
 /// What a script does not start: Kubernetes would refuse an object, or clusters fail with it already.
 pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
-    let nothing = reading.record.nothing("sent");
-    Error::failed(format!("{run} would be stuck: {why}; {nothing}"))
+    reading.refused(format!("{run} would be stuck: {why}"))
 }
 
 /// What a script does not do: the write makes KubeFleet check a run at once which it then aborts, and
@@ -323,9 +316,8 @@ pub(in crate::commands) fn would_abort(
     why: &str,
     reading: &SourceReading,
 ) -> Error {
-    let nothing = reading.record.nothing("sent");
     let hint = Hint::new("see what can be undone before:").command(run.fleet("diagnose"));
-    Error::failed(format!("{why}; {nothing}")).hint(hint)
+    reading.refused(why).hint(hint)
 }
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.

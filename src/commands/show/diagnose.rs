@@ -382,12 +382,13 @@ impl ReportStyle {
 fn examine(reading: &mut SourceReading, inventory: &Inventory) -> Report {
     let mut report = explain(inventory);
     for (object, versions) in reading.take_doubtful() {
-        report.not_checked.push(NotChecked {
-            what: object.kind.name().to_owned(),
-            why: format!("the input has {versions} versions of it; the newest was used"),
-            subject: Some(Subject::from(&object)),
-            clusters: Vec::new(),
-        });
+        report.not_checked.push(
+            NotChecked::new(
+                object.kind.name(),
+                format!("the input has {versions} versions of it; the newest was used"),
+            )
+            .about(Subject::from(&object)),
+        );
     }
     report.not_checked.sort();
     report

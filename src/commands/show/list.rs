@@ -245,13 +245,10 @@ impl ListCommand for ListArgs {
 /// Rollouts that the hub also serves, and that are not among the runs.
 fn elsewhere(reading: &mut SourceReading) -> Option<NotChecked> {
     let what = reading.hub()?.served().other_engine()?;
-    Some(NotChecked {
+    Some(NotChecked::new(
         what,
-        why: "these rollouts belong to a different engine, which this plugin version does not read"
-            .to_owned(),
-        subject: None,
-        clusters: Vec::new(),
-    })
+        "these rollouts belong to a different engine, which this plugin version does not read",
+    ))
 }
 
 /// The placement that runs are wanted of.

@@ -202,12 +202,10 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         (Ok(records), _) => records,
         (Err(closed), None) => return Err(Error::failed(closed.why())),
         (Err(closed), Some(member)) => {
-            gaps.push(NotChecked {
-                what: "objects in the member cluster".to_owned(),
-                why: closed.why().to_owned(),
-                subject: None,
-                clusters: vec![member.to_owned()],
-            });
+            gaps.push(
+                NotChecked::new("objects in the member cluster", closed.why())
+                    .on(vec![member.to_owned()]),
+            );
             None
         }
     };

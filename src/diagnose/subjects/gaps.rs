@@ -41,12 +41,7 @@ pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChec
         } else {
             why.clone()
         };
-        gaps.push(NotChecked {
-            what: kind.name().to_owned(),
-            why,
-            subject: None,
-            clusters: Vec::new(),
-        });
+        gaps.push(NotChecked::new(kind.name(), why));
     }
     if let Some(rollout) = &cx.rollout
         && let Some(why) = &inventory.bindings.gap
@@ -58,12 +53,10 @@ pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChec
             .map(|cluster| cluster.name.to_owned())
             .collect();
         if !clusters.is_empty() {
-            gaps.push(NotChecked {
-                what: inventory.scope.kind(Concept::Binding).name().to_owned(),
-                why: why.clone(),
-                subject: None,
-                clusters,
-            });
+            gaps.push(
+                NotChecked::new(inventory.scope.kind(Concept::Binding).name(), why.clone())
+                    .on(clusters),
+            );
         }
     }
     gaps.extend(member_findings::not_checked(cx));

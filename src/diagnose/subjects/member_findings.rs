@@ -538,19 +538,18 @@ pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChec
             gap(kind.name(), why);
         }
         for wanted in errand.left_out() {
-            single.push(NotChecked {
-                what: wanted.kind.name().to_owned(),
-                why: format!("at most {WORKLOADS_EACH} objects of a cluster are read"),
-                subject: Some(wanted.into()),
-                clusters: vec![errand.cluster.clone()],
-            });
+            single.push(
+                NotChecked::new(
+                    wanted.kind.name(),
+                    format!("at most {WORKLOADS_EACH} objects of a cluster are read"),
+                )
+                .on(vec![errand.cluster.clone()])
+                .about(wanted.into()),
+            );
         }
     }
-    single.extend(gaps.into_iter().map(|((what, why), clusters)| NotChecked {
-        what,
-        why,
-        subject: None,
-        clusters: clusters.into_iter().collect(),
+    single.extend(gaps.into_iter().map(|((what, why), clusters)| {
+        NotChecked::new(what, why).on(clusters.into_iter().collect())
     }));
     single
 }

@@ -143,6 +143,44 @@ fn a_rollback_is_known_by_the_run_before_it_or_by_its_name() {
     assert!(!named("web-2"));
 }
 
+#[test]
+fn what_was_taken_back_or_never_brought_is_doubted() {
+    let of = |runs: [Value; 4], index: &str| doubt(&inventory(&with_runs(runs)), index);
+    let back = || done("back", "0", DAY + 210);
+    let first = || {
+        [
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            back(),
+        ]
+    };
+    let with = |other: Value| {
+        let [a, b, c] = first();
+        [a, b, c, other]
+    };
+    // It waits for the approval of its first stage.
+    let waits = || run("third", "2", [Some(DAY + 310), Some(DAY + 310), None, None]);
+    let taken = "back rolled snapshot 1 back to snapshot 0";
+    assert_eq!(of(with(waits()), "1").as_deref(), Some(taken));
+    assert_eq!(of(with(waits()), "0"), None);
+    let never = "no run that exists has brought snapshot 2 to a cluster";
+    assert_eq!(of(with(waits()), "2").as_deref(), Some(never));
+    assert_eq!(of(with(under_way("third", "2", DAY + 310)), "2"), None);
+    // Nothing had brought the newer one when the run began.
+    let early = [
+        done("first", "0", DAY + 10),
+        run(
+            "second",
+            "1",
+            [Some(DAY + 110), Some(DAY + 110), None, None],
+        ),
+        back(),
+        waits(),
+    ];
+    let never = "no run that exists has brought snapshot 1 to a cluster";
+    assert_eq!(of(early, "1").as_deref(), Some(never));
+}
+
 /// The run that brought what clusters have was deleted: the newest that is left is what was before.
 #[test]
 fn what_a_deleted_run_brought_is_taken_back() {

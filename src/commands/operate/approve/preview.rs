@@ -270,17 +270,15 @@ fn done_is_well(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Er
         return Ok(());
     };
     let (kind, reason) = (&condition.kind, &condition.reason);
-    let nothing = reading.record.nothing("sent");
     let diagnose = rollout.run.object().fleet("diagnose");
-    Err(Error::failed(format!(
-        "{name} fails now ({kind}={:?} {reason}), but the run counts it as done; {nothing}",
-        condition.status
-    ))
-    .hint(
-        Hint::new("check why:").command(diagnose).text(
+    Err(reading
+        .refused(format!(
+            "{name} fails now ({kind}={:?} {reason}), but the run counts it as done",
+            condition.status
+        ))
+        .hint(Hint::new("check why:").command(diagnose).text(
             "approve it at a terminal, if the next clusters should get the content all the same",
-        ),
-    ))
+        )))
 }
 
 /// The gate of an approval, in the run as it stands, and its stage. Of stages that share a request,
@@ -434,9 +432,8 @@ fn nobody_withholds(selection: &ApprovalSelection, reading: &SourceReading) -> R
         "" => String::new(),
         text => format!(" ({text})"),
     };
-    let nothing = reading.record.nothing("sent");
     let hint = "approve it at a terminal, if the rollout should continue after all";
-    Err(Error::failed(format!("{withheld}{text}; {nothing}")).hint(hint))
+    Err(reading.refused(format!("{withheld}{text}")).hint(hint))
 }
 
 /// Refuses to open what would block clusters, or take them back to an older snapshot unless that is
@@ -461,10 +458,9 @@ pub(super) fn guard(
     };
     safeguards::going_back(&back, rollout, ("approving", instead), accepted, reading)?;
     if let Some(why) = shared_words(rollout, selection).filter(|_| is_script) {
-        let nothing = reading.record.nothing("sent");
         let hint =
             "approve it at a terminal, or give the stages of the strategy names of their own";
-        return Err(Error::failed(format!("{why}; {nothing}")).hint(hint));
+        return Err(reading.refused(why).hint(hint));
     }
     if is_script {
         nobody_withholds(selection, reading)?;

@@ -135,10 +135,9 @@ fn no_gate_is_open(launch: &RunLaunch, reading: &mut SourceReading) -> Result<()
     let (request, stage) = (open.object(), &open.spec.stage);
     let at = open.approved().and_then(|approved| approved.since);
     let at = at.map_or_else(String::new, |at| format!(" since {at}"));
-    Err(Error::failed(format!(
+    Err(reading.refused(format!(
         "{request} is left from an earlier run of this name, and approved{at}: the new run would not \
-         wait at that gate of stage {stage}; {}",
-        reading.record.nothing("sent")
+         wait at that gate of stage {stage}"
     ))
     .hint(Hint::new("choose another name, or delete it:").command(request.kubectl("delete"))))
 }

@@ -258,7 +258,6 @@ fn keeps_gates(
     let Some(dropped) = dropped.next().filter(|_| unattended && launch.start) else {
         return Ok(());
     };
-    let nothing = reading.record.nothing("sent");
     let mut meant = launch.run.scope().fleet("run");
     if let Some(from) = &launch.from {
         meant = meant
@@ -272,7 +271,7 @@ fn keeps_gates(
         meant = meant.switch("--replace");
     }
     let hint = Hint::new("if that is meant, name the strategy:").command(meant);
-    Err(Error::failed(format!("{}; {nothing}", dropped.words)).hint(hint))
+    Err(reading.refused(&dropped.words).hint(hint))
 }
 
 /// Shows what a run does that was made, and got another snapshot than was shown before.
@@ -402,7 +401,6 @@ pub(super) fn guard(
     around: &PlacementObjects,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let nothing = reading.record.nothing("sent");
     if plan.outcome == PlanOutcome::Refused {
         let reasons: Vec<_> = plan
             .refusals
@@ -420,7 +418,7 @@ pub(super) fn guard(
                 "KubeFleet would refuse {}: {} {}.",
                 launch.run,
                 reasons.join(" "),
-                capital(&nothing)
+                capital(&reading.record.nothing("sent"))
             ),
         )
         .hint(if lacks_strategy {
@@ -447,48 +445,47 @@ pub(super) fn guard(
             .iter()
             .map(|gap| format!("{}: {}", gap.what, gap.why))
             .collect();
-        return Err(Error::new(
-            Exit::Incomplete,
-            format!(
-                "what KubeFleet would do with {} is unknown ({}); {nothing}",
-                launch.run,
-                enumerate(missing)
-            ),
-        )
-        .hint("or accept the risk with --allow-unseen"));
+        let refused = reading.refused(format!(
+            "what KubeFleet would do with {} is unknown ({})",
+            launch.run,
+            enumerate(missing)
+        ));
+        return Err(Error {
+            exit: Exit::Incomplete,
+            ..refused.hint("or accept the risk with --allow-unseen")
+        });
     }
     let back: Vec<_> = plan
         .going_back()
         .map(|cluster| cluster.name.as_str())
         .collect();
     if launch.start && !launch.accepted.older && !back.is_empty() {
-        return Err(Error::failed(format!(
-            "{} would get an older snapshot ({}); {nothing}",
-            enumerate(back),
-            plan.content.snapshot.as_deref().unwrap_or("unknown")
-        ))
-        .hint(
-            Hint::new("to do that, use --allow-older, or roll back:").command({
-                let rollback = launch.run.scope().fleet("rollback");
-                let rollback = rollback.arg(launch.placement.word());
-                match &plan.content.snapshot {
-                    Some(index) => rollback.flag("--to", index),
-                    None => rollback,
-                }
-            }),
-        ));
+        return Err(reading
+            .refused(format!(
+                "{} would get an older snapshot ({})",
+                enumerate(back),
+                plan.content.snapshot.as_deref().unwrap_or("unknown")
+            ))
+            .hint(
+                Hint::new("to do that, use --allow-older, or roll back:").command({
+                    let rollback = launch.run.scope().fleet("rollback");
+                    let rollback = rollback.arg(launch.placement.word());
+                    match &plan.content.snapshot {
+                        Some(index) => rollback.flag("--to", index),
+                        None => rollback,
+                    }
+                }),
+            ));
     }
     Ok(())
 }
 
 /// What the run is to say of itself.
 fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<RunWish, Error> {
-    let nothing = reading.record.nothing("sent");
     let old = plan.starts_at_once();
     if old && !launch.start {
-        return Err(Error::failed(format!(
-            "{} cannot be initialized without starting it: KubeFleet on this hub ignores spec.state \
-             and starts every run immediately; {nothing}",
+        return Err(reading.refused(format!("{} cannot be initialized without starting it: KubeFleet on this hub ignores spec.state \
+             and starts every run immediately",
             launch.run
         ))
         .hint(
@@ -511,9 +508,8 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     if is_current {
         // It begins before anyone can look which content it got.
         if let Some(at) = plan.content.change_detected {
-            return Err(Error::failed(format!(
-                "the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
-                 would immediately start with the old content; {nothing}",
+            return Err(reading.refused(format!("the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
+                 would immediately start with the old content",
                 launch.placement
             ))
             .hint("try again in 30s, or use --snapshot latest"));
@@ -574,11 +570,11 @@ fn stalls(
     if !unattended || !launch.start || launch.takes_back {
         return Ok(());
     }
-    let nothing = reading.record.nothing("sent");
     if let Some(fails) = fails(plan) {
         let why = fails.message.trim_end_matches('.');
         let gone = fails.remedies.iter().filter_map(|it| it.command.clone());
-        return Err(Error::failed(format!("{why}; {nothing}"))
+        return Err(reading
+            .refused(why)
             .hint(Hint::new("wait until it is gone:").commands(gone)));
     }
     let name = &launch.run.name;
@@ -592,11 +588,12 @@ fn stalls(
         return Ok(());
     };
     let clusters = enumerate(&stalls.clusters);
-    Err(Error::failed(format!(
-        "{name} would be stuck at {clusters}: {} does not fit; {nothing}",
-        stalls.subject
-    ))
-    .hint("correct the override first, or start the run at a terminal"))
+    Err(reading
+        .refused(format!(
+            "{name} would be stuck at {clusters}: {} does not fit",
+            stalls.subject
+        ))
+        .hint("correct the override first, or start the run at a terminal"))
 }
 
 /// For how long no member agent is heard, where a run that can still continue is deleted before the next
@@ -636,17 +633,17 @@ fn unheard(
     let Some(unheard) = unheard.filter(|_| unattended) else {
         return Ok(());
     };
-    let nothing = reading.record.nothing("sent");
-    Err(Error::failed(format!(
-        "the hub agent may be down, because no member agent has reported for {}: nobody would \
-         initialize {} in place of the run that it deletes; {nothing}",
-        duration::describe(unheard),
-        launch.run.name
-    ))
-    .hint(
-        Hint::new("find out whether the hub agent runs:")
-            .command(launch.run.scope().fleet("doctor")),
-    ))
+    Err(reading
+        .refused(format!(
+            "the hub agent may be down, because no member agent has reported for {}: nobody would \
+         initialize {} in place of the run that it deletes",
+            duration::describe(unheard),
+            launch.run.name
+        ))
+        .hint(
+            Hint::new("find out whether the hub agent runs:")
+                .command(launch.run.scope().fleet("doctor")),
+        ))
 }
 
 /// What ends a run within seconds, and passes: a binding or a cluster of it is being deleted.

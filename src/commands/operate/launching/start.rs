@@ -426,8 +426,7 @@ fn unshown(
     if let Some(other) = plan.differs(rollout) {
         let why = format!("{name} was initialized with {other}, which is not what was shown");
         if unattended {
-            let nothing = reading.record.nothing("sent");
-            return Err(Error::failed(format!("{why}; {nothing}")));
+            return Err(reading.refused(why));
         }
         return Ok(Some(format!("Start it all the same? {why}.")));
     }

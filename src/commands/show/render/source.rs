@@ -134,12 +134,7 @@ fn read_live(
 }
 
 fn gaps(selected: &SelectedObjects, is_offline: bool) -> Vec<NotChecked> {
-    let gap = |what: &str, why: &str| NotChecked {
-        what: what.to_owned(),
-        why: why.to_owned(),
-        subject: None,
-        clusters: Vec::new(),
-    };
+    let gap = |what: &str, why: &str| NotChecked::new(what, why);
     if is_offline {
         return vec![gap(
             "objects",

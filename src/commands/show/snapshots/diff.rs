@@ -203,16 +203,9 @@ fn hidden<'m>(manifests: impl Iterator<Item = &'m Manifest>) -> BTreeSet<Manifes
 }
 
 fn not_checked(identity: &ManifestKey) -> NotChecked {
-    NotChecked {
-        what: "masked values".to_owned(),
-        why: "they were masked when they were collected".to_owned(),
-        subject: Some(Subject::new(
-            &identity.kind,
-            &identity.namespace,
-            &identity.name,
-        )),
-        clusters: Vec::new(),
-    }
+    NotChecked::new("masked values", "they were masked when they were collected").about(
+        Subject::new(&identity.kind, &identity.namespace, &identity.name),
+    )
 }
 
 /// How many resources differ how.

@@ -270,12 +270,7 @@ no Work of member-1 has deploy/web
 
     #[test]
     fn what_nobody_could_list_is_not_absent() {
-        let gap = |kind: Kind| NotChecked {
-            what: kind.name().to_owned(),
-            why: "forbidden".to_owned(),
-            subject: None,
-            clusters: Vec::new(),
-        };
+        let gap = |kind: Kind| NotChecked::new(kind.name(), "forbidden");
         let shown = |gaps: &[Kind]| {
             let traced = traced(None, gaps.iter().copied().map(gap).collect());
             trace(&traced, Timestamp::UNIX_EPOCH, 100, TextPaint::new(false))

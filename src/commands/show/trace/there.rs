@@ -198,12 +198,7 @@ impl AppliedRecords {
         (works, knows_works): (&[impl AsRef<Work>], bool),
         gaps: &mut Vec<NotChecked>,
     ) -> InMember {
-        let gap = |what: &str, why: String| NotChecked {
-            what: what.to_owned(),
-            why,
-            subject: None,
-            clusters: vec![cluster.to_owned()],
-        };
+        let gap = |what: &str, why: String| NotChecked::new(what, why).on(vec![cluster.to_owned()]);
         if let Some(why) = self.outcome.gap() {
             gaps.push(gap(MemberKind::AppliedWork.name(), why));
         }

@@ -371,12 +371,10 @@ fn clusters_of_a_placement_are_told_by_what_they_have() {
 fn what_cannot_be_read_any_more_is_told() {
     let before = status(Verdict::Progressing, vec![]);
     let mut after = before.clone();
-    after.not_checked = vec![NotChecked {
-        what: "ClusterResourceBinding".to_owned(),
-        why: "forbidden: no\u{1b}[31m".to_owned(),
-        subject: None,
-        clusters: Vec::new(),
-    }];
+    after.not_checked = vec![NotChecked::new(
+        "ClusterResourceBinding",
+        "forbidden: no\u{1b}[31m",
+    )];
     assert_eq!(
         changes(&before, &after),
         ["not checked: ClusterResourceBinding: forbidden: no\\u{1b}[31m"]
