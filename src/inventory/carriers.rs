@@ -16,7 +16,7 @@ const BINDINGS: Kind = Kind::ClusterResourceBinding;
 /// were read.
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceCarriers {
-    /// Those that select the namespace, or may: the labels of namespaces are not read.
+    /// Those that select the namespace, or may: one that selects by labels tells in its status.
     pub placements: Vec<Arc<Placement>>,
     bindings: Vec<Arc<Binding>>,
 }
@@ -73,11 +73,12 @@ pub fn carrying<'p>(
     placement: &'p Placement,
     namespace: &str,
 ) -> Option<(usize, &'p ResourceSelector)> {
+    let selected = placement.status.namespaces.0.as_ref();
+    let is_selected = selected.is_none_or(|all| all.iter().any(|it| it == namespace));
     let mut selectors = placement.spec.selectors.iter().enumerate();
     selectors.find(|(_, it)| {
-        it.group.is_empty()
-            && it.kind == "Namespace"
-            && (it.name.is_empty() || it.name == namespace)
+        let is_meant = it.name == namespace || it.name.is_empty() && is_selected;
+        it.group.is_empty() && it.kind == "Namespace" && is_meant
     })
 }
 

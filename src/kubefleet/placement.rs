@@ -1,12 +1,14 @@
 //! ClusterResourcePlacement and ResourcePlacement.
 
+use serde::de::SeqAccess;
+
 use super::apply::ApplyStrategy;
 use super::binding::FailedPlacement;
 use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
 use super::scope::{ObjectRef, Scope};
 use super::selector::{ClusterSelector, LabelSelector};
-use super::tolerant::model;
+use super::tolerant::{LenientRead, LenientSeed, model};
 
 model! {
     /// A placement, in either scope.
@@ -108,11 +110,20 @@ model! {
     pub struct PlacementStatus {
         /// `ClusterResourcePlacementScheduled` and so on.
         pub conditions: Vec<Condition> = "conditions",
+        /// The namespaces among what it selects.
+        pub namespaces: SelectedNamespaces = "selectedResources",
         /// The snapshot index that all clusters are on, when there is one.
         pub observed_index: String = "observedResourceIndex",
         /// What the bindings say, cluster by cluster, as the placement's controller last copied it.
         /// For fleets whose status is too large for the API server the bindings alone say it.
         pub clusters: Vec<ClusterPlacement> = "placementStatuses",
+    }
+
+    /// `status.selectedResources[]`.
+    pub struct SelectedObject {
+        pub group: String = "group",
+        pub kind: String = "kind",
+        pub name: String = "name",
     }
 
     /// `status.placementStatuses[]`.
@@ -125,6 +136,24 @@ model! {
         pub conditions: Vec<Condition> = "conditions",
         /// The objects that fail there.
         pub failed: Vec<FailedPlacement> = "failedPlacements",
+    }
+}
+
+/// The namespaces that a placement selects; `None` where it does not tell what it selects. Of everything else in the
+/// list, which may be long, nothing is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SelectedNamespaces(pub Option<Vec<String>>);
+
+impl LenientRead for SelectedNamespaces {
+    fn from_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
+        let mut found = None;
+        while let Some(object) = seq.next_element_seed(LenientSeed::<SelectedObject>::default())? {
+            let names = found.get_or_insert_with(Vec::new);
+            if object.kind == "Namespace" && object.group.is_empty() {
+                names.push(object.name);
+            }
+        }
+        Ok(Self(found))
     }
 }
 

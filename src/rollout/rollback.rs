@@ -38,7 +38,9 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let clusters = rollout.clusters().filter_map(|it| it.started);
-            let done = rollout.started().filter(|_| rollout.is_finished());
+            let done = rollout
+                .started()
+                .filter(|_| rollout.phase == Phase::Succeeded);
             Some((clusters.max().or(done)?, run))
         })
         .max_by_key(|(started, _)| *started)

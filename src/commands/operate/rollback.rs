@@ -329,16 +329,17 @@ fn is_on_clusters(
     is_script: bool,
     preview: &mut Preview,
 ) -> Result<(), Error> {
-    let Some(last) = current(inventory).filter(|last| last.meta.uid != now.meta.uid) else {
-        return Ok(());
-    };
-    if first_update(inventory, now).is_none() {
+    let rollout = Rollout::of(inventory, now);
+    if first_update(inventory, now).is_none() && rollout.phase != Phase::Succeeded {
         let nothing = "it has changed nothing, so nothing is to be rolled back; nothing was sent";
         return Err(Error::failed(format!("{} has not begun with any cluster: {nothing}", now.object())).hint(
             Hint::new("delete it, or go back from what is on the clusters by selecting a snapshot with --to:")
                 .command(now.object().fleet("delete")),
         ));
     }
+    let Some(last) = current(inventory).filter(|last| last.meta.uid != now.meta.uid) else {
+        return Ok(());
+    };
     let why = format!(
         "{} is not the run that rolled out last: {} came after it, with snapshot {}",
         now.meta.name, last.meta.name, last.status.snapshot_index

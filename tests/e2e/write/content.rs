@@ -351,9 +351,9 @@ fn a_retry_does_not_go_without_the_gates_that_the_run_had() {
         let first = failed_at_its_gate(scene);
         scene.hub.delete(&scene.strategy_path());
         scene.strategy(&gated(&[]));
-        let asked = format!("{first} asked for an approval before stage canary");
+        let asked = format!("{first} asked for 1 approval before it reached");
         let strategy = &scene.name;
-        let meant = format!("run --from {first} --strategy {strategy}");
+        let meant = format!("--from {first} --strategy {strategy}");
         scene
             .does(&["retry", first, "--yes"])
             .ends(1)

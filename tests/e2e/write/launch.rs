@@ -96,14 +96,14 @@ fn an_approval_that_the_strategy_no_longer_asks_for_is_said() {
         scene.run(&first, "Run");
         scene.until_waiting(&first);
         let replace = ["run", &second, "--from", &first, "--replace"];
-        let dropped = "no longer does";
+        let dropped = "asks for none now";
         scene.does(&replace).ends(1).is_silent_of(dropped);
         let ungated = json!({"spec": {"stages": gated(&[])}});
         scene.hub.patch(&scene.strategy_path(), &ungated);
         scene
             .does(&replace)
             .ends(1)
-            .says(&format!("{first} asked for an approval before stage"))
+            .says(&format!("{first} asked for 1 approval before it reached"))
             .says(dropped);
     });
 }

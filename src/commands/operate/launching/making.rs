@@ -2,11 +2,10 @@
 
 use super::LaunchProgress;
 use super::content::{self, ContentSeen, ContentTries};
-use super::preparing::prepare;
+use super::preparing::{prepare, still_there};
 use super::shown::{AgreedPlan, guard, plan};
 use super::start::{start, start_command};
 use super::wanted::{LaunchPreparation, RunLaunch};
-use crate::change::guard::AcceptedRisks;
 use crate::change::neighbours::{NeighborRun, arrived_words, neighbours};
 use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
@@ -22,7 +21,6 @@ use crate::commands::operate::writing::DryRun;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::ObjectRef;
 use crate::report::Verdict;
 use crate::words::Hint;
 
@@ -74,7 +72,8 @@ pub(super) fn make(
         uid,
     };
     if op.reading.is_interrupted() {
-        return Err(interrupted(&format!("{} was created", launch.run)));
+        let error = interrupted(&format!("{} was created", launch.run));
+        return Err(undone(error, launch, last));
     }
     finish(launch, &this, Some((agreed, last)), got, op)
 }
@@ -202,7 +201,8 @@ pub(super) fn finish(
             op.hushed(|op| initialized(this, op))
         };
         let last = agreed.map_or(&[][..], |(_, last)| last);
-        let status = match waited.map_err(|error| undone(error, run, last, launch.accepted))? {
+        let undone = |error| undone(error, launch, last);
+        let status = match waited.map_err(undone)? {
             Ok(initialized) => initialized,
             Err(failed) => {
                 let made = content::see_to_race(launch, this, tries.as_mut(), got, op)?;
@@ -215,7 +215,7 @@ pub(super) fn finish(
                 return Ok(exit);
             }
         };
-        match content::see_to(launch, this, tries.as_mut(), got, op)? {
+        match content::see_to(launch, this, tries.as_mut(), got, op).map_err(undone)? {
             ContentSeen::Right => {
                 let made = status.run.as_ref();
                 if let Some(made) = made.filter(|_| again.is_some()) {
@@ -266,26 +266,17 @@ const fn has_begun(verdict: Verdict) -> bool {
     )
 }
 
-/// Adds that a run which was to go first is still there, and what completes that.
-fn undone(
-    error: Error,
-    run: &ObjectRef,
-    last: &[LaunchPreparation],
-    accepted: AcceptedRisks,
-) -> Error {
-    let Some(LaunchPreparation::Delete(doomed)) = last.first() else {
+/// Adds what is left to do with a run that was made, and with one that was to go first and is still there.
+fn undone(error: Error, launch: &RunLaunch, last: &[LaunchPreparation]) -> Error {
+    if !last.is_empty() {
+        return still_there(error, last, start_command(&launch.run, launch.accepted));
+    }
+    let is_left = launch.start && !launch.begins_by_itself();
+    if error.exit != Exit::Interrupted || !is_left {
         return error;
-    };
-    let old = &doomed.run.object;
-    let message = format!(
-        "{}; {} was not deleted, and may continue",
-        error.message, old.name
-    );
-    Error { message, ..error }.also(
-        Hint::new("once the new run is initialized, complete it with:")
-            .command(old.fleet("delete"))
-            .command(start_command(run, accepted)),
-    )
+    }
+    let start = start_command(&launch.run, launch.accepted);
+    error.also(Hint::new("it was not started; start it with:").command(start))
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.

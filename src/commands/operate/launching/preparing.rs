@@ -11,6 +11,7 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::run::UpdateRun;
+use crate::words::{CommandLine, Hint};
 
 /// Does what comes before.
 pub(super) fn prepare(first: &[LaunchPreparation], op: &mut Operation<'_>) -> Result<(), Error> {
@@ -65,4 +66,21 @@ pub(super) fn delete_untouched(
     };
     let change = Change::delete_untouched(made);
     delete_for_good(this, &change, &mut op.with(&quiet)).map(drop)
+}
+
+/// Adds that a run which was to go first is still there, and what completes that.
+pub(super) fn still_there(error: Error, last: &[LaunchPreparation], start: CommandLine) -> Error {
+    let Some(LaunchPreparation::Delete(doomed)) = last.first() else {
+        return error;
+    };
+    let old = &doomed.run.object;
+    let message = format!(
+        "{}; {} was not deleted, and may continue",
+        error.message, old.name
+    );
+    Error { message, ..error }.also(
+        Hint::new("once the new run is initialized, complete it with:")
+            .command(old.fleet("delete"))
+            .command(start),
+    )
 }

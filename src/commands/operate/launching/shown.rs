@@ -1,7 +1,7 @@
 //! What is shown before a run is made: what the controller would compute, what speaks against it, and
 //! what is asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -29,7 +29,7 @@ use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
 use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime};
-use crate::words::{Hint, capital, enumerate};
+use crate::words::{Hint, capital, count, enumerate};
 
 /// A run that is to be made, as it was shown.
 pub(super) enum LaunchOffer {
@@ -202,47 +202,65 @@ pub(super) fn offer(
     })
 }
 
-/// The first approval that each run would have waited for which the new one is made of, or which is stopped or
-/// deleted first, and that the same strategy no longer asks for.
+/// Where the new run reaches a cluster after fewer approvals than each run would have which it is made of, or which
+/// is stopped or deleted first, though it has the same strategy.
 fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<DroppedGate> {
-    let asks = |gate: &GateFacts| {
-        let mut stages = plan.stages.iter().map(|it| &it.definition);
-        let is_it = |it: &GateFacts| it.when == gate.when && it.kind == gate.kind;
-        stages.any(|it| it.name == gate.stage && it.gates.iter().any(is_it))
-    };
+    let now = plan.stages.iter().map(|stage| {
+        let clusters = stage.clusters.iter().map(|it| it.name.as_str());
+        (&stage.definition, clusters.collect())
+    });
+    let now = approvals_before(now);
     let first = launch.first.iter().map(|it| &it.object().name);
     let names: BTreeSet<_> = first.chain(&launch.from).collect();
     let runs = names.into_iter().filter_map(|it| inventory.run_on(it));
     let runs = runs.filter(|run| {
-        let conditions = &run.status.conditions;
-        run.spec.strategy == launch.strategy
-            && conditions.is_true(reasons::INITIALIZED)
-            && !conditions.is_true(reasons::SUCCEEDED)
+        run.spec.strategy == launch.strategy && run.status.conditions.is_true(reasons::INITIALIZED)
     });
     let dropped = runs.filter_map(|run| {
         let stages = &run.status.strategy.as_deref()?.stages;
-        let gates = stages
-            .iter()
-            .map(StageDefinition::new)
-            .flat_map(|it| it.gates);
-        let mut approvals = gates.filter(|gate| gate.kind == "Approval");
-        let gate = approvals.find(|gate| !asks(gate))?;
+        let definitions: Vec<_> = stages.iter().map(StageDefinition::new).collect();
+        let clusters = run.status.stages.iter();
+        let clusters = clusters.map(|it| it.clusters.iter().map(|it| it.name.as_str()).collect());
+        let then = approvals_before(definitions.iter().zip(clusters));
+        let fewer = |cluster: &&str| now.get(*cluster).zip(then.get(*cluster)).is_some_and(|(a, b)| a < b);
+        let cluster = then.keys().copied().find(fewer)?;
         let (name, strategy) = (&run.meta.name, &launch.strategy);
+        let asks = match now.get(cluster) {
+            None | Some(0) => "none".to_owned(),
+            Some(asks) => asks.to_string(),
+        };
         Some(DroppedGate {
-            is_from: launch.from.as_ref() == Some(name),
+            is_from: launch.from.as_ref() == Some(name)
+                && !run.status.conditions.is_true(reasons::SUCCEEDED),
             words: format!(
-                "{name} asked for an approval {} stage {}, and {strategy} no longer does",
-                gate.when.map_or("of", TaskTime::as_str),
-                gate.stage
+                "{name} asked for {} before it reached {cluster}, and {strategy} asks for {asks} now",
+                count(then.get(cluster).copied().unwrap_or_default(), "approval")
             ),
         })
     });
     dropped.collect()
 }
 
+/// How many approvals each cluster of these stages comes after.
+fn approvals_before<'s>(
+    stages: impl Iterator<Item = (&'s StageDefinition, Vec<&'s str>)>,
+) -> BTreeMap<&'s str, usize> {
+    let (mut before, mut all) = (0, BTreeMap::new());
+    for (stage, clusters) in stages {
+        let approvals = |when| {
+            let gates = stage.gates(when);
+            gates.filter(|gate| gate.kind == "Approval").count()
+        };
+        before += approvals(TaskTime::Before);
+        all.extend(clusters.into_iter().map(|cluster| (cluster, before)));
+        before += approvals(TaskTime::After);
+    }
+    all
+}
+
 /// An approval for which a new run does not wait.
 struct DroppedGate {
-    /// Whether the new run is made of the one that would have waited.
+    /// Whether the new run is made of the one that would have waited, and that has not succeeded.
     is_from: bool,
     words: String,
 }
@@ -258,7 +276,7 @@ fn keeps_gates(
     let Some(dropped) = dropped.next().filter(|_| unattended && launch.start) else {
         return Ok(());
     };
-    let mut meant = launch.run.scope().fleet("run");
+    let mut meant = launch.run.fleet("run");
     if let Some(from) = &launch.from {
         meant = meant
             .flag("--from", from)

@@ -1,6 +1,6 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
-use super::preparing::{delete_untouched, prepare};
+use super::preparing::{delete_untouched, prepare, still_there};
 use super::shown::{self, AgreedPlan};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::guard::{self, AcceptedRisks, Guard};
@@ -139,7 +139,7 @@ pub(in crate::commands) fn start(
                 .text("or, if all of that is to be deleted:")
                 .command(again.flag("--snapshot", index));
         }
-        if plan.is_none() {
+        if plan.is_none() && first.is_empty() {
             return if unfit.is_some() {
                 error.also(anew)
             } else {
@@ -148,12 +148,22 @@ pub(in crate::commands) fn start(
         }
         let message = op.reading.record.complete(&error.message, error.told);
         let message = format!("{message}; {run} was not started");
-        Error { message, ..error }
-            .telling(crate::change::record::ToldChange::All)
+        let is_ended = error.exit == Exit::Interrupted;
+        let error = Error { message, ..error }.telling(crate::change::record::ToldChange::All);
+        let done = op.reading.record.steps();
+        let is_left = |it: &LaunchPreparation| matches!(it, LaunchPreparation::Delete(doomed) if !done.contains(&doomed.change.did));
+        if is_ended && first.iter().any(is_left) {
+            return still_there(error, first, start_command(run, accepted));
+        }
+        error
             .also(if unfit.is_some() {
                 anew
             } else {
-                Hint::new("once that is resolved, start it; or delete it, and make a new one:")
+                Hint::new(if is_ended {
+                    "start it, or delete it:"
+                } else {
+                    "once that is resolved, start it; or delete it, and make a new one:"
+                })
                     .command(start_command(run, accepted))
                     .command(run.fleet("delete"))
             })

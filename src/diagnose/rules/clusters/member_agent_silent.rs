@@ -6,7 +6,7 @@ use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::problems::members::{all_silent_since, last_heard};
 use crate::problems::steps;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
@@ -14,6 +14,9 @@ pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch:
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS517", "FS518", "FS922"])
     .environment();
+
+/// How far apart two reports of an agent are, as a rule: with less, silence is no silence.
+const TWO_REPORTS: SignedDuration = SignedDuration::from_secs(30);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);
@@ -80,15 +83,23 @@ fn silent_members(
         return Vec::new();
     }
     let waits = needed.iter().any(|needed| needed.waits);
-    let mut finding = rule
-        .finding(
-            cx.run_object(),
-            format!(
-                "No member agent has reported for {}, since {newest}: the hub agent, which receives \
-                 the reports, may be down.",
-                duration::describe(cx.now().duration_since(newest))
-            ),
+    let silent = duration::describe(cx.now().duration_since(newest));
+    // Reports were due when the hub agent wrote that.
+    let mut written = cx.inventory.runs.iter().filter_map(|run| run.last_write());
+    let works = written.any(|it| it.duration_since(newest) > TWO_REPORTS);
+    let message = if works {
+        format!(
+            "No member agent has reported for {silent}, since {newest}; the hub agent, which receives the \
+             reports, has worked on update runs since."
         )
+    } else {
+        format!(
+            "No member agent has reported for {silent}, since {newest}: the hub agent, which receives the \
+             reports, may be down."
+        )
+    };
+    let mut finding = rule
+        .finding(cx.run_object(), message)
         .severity(match (needed.is_empty(), waits) {
             (true, _) => Severity::Info,
             (false, waits) => Severity::error_if(waits),
@@ -100,14 +111,15 @@ fn silent_members(
     for member in needed.chain(all).take(3) {
         finding = heard(member, finding);
     }
-    vec![
-        finding
-            .look_with(
-                "Check whether the hub agent's pods run.",
-                steps::hub_agent(),
-            )
-            .look("Set the time of the reading with --now, if these objects come from a file."),
-    ]
+    let finding = if works {
+        finding.look("Check the member agents, and their connection to the hub's API server.")
+    } else {
+        finding.look_with(
+            "Check whether the hub agent's pods run.",
+            steps::hub_agent(),
+        )
+    };
+    vec![finding.look("Set the time of the reading with --now, if these objects come from a file.")]
 }
 
 fn heard(member: &MemberCluster, finding: Finding) -> Finding {

@@ -15,9 +15,14 @@ pub const RULE: Rule = Rule::info(
 .reads(&[Concept::Strategy]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
+    // A new run in the place of one that has failed takes the strategy as it is.
+    let has_failed = cx.verdict == Verdict::Failed;
+    if !rollout.is_live() && !has_failed {
+        return Vec::new();
+    }
     let run = rollout.run;
     let Some(recorded) = run.status.strategy.as_deref() else {
         return Vec::new();
@@ -25,6 +30,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let object = cx.object(Concept::Strategy, &run.spec.strategy);
     match &cx.inventory.strategy {
         Sight::Unknown(_) => Vec::new(),
+        // A new run says itself that there is none.
+        Sight::Absent if has_failed => Vec::new(),
         Sight::Absent => vec![
             rule.finding(
                 &object,
@@ -44,8 +51,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let finding = rule.finding(
                 &object,
                 format!(
-                    "{object} differs from the run's copy ({}); the run uses its copy.",
-                    enumerate(&differences)
+                    "{object} differs from the run's copy ({}); {}.",
+                    enumerate(&differences),
+                    if has_failed {
+                        "a new run takes it as it is now"
+                    } else {
+                        "the run uses its copy"
+                    }
                 ),
             );
             let of_run = (run.object(), "status.stagedUpdateStrategySnapshot");
@@ -54,6 +66,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             if cx.inventory.unreadable_strategy().is_some() {
                 let first = "Resolve FS125 first: a new run may get an older copy, too.";
                 return vec![finding.look(first)];
+            }
+            if has_failed {
+                let plan = cx.plan_command();
+                return vec![finding.look_with("Check what a new run would do now.", plan)];
             }
             vec![finding.fix_with(
                 "Start a new run instead, if it should use the current strategy.",
