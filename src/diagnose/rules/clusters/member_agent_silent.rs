@@ -4,6 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::run::UpdateRun;
 use crate::problems::members::{all_silent_since, last_heard};
 use crate::problems::steps;
 use jiff::{SignedDuration, Timestamp};
@@ -85,7 +86,8 @@ fn silent_members(
     let waits = needed.iter().any(|needed| needed.waits);
     let silent = duration::describe(cx.now().duration_since(newest));
     // Reports were due when the hub agent wrote that.
-    let mut written = cx.inventory.runs.iter().filter_map(|run| run.last_write());
+    let runs = cx.inventory.runs.iter();
+    let mut written = runs.filter_map(UpdateRun::last_write);
     let works = written.any(|it| it.duration_since(newest) > TWO_REPORTS);
     let message = if works {
         format!(
