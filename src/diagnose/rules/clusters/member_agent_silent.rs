@@ -78,9 +78,14 @@ fn silent_members(
     needed: &[NeededMember<'_>],
     newest: Timestamp,
 ) -> Vec<Finding> {
-    // What was rolled out may have changed since, and the hub does not know.
-    let is_past = cx.verdict == Verdict::Succeeded;
-    if needed.is_empty() && !is_past {
+    let severity = match cx.verdict {
+        // What was rolled out may have changed since, and the hub does not know.
+        Verdict::Succeeded => Some(Severity::Info),
+        // A run is initialized by the agent that receives the reports.
+        Verdict::Initializing => Some(Severity::Warning),
+        _ => None,
+    };
+    if needed.is_empty() && severity.is_none() {
         return Vec::new();
     }
     let waits = needed.iter().any(|needed| needed.waits);
@@ -102,10 +107,11 @@ fn silent_members(
     };
     let mut finding = rule
         .finding(cx.run_object(), message)
-        .severity(match (needed.is_empty(), waits) {
-            (true, _) => Severity::Info,
-            (false, waits) => Severity::error_if(waits),
-        })
+        .severity(
+            severity
+                .filter(|_| needed.is_empty())
+                .unwrap_or(Severity::error_if(waits)),
+        )
         .root_if(waits)
         .clusters(needed.iter().map(|needed| needed.name));
     let all = cx.inventory.members.iter().filter(|_| needed.is_empty());
