@@ -66,7 +66,7 @@ pub struct Inventory {
     /// Override snapshots that the run recorded for clusters that it has still to reach, and that do not
     /// exist.
     pub gone_overrides: Vec<ObjectRef>,
-    /// Placements of both scopes; read only when the run's own does not exist.
+    /// Placements of both scopes; read only when the run's own does not exist, or to find what brings a namespace.
     pub placements: Listing<Placement>,
     /// What brings a namespaced placement's namespace to clusters, where that was read.
     pub carriers: Option<NamespaceCarriers>,

@@ -139,10 +139,8 @@ impl Walk {
     fn take(&mut self, queries: Vec<HubQuery>, mut answers: Vec<QueryAnswer>) {
         let is_missed = self.is_known_absent(&self.placement_query());
         for (query, answer) in queries.iter().zip(&mut answers) {
-            let is_other = query.kind != self.scope().kind(query.kind.concept());
-            let brings = matches!(query.kind.concept(), Concept::Placement | Concept::Binding);
             let is_denied = matches!(answer.outcome, Outcome::Denied(_));
-            if is_other && brings && is_denied && !is_missed {
+            if self.scope().is_beside(query.kind) && is_denied && !is_missed {
                 answer.outcome = Outcome::NotCollected;
             }
         }

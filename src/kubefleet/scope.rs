@@ -58,6 +58,13 @@ impl Scope {
         })
     }
 
+    /// Whether a kind is that of placements or bindings of the other scope: beside a namespaced placement, those
+    /// bring its namespace.
+    pub fn is_beside(&self, kind: Kind) -> bool {
+        let concept = kind.concept();
+        matches!(concept, Concept::Placement | Concept::Binding) && kind != self.kind(concept)
+    }
+
     /// The object of a concept with this name in this scope.
     pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
         let kind = self.kind(concept);

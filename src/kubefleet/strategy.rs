@@ -55,8 +55,9 @@ impl Strategy {
         Scope::of_namespace(&self.meta.namespace).object(Concept::Strategy, &self.meta.name)
     }
 
-    /// The stage and the task with a time that Go cannot read, and whether it is before the clusters. The API server lets such pass, and
-    /// with one of them the hub agent no longer sees any strategy of the hub that is new or was changed.
+    /// The stage and the task with a time that Go cannot read, and whether it is before the clusters. The API
+    /// server lets such pass, and with one of them the hub agent no longer sees any strategy of the hub that is
+    /// new or was changed.
     pub fn unreadable_task(&self) -> Option<(&Stage, bool, &Task)> {
         let stages = self.spec.stages.iter();
         let mut sides = stages.flat_map(|stage| [(stage, true), (stage, false)]);

@@ -141,8 +141,9 @@ impl<'i> PlanDraft<'i> {
             if (left_out && self.sees(*kind)) || (why == NOT_SERVED && only_adds(*kind)) {
                 continue;
             }
-            self.undecided |= decides(*kind, self.inventory.scope.kind(Concept::Placement))
-                && !(left_out && only_adds(*kind));
+            // Placements of the other scope only bring a namespace.
+            self.undecided |=
+                !(self.inventory.scope.is_beside(*kind) || left_out && only_adds(*kind));
             self.not_checked
                 .push(NotChecked::new(kind.name(), why.clone()));
         }
@@ -174,15 +175,6 @@ fn strategy<'i>(inventory: &'i Inventory, wish: &'i PlannedRun) -> Option<&'i St
         StrategyChoice::Named(name) => inventory.strategies.iter().find(|strategy| {
             strategy.meta.name == *name && strategy.meta.namespace == inventory.scope.namespace()
         }),
-    }
-}
-
-/// Whether the plan hangs on a kind. Placements of the other scope only bring a namespace.
-fn decides(kind: Kind, placement: Kind) -> bool {
-    match kind.concept() {
-        Concept::Placement => kind == placement,
-        Concept::Binding => kind.is_namespaced() == placement.is_namespaced(),
-        _ => true,
     }
 }
 

@@ -117,7 +117,7 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
     for (_, binding, condition) in failing.iter().take(5) {
         warning = warning.condition(&binding.object(), *condition);
     }
-    let diagnose = draft.command("diagnose").arg(draft.placement().word());
+    let diagnose = steps::diagnose(draft.placement());
     draft
         .warnings
         .push(warning.look_with("Check why it fails first.", diagnose));

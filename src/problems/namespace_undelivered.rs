@@ -7,17 +7,6 @@ use crate::report::ComposeText;
 use crate::rollout::Rollout;
 use crate::words::{count, enumerate};
 
-/// The same of the clusters that a run has still to reach, where there is a placement that brings the
-/// namespace: without one, it may come in another way.
-pub fn namespace_undelivered_ahead(rollout: &Rollout<'_>) -> Option<Problem> {
-    let carriers = rollout.inventory.carriers.as_ref()?;
-    if carriers.placements.is_empty() {
-        return None;
-    }
-    let ahead = rollout.still_to_reach().map(|it| it.name);
-    namespace_undelivered(rollout.inventory, ahead)
-}
-
 /// Of these clusters, those that have nothing of the placement yet, and to which no cluster placement has
 /// brought the namespace. `None` where that was not read, or where the namespace comes in another way.
 pub fn namespace_undelivered<'c>(
@@ -91,4 +80,15 @@ pub fn namespace_undelivered<'c>(
             enumerate(&names)
         )
     }))
+}
+
+/// The same of the clusters that a run has still to reach, where there is a placement that brings the
+/// namespace: without one, it may come in another way.
+pub fn namespace_undelivered_ahead(rollout: &Rollout<'_>) -> Option<Problem> {
+    let carriers = rollout.inventory.carriers.as_ref()?;
+    if carriers.placements.is_empty() {
+        return None;
+    }
+    let ahead = rollout.still_to_reach().map(|it| it.name);
+    namespace_undelivered(rollout.inventory, ahead)
 }

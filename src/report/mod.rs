@@ -140,6 +140,14 @@ worded! {
 }
 
 impl Verdict {
+    /// Whether a person has to let a run continue.
+    pub const fn waits_for_person(self) -> bool {
+        matches!(
+            self,
+            Self::WaitingForApproval | Self::Stopped | Self::NotStarted
+        )
+    }
+
     /// Whether the verdict asks for an explanation: at least one finding is its root cause.
     pub const fn wants_root_cause(self) -> bool {
         !matches!(

@@ -287,10 +287,7 @@ impl FollowedTarget {
     /// What was read beside what is watched, once more after a while. `None` where the rollout does not wait
     /// for a person, or where that could not be read.
     fn settled(&mut self, status: &Status, reading: &mut SourceReading) -> Option<&mut Inventory> {
-        let rests = matches!(
-            status.verdict,
-            Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
-        );
+        let rests = status.verdict.waits_for_person();
         let lasts = |it: &SettledRollout| {
             it.verdict == status.verdict && it.read_at.elapsed() < SETTLED_FOR
         };

@@ -332,10 +332,11 @@ fn is_on_clusters(
     let rollout = Rollout::of(inventory, now);
     if first_update(inventory, now).is_none() && rollout.phase != Phase::Succeeded {
         let nothing = "it has changed nothing, so nothing is to be rolled back; nothing was sent";
-        return Err(Error::failed(format!("{} has not begun with any cluster: {nothing}", now.object())).hint(
-            Hint::new("delete it, or go back from what is on the clusters by selecting a snapshot with --to:")
-                .command(now.object().fleet("delete")),
-        ));
+        let run = now.object();
+        let why = format!("{run} has not begun with any cluster: {nothing}");
+        let hint =
+            "delete it, or go back from what is on the clusters by selecting a snapshot with --to:";
+        return Err(Error::failed(why).hint(Hint::new(hint).command(run.fleet("delete"))));
     }
     let Some(last) = current(inventory).filter(|last| last.meta.uid != now.meta.uid) else {
         return Ok(());

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 
 use crate::diagnose::subjects::failing_cluster::{self, FailingCluster};
-use crate::diagnose::subjects::outlook::{RunOutlook, waits_for_person};
+use crate::diagnose::subjects::outlook::RunOutlook;
 use crate::diagnose::subjects::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
@@ -105,7 +105,8 @@ impl<'i> DiagnosisContext<'i> {
     /// Whether the run does nothing until a person or the time lets it.
     pub fn is_resting(&self) -> bool {
         let verdict = self.verdict;
-        self.rollout.is_some() && (waits_for_person(verdict) || verdict == Verdict::WaitingForTimer)
+        self.rollout.is_some()
+            && (verdict.waits_for_person() || verdict == Verdict::WaitingForTimer)
     }
 
     /// The moment for which everything is judged.

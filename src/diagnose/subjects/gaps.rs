@@ -30,10 +30,8 @@ pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChec
             continue;
         }
         // What brings the namespace is asked for beside the placement that was meant.
-        let concept = kind.concept();
-        let is_other = *kind != inventory.scope.kind(concept);
-        let brings = is_other && matches!(concept, Concept::Placement | Concept::Binding);
-        if brings && why == NOT_COLLECTED && inventory.placement.present().is_some() {
+        let is_beside = inventory.scope.is_beside(*kind);
+        if is_beside && why == NOT_COLLECTED && inventory.placement.present().is_some() {
             continue;
         }
         let why = if kind.concept() == Concept::UpdateRun && cx.run().is_some() {

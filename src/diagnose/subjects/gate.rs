@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::controller;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
-use crate::diagnose::subjects::{back, outlook, overrides, verdict};
+use crate::diagnose::subjects::{back, overrides, verdict};
 use crate::inventory::Inventory;
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::run::UpdateRun;
@@ -115,7 +115,7 @@ pub(in crate::diagnose) fn summarized_gate<'r, 'i>(
 /// Why a run that rests is not simply let continue: what clusters would get then, as a clause.
 pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String> {
     let rollout = cx.rollout.as_ref()?;
-    if !outlook::waits_for_person(cx.verdict) {
+    if !cx.verdict.waits_for_person() {
         return None;
     }
     let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();

@@ -96,7 +96,7 @@ impl RunOutlook {
     /// reason.
     pub fn aborts(&self, verdict: Verdict) -> Option<&str> {
         self.fails()
-            .filter(|_| waits_for_person(verdict) || self.is_explained)
+            .filter(|_| verdict.waits_for_person() || self.is_explained)
     }
 
     /// When a run fails that cannot pass its next check, as the end of a sentence. The controller checks
@@ -167,14 +167,6 @@ pub(in crate::diagnose) fn leaving<N: AsRef<str> + Ord>(names: &[N]) -> (String,
             "are",
         ),
     }
-}
-
-/// Whether a person has to let a run continue.
-pub(in crate::diagnose) const fn waits_for_person(verdict: Verdict) -> bool {
-    matches!(
-        verdict,
-        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted
-    )
 }
 
 /// Whether the controller owes a run a write for longer than its pace explains, as far as the run, its

@@ -2,7 +2,6 @@
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::outlook;
 use crate::diagnose::subjects::rendered::{NamedContent, rendered};
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
@@ -66,7 +65,7 @@ pub(in crate::diagnose) fn holds_ahead<'c>(
     let holds =
         |cause: &FaultCause| matches!(cause, FaultCause::Operation(_) | FaultCause::Envelope(_));
     let mut faults = faults_ahead(cx).iter();
-    faults.find(|fault| outlook::waits_for_person(cx.verdict) && holds(&fault.cause))
+    faults.find(|fault| cx.verdict.waits_for_person() && holds(&fault.cause))
 }
 
 /// What comes of a fault on the clusters that the run has still to reach.

@@ -222,19 +222,22 @@ fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<
         let clusters = run.status.stages.iter();
         let clusters = clusters.map(|it| it.clusters.iter().map(|it| it.name.as_str()).collect());
         let then = approvals_before(definitions.iter().zip(clusters));
-        let fewer = |cluster: &&str| now.get(*cluster).zip(then.get(*cluster)).is_some_and(|(a, b)| a < b);
-        let cluster = then.keys().copied().find(fewer)?;
+        let mut then = then.into_iter();
+        let (cluster, asked, asks) = then.find_map(|(cluster, asked)| {
+            let asks = now.get(cluster).filter(|asks| **asks < asked)?;
+            Some((cluster, asked, *asks))
+        })?;
         let (name, strategy) = (&run.meta.name, &launch.strategy);
-        let asks = match now.get(cluster) {
-            None | Some(0) => "none".to_owned(),
-            Some(asks) => asks.to_string(),
+        let asks = match asks {
+            0 => "none".to_owned(),
+            several => several.to_string(),
         };
         Some(DroppedGate {
             is_from: launch.from.as_ref() == Some(name)
                 && !run.status.conditions.is_true(reasons::SUCCEEDED),
             words: format!(
                 "{name} asked for {} before it reached {cluster}, and {strategy} asks for {asks} now",
-                count(then.get(cluster).copied().unwrap_or_default(), "approval")
+                count(asked, "approval")
             ),
         })
     });
@@ -502,7 +505,8 @@ pub(super) fn guard(
 fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<RunWish, Error> {
     let old = plan.starts_at_once();
     if old && !launch.start {
-        return Err(reading.refused(format!("{} cannot be initialized without starting it: KubeFleet on this hub ignores spec.state \
+        return Err(reading.refused(format!(
+            "{} cannot be initialized without starting it: KubeFleet on this hub ignores spec.state \
              and starts every run immediately",
             launch.run
         ))
@@ -526,7 +530,8 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     if is_current {
         // It begins before anyone can look which content it got.
         if let Some(at) = plan.content.change_detected {
-            return Err(reading.refused(format!("the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
+            return Err(reading.refused(format!(
+                "the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
                  would immediately start with the old content",
                 launch.placement
             ))

@@ -151,22 +151,24 @@ pub(in crate::commands) fn start(
         let is_ended = error.exit == Exit::Interrupted;
         let error = Error { message, ..error }.telling(crate::change::record::ToldChange::All);
         let done = op.reading.record.steps();
-        let is_left = |it: &LaunchPreparation| matches!(it, LaunchPreparation::Delete(doomed) if !done.contains(&doomed.change.did));
+        let is_left = |it: &LaunchPreparation| match it {
+            LaunchPreparation::Delete(doomed) => !done.contains(&doomed.change.did),
+            LaunchPreparation::Stop(_) => false,
+        };
         if is_ended && first.iter().any(is_left) {
             return still_there(error, first, start_command(run, accepted));
         }
-        error
-            .also(if unfit.is_some() {
-                anew
+        error.also(if unfit.is_some() {
+            anew
+        } else {
+            Hint::new(if is_ended {
+                "start it, or delete it:"
             } else {
-                Hint::new(if is_ended {
-                    "start it, or delete it:"
-                } else {
-                    "once that is resolved, start it; or delete it, and make a new one:"
-                })
-                    .command(start_command(run, accepted))
-                    .command(run.fleet("delete"))
+                "once that is resolved, start it; or delete it, and make a new one:"
             })
+            .command(start_command(run, accepted))
+            .command(run.fleet("delete"))
+        })
     })?;
     steering::finish(&steered, RequestedState::Start, op)
 }

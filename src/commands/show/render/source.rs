@@ -134,15 +134,14 @@ fn read_live(
 }
 
 fn gaps(selected: &SelectedObjects, is_offline: bool) -> Vec<NotChecked> {
-    let gap = |what: &str, why: &str| NotChecked::new(what, why);
     if is_offline {
-        return vec![gap(
+        return vec![NotChecked::new(
             "objects",
             "the input may not have all that the placement selects",
         )];
     }
     let gaps = selected.gaps.iter();
-    gaps.map(|(what, why)| gap(what, why)).collect()
+    gaps.map(|(what, why)| NotChecked::new(what, why)).collect()
 }
 
 /// What is left out, by reason.
