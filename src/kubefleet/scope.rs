@@ -102,6 +102,10 @@ pub struct ObjectRef {
     pub name: String,
 }
 
+/// The commands that write in the version that kubectl prefers. The v1 of KubeFleet 0.1 and 0.2 does not
+/// know a placement with the strategy External. Measured on a hub.
+const WRITES: [&str; 2] = ["edit", "patch"];
+
 impl ObjectRef {
     /// The scope that the object belongs to.
     pub fn scope(&self) -> Scope {
@@ -115,7 +119,13 @@ impl ObjectRef {
 
     /// One of kubectl's commands about it: `kubectl VERB KIND NAME [-n NAMESPACE]`.
     pub fn kubectl(&self, verb: &'static str) -> CommandLine {
-        let command = CommandLine::kubectl(verb).arg(self.kind.for_kubectl());
+        let command = CommandLine::kubectl(verb);
+        let command = if self.kind.concept() == Concept::Placement && WRITES.contains(&verb) {
+            let (kind, group) = (self.kind.plural(), self.kind.group());
+            command.arg(format!("{kind}.v1beta1.{group}"))
+        } else {
+            command.arg(self.kind.for_kubectl())
+        };
         command.arg(&self.name).namespace(&self.namespace)
     }
 

@@ -182,16 +182,21 @@ fn incomplete(draft: &mut PlanDraft<'_>, version: &Version<'_>, asked: bool) {
     draft.refuse(RefusalKind::SnapshotIncomplete, problem);
 }
 
-/// The current content is what the last run took back.
+/// The current content is what the last run took back, or was passed over by it.
 fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
-    let Some(back) = taken_back(draft.inventory, &latest.index) else {
+    let Some((back, is_known)) = taken_back(draft.inventory, &latest.index) else {
         return;
     };
     let (run, index) = (back.object(), &back.status.snapshot_index);
-    let message = format!(
-        "Snapshot {} was rolled back: {run} went to snapshot {index} after it.",
-        latest.index
-    );
+    let latest = &latest.index;
+    let message = if is_known {
+        format!("Snapshot {latest} was rolled back: {run} went to snapshot {index} after it.")
+    } else {
+        format!(
+            "Snapshot {latest} may have been rolled back: {run} selected snapshot {index} when snapshot \
+             {latest} existed."
+        )
+    };
     let warning = Warning::new(WarningKind::SnapshotRolledBack, &run, message);
     let warning = warning
         .evidence(&run, "status.resourceSnapshotIndexUsed", index)

@@ -26,8 +26,8 @@ pub fn not_external(
         problem = problem.evidence(object, "spec.strategy.type", kind);
     }
     problem.fix_with(
-        "Set the rollout strategy of the placement to External. This cannot be undone: the type \
-         cannot change again.",
+        "Set the rollout strategy of the placement to External. Since KubeFleet 0.2, this cannot be \
+         undone.",
         make_external(object),
     )
 }

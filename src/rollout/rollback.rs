@@ -366,21 +366,23 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
     }
 }
 
-/// The run that rolled out last, where it succeeded in taking the placement back from a snapshot that
-/// another run had brought.
-pub fn taken_back<'i>(inventory: &'i Inventory, index: &str) -> Option<&'i UpdateRun> {
+/// The run that rolled out last, where it took the placement back from a snapshot, and whether the run
+/// that had brought that one exists: without it the later one only pins an older snapshot than was there.
+pub fn taken_back<'i>(inventory: &'i Inventory, index: &str) -> Option<(&'i UpdateRun, bool)> {
     let last = current(inventory)?;
-    let went_back = first_update(inventory, last);
-    let number = |index: &str| index.parse::<u64>().ok();
-    let brought = |run: &UpdateRun| {
-        run.meta.name != last.meta.name
-            && run.status.snapshot_index == index
-            && life::of_run(inventory, run) != PlacementLife::Earlier
-            && first_update(inventory, run).is_some_and(|it| Some(it) < went_back)
-    };
-    let goes_back = number(&last.status.snapshot_index)? < number(index)?;
     let is_over = Rollout::of(inventory, last).phase == Phase::Succeeded;
-    (goes_back && is_over && inventory.runs.iter().any(brought)).then_some(last)
+    if !is_over || !is_newer(index, &last.status.snapshot_index) {
+        return None;
+    }
+    let mut runs = inventory.runs.iter();
+    if runs.any(|run| run.status.snapshot_index == index && first_update(inventory, run).is_some())
+    {
+        let from = went_back(inventory, last)?;
+        return (from.status.snapshot_index == index).then_some((last, true));
+    }
+    let made = Version::of_index(inventory, index).created()?;
+    let pins = last.pinned().is_some() && last.meta.created.is_some_and(|it| made < it);
+    pins.then_some((last, false))
 }
 
 /// The run of a name that an earlier try of a rollback made: it is not over, and goes back to what

@@ -243,7 +243,7 @@ fn counted(status: &Status) -> Option<String> {
 fn nobody_says_otherwise_what_comes_next() {
     let mut wrong = Vec::new();
     let (mut count, mut failing, mut silent) = (0, 0, 0);
-    for path in yaml_files(&["tests/findings", "tests/real", "tests/healthy", "examples"]) {
+    for path in fixtures().into_iter().chain(yaml_files(&["examples"])) {
         let Some((mut bundle, reports)) = read_with_reports(&path) else {
             continue;
         };

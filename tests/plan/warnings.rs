@@ -573,6 +573,20 @@ fn content_that_the_last_run_took_back_is_told() {
                    lastTransitionTime: '2026-03-02T08:51:00Z'";
     let waits = hub(2, 1).replace(started, "Waits, status: 'True'");
     assert_eq!(warnings(&[], &waits), [""; 0]);
+    // The run that brought it is deleted: the other one pins what was not the latest.
+    let pins = hub(1, 1).replace(
+        "rolling, state: Run}",
+        "rolling, state: Run, resourceSnapshotIndex: '1'}",
+    );
+    let plan = of(&[], &pins);
+    assert_eq!(kinds(&plan, "warnings"), ["snapshot-rolled-back"]);
+    assert_eq!(
+        plan["warnings"][0]["message"],
+        "Snapshot 2 may have been rolled back: ClusterStagedUpdateRun two selected snapshot 1 when \
+         snapshot 2 existed."
+    );
+    let later = pins.replace("2026-03-02T08:35:00Z", "2026-03-02T08:55:00Z");
+    assert_eq!(warnings(&[], &later), [""; 0]);
     // Nobody brought it, it is what came last, or somebody asks for it.
     assert_eq!(warnings(&[], &hub(0, 1)), [""; 0]);
     assert_eq!(warnings(&[], &hub(1, 2)), [""; 0]);

@@ -122,7 +122,7 @@ fn preview_resume(
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "resuming"), reading))
             .and_then(|()| {
                 let back = goes_back_from_here(&rollout);
-                safeguards::going_back(&back, &rollout, ("resuming", "delete"), accepted, reading)
+                safeguards::going_back(&back, &rollout, "resuming", accepted, reading)
             })
             .and_then(|()| safeguards::unattended(&rollout, None, (is_script, accepted), reading))
             .and_then(|asks| match aborts {

@@ -163,18 +163,17 @@ fn bindings(
 }
 
 /// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
-/// the sentence, `instead` is the command that a person may want instead.
+/// the sentence.
 pub(in crate::commands) fn going_back(
     back: &[GoesBack<'_>],
     rollout: &Rollout<'_>,
-    (doing, instead): (&str, &'static str),
+    doing: &str,
     accepted: AcceptedRisks,
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let Some(first) = back.first().filter(|_| !accepted.older) else {
         return Ok(());
     };
-    let run = rollout.run.object();
     Err(reading
         .refused(format!(
             "{doing} would roll {} back from snapshot {} to {}, because another run rolled out the \
@@ -184,10 +183,8 @@ pub(in crate::commands) fn going_back(
             rollout.run.status.snapshot_index
         ))
         .hint(
-            Hint::new(format!(
-                "{instead} the run, or use --allow-older if that is what you want:"
-            ))
-            .command(run.fleet(instead)),
+            Hint::new("to do it all the same, use --allow-older; to see what to do instead:")
+                .command(rollout.run.object().fleet("diagnose")),
         ))
 }
 

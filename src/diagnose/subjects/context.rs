@@ -58,7 +58,7 @@ impl<'i> DiagnosisContext<'i> {
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
         let outlook = rollout.as_ref().map(RunOutlook::new).unwrap_or_default();
         let foreseen = if rollout.as_ref().is_some_and(Rollout::is_live) {
-            foreseen(&outlook)
+            foreseen(&outlook, inventory)
         } else {
             Vec::new()
         };
@@ -89,11 +89,14 @@ impl<'i> DiagnosisContext<'i> {
         }
     }
 
-    /// That a run was refused, and what has changed since.
+    /// That a run was refused, and what has changed since; or that it will be.
     pub fn past<'t>(&'t self, since: &'t str) -> RefusalTense<'t> {
-        RefusalTense::Past {
-            when: &self.when,
-            since,
+        match self.failure {
+            Some(_) => RefusalTense::Past {
+                when: &self.when,
+                since,
+            },
+            None => RefusalTense::Now,
         }
     }
 
@@ -282,16 +285,19 @@ impl<'i> DiagnosisContext<'i> {
     }
 }
 
-/// What a live run is going to fail for: a cluster in flight that another run, or somebody, has
-/// taken from it, or a label by which a stage can no longer be sorted.
-fn foreseen(outlook: &RunOutlook) -> Vec<Cause> {
+/// What a live run is going to fail for that no rule finds by itself: a cluster in flight that was taken
+/// from it, a label by which a stage can no longer be sorted, a placement or a policy that it cannot use.
+fn foreseen(outlook: &RunOutlook, inventory: &Inventory) -> Vec<Cause> {
     let failure = outlook.failure();
     let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
-    let is_unseen = |cause: &Cause| {
-        matches!(
-            cause,
-            Cause::Preempted { .. } | Cause::SortingLabelInvalid { .. }
-        )
+    let is_unseen = |cause: &Cause| match cause {
+        Cause::Preempted { .. } | Cause::SortingLabelInvalid { .. } => true,
+        Cause::PlacementNotExternal { .. }
+        | Cause::PolicySnapshotNotFound { .. }
+        | Cause::PolicySnapshotMultiple { .. }
+        | Cause::PolicySnapshotNoIndex { .. }
+        | Cause::PolicySnapshotBadClusterCount { .. } => !inventory.is_placement_going(),
+        _ => false,
     };
     causes.into_iter().filter(is_unseen).collect()
 }

@@ -44,13 +44,24 @@ pub(in crate::diagnose) fn initializing(cx: &DiagnosisContext<'_>) -> bool {
 }
 
 /// A refusal as a run met it, and a new run, which every repair needs: a failed one never
-/// continues.
+/// continues. Or one that a live run will meet, unless it is repaired before.
 pub(in crate::diagnose) fn refused(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
-    problem: Problem,
+    mut problem: Problem,
     fixed: bool,
 ) -> Finding {
+    if cx.failure.is_none() {
+        let lacks = problem.message.trim_end_matches('.');
+        problem.message = format!("{lacks}, {}.", will_fail(cx));
+        let name = &cx.run_object().name;
+        return finding_without_run(cx, rule, problem)
+            .severity(Severity::Warning)
+            .fix_with(
+                format!("Then start a new run, if {name} has failed by then."),
+                cx.new_run_command(),
+            );
+    }
     let mut finding = finding_without_run(cx, rule, problem);
     if fixed {
         finding.remedies.clear();

@@ -450,13 +450,7 @@ pub(super) fn guard(
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
         .collect();
-    let rests = rollout.phase.is_halted();
-    let instead = if rollout.state_ignored || rests {
-        "delete"
-    } else {
-        "stop"
-    };
-    safeguards::going_back(&back, rollout, ("approving", instead), accepted, reading)?;
+    safeguards::going_back(&back, rollout, "approving", accepted, reading)?;
     if let Some(why) = shared_words(rollout, selection).filter(|_| is_script) {
         let hint =
             "approve it at a terminal, or give the stages of the strategy names of their own";

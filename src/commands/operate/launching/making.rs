@@ -73,7 +73,7 @@ pub(super) fn make(
     };
     if op.reading.is_interrupted() {
         let error = interrupted(&format!("{} was created", launch.run));
-        return Err(undone(error, launch, last));
+        return Err(undone(error, launch, Some((agreed, last))));
     }
     finish(launch, &this, Some((agreed, last)), got, op)
 }
@@ -200,8 +200,7 @@ pub(super) fn finish(
         } else {
             op.hushed(|op| initialized(this, op))
         };
-        let last = agreed.map_or(&[][..], |(_, last)| last);
-        let undone = |error| undone(error, launch, last);
+        let undone = |error| undone(error, launch, agreed);
         let status = match waited.map_err(undone)? {
             Ok(initialized) => initialized,
             Err(failed) => {
@@ -267,16 +266,23 @@ const fn has_begun(verdict: Verdict) -> bool {
 }
 
 /// Adds what is left to do with a run that was made, and with one that was to go first and is still there.
-fn undone(error: Error, launch: &RunLaunch, last: &[LaunchPreparation]) -> Error {
+fn undone(
+    error: Error,
+    launch: &RunLaunch,
+    agreed: Option<(&AgreedPlan, &[LaunchPreparation])>,
+) -> Error {
+    let last = agreed.map_or(&[][..], |(_, last)| last);
     if !last.is_empty() {
         return still_there(error, last, start_command(&launch.run, launch.accepted));
     }
-    let is_left = launch.start && !launch.begins_by_itself();
-    if error.exit != Exit::Interrupted || !is_left {
+    if error.exit != Exit::Interrupted || !launch.start {
         return error;
     }
-    let start = start_command(&launch.run, launch.accepted);
-    error.also(Hint::new("it was not started; start it with:").command(start))
+    error.also(match agreed {
+        Some((agreed, _)) if !agreed.begins => Hint::new("it was not started; start it with:")
+            .command(start_command(&launch.run, launch.accepted)),
+        _ => Hint::new("it may have begun; see how far it is:").command(launch.run.fleet("status")),
+    })
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.

@@ -53,6 +53,8 @@ pub(in crate::commands) struct AgreedPlan {
     /// The stages; none where they were unknown.
     stages: Vec<AgreedStage>,
     pub(super) risks: ContentRisks,
+    /// Whether the run begins by itself once it is made.
+    pub(super) begins: bool,
 }
 
 /// A stage as it was shown.
@@ -84,6 +86,7 @@ impl AgreedPlan {
         };
         Self {
             beside,
+            begins: launch.begins_by_itself() || plan.starts_at_once(),
             risks: content_risks(launch, &plan),
             // Of one that the run creates, nothing could be shown.
             snapshot: plan
@@ -414,6 +417,9 @@ fn differences(plan: &Plan, material: &RenderMaterial, paint: TextPaint, preview
     }
 }
 
+/// How many reasons an error line names of those for which the controller would refuse.
+const REASONS: usize = 3;
+
 /// Refuses what the controller would refuse, what could not be checked, and what would take clusters
 /// back without a word.
 pub(super) fn guard(
@@ -423,11 +429,12 @@ pub(super) fn guard(
     reading: &SourceReading,
 ) -> Result<(), Error> {
     if plan.outcome == PlanOutcome::Refused {
-        let reasons: Vec<_> = plan
-            .refusals
-            .iter()
-            .map(|one| one.message.as_str())
-            .collect();
+        let mut reasons: Vec<_> = plan.refusals.iter().map(|it| it.message.clone()).collect();
+        let others = reasons.len().saturating_sub(REASONS);
+        if others > 1 {
+            reasons.truncate(REASONS);
+            reasons.push(format!("There are {others} other reasons."));
+        }
         let first = plan.refusals.first();
         let lacks_strategy = first.is_some_and(|it| it.kind == RefusalKind::StrategyNotFound);
         let plan = launch.run.scope().fleet("plan");

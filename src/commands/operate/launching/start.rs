@@ -304,7 +304,7 @@ fn preview_start(
                     Some(_) => would_go_back(&rollout),
                     None => goes_back_from_here(&rollout),
                 };
-                safeguards::going_back(&back, &rollout, ("starting", "delete"), accepted, reading)
+                safeguards::going_back(&back, &rollout, "starting", accepted, reading)
             })
             .and_then(|()| match (plan, aborts) {
                 (_, Some(why)) if unattended => Err(safeguards::would_abort(run, &why, reading)),

@@ -25,7 +25,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let (run, later) = (rollout.run, would_go_back(rollout));
     let own = &run.status.snapshot_index;
-    if later.is_empty() {
+    // A run that fails at its next check takes nothing back.
+    if later.is_empty() || cx.outlook.fails().is_some() {
         return None;
     }
     let object = run.object();

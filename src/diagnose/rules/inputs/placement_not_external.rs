@@ -24,7 +24,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         _ => String::new(),
     };
     let object = cx.placement_object();
-    let problem = problems::not_external(&object, placement, current, cx.past(&since));
+    let mut problem = problems::not_external(&object, placement, current, cx.past(&since));
+    if cx.failure.is_none() {
+        let in_time = run_failure::in_time(cx);
+        for step in &mut problem.remedies {
+            step.action = format!("{} To keep the run, do it {in_time}.", step.action);
+        }
+    }
     let fixed = placement.is_some_and(Placement::is_external);
     Some(run_failure::refused(cx, rule, problem, fixed))
 }

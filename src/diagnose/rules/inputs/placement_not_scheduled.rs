@@ -36,25 +36,14 @@ fn under_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let policy = cx.inventory.latest_policies().next();
     let mut problem = not_scheduled(cx.inventory, &object, policy, RefusalTense::Now);
     problem.message = format!(
-        "{object} is no longer fully scheduled, {}{}.",
-        run_failure::will_fail(cx),
+        "{object} is no longer fully scheduled{}",
         policy.map_or_else(String::new, |policy| shortfall(cx.inventory, policy))
     );
-    let finding = run_failure::finding_without_run(cx, rule, problem);
-    let name = &run.meta.name;
-    Some(
-        finding
-            .severity(Severity::Warning)
-            .known(
-                run.object(),
-                "status.policySnapshotIndexUsed",
-                Some(&run.status.policy_index),
-            )
-            .fix_with(
-                format!("Then start a new run, if {name} has failed by then."),
-                cx.new_run_command(),
-            ),
-    )
+    Some(run_failure::refused(cx, rule, problem, false).known(
+        run.object(),
+        "status.policySnapshotIndexUsed",
+        Some(&run.status.policy_index),
+    ))
 }
 
 fn failed(cx: &DiagnosisContext<'_>, rule: &Rule, name: &str) -> Finding {
