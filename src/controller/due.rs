@@ -275,7 +275,8 @@ pub struct SlowedLook {
 pub fn slowed(state: &State) -> Option<SlowedLook> {
     let run = &state.run;
     // A run whose spec was edited is looked at once, errors or not.
-    if waits(run) || run.spec.wants() != RunState::Run || !pace::is_observed(run) {
+    let goes_on = state.version == AgentVersion::V01 || run.spec.wants() == RunState::Run;
+    if waits(run) || !goes_on || !pace::is_observed(run) {
         return None;
     }
     let since = run.last_write()?;

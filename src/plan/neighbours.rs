@@ -135,7 +135,7 @@ fn active(
     }
     // A run that is being stopped does not look which snapshot a cluster has.
     // Source: updaterun/stop.go:stopUpdatingStage.
-    let is_checked = run.spec.wants() != RunState::Stop;
+    let is_checked = other.state_ignored || run.spec.wants() != RunState::Stop;
     if !in_flight.is_empty() && differs && is_checked {
         parts.push(format!(
             "it fails if this run writes a cluster that it is updating now ({})",

@@ -13,7 +13,7 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::runs;
 use crate::diagnose::rules;
 use crate::hub::{ConnectionFlags, ExpectedAnswer, Hub, contexts};
-use crate::inventory::choose::is_finished;
+use crate::inventory::choose::{has_started, is_finished};
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::approval::ApprovalRequest;
@@ -461,9 +461,9 @@ fn describe(run: &UpdateRun) -> String {
         "failed"
     } else {
         match run.spec.wants() {
-            RunState::Initialize => "not started",
+            RunState::Initialize if !has_started(run) => "not started",
             RunState::Stop => "stopped",
-            RunState::Run | RunState::Other => "under way",
+            _ => "under way",
         }
     };
     format!(

@@ -571,7 +571,11 @@ fn first(
             inventory.placement_name,
             enumerate(&names)
         ))
-        .hint("say what to do with them: --active=stop, --active=delete, or --active=keep"));
+        .hint(if active.iter().any(|it| moves(it) && it.state_ignored) {
+            "say what to do with them: --active=delete, or --active=keep"
+        } else {
+            "say what to do with them: --active=stop, --active=delete, or --active=keep"
+        }));
     }
     let mut first = Vec::new();
     for rollout in &active {

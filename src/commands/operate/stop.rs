@@ -15,10 +15,10 @@ use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource};
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef, duration, reasons};
 use crate::problems::members::stalls;
-use crate::rollout::{ClusterView, Rollout};
+use crate::rollout::{ClusterView, Rollout, depends_on_schema};
 use crate::words::enumerate;
 
 /// Stop an update run; clusters in flight finish first
@@ -165,6 +165,16 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     lines
 }
 
+/// Whether a run that is not over may begin clusters: it was asked to, or goes on whatever its state, as on
+/// KubeFleet 0.1. That one is refused by name.
+fn may_go_on(run: &UpdateRun) -> bool {
+    match run.spec.wants() {
+        RunState::Run => true,
+        RunState::Stop => false,
+        RunState::Initialize | RunState::Other => depends_on_schema(run),
+    }
+}
+
 /// The active runs on a placement.
 fn active(
     placement: &str,
@@ -183,11 +193,43 @@ fn active(
     op.reading.listed(std::slice::from_ref(&query), &answers)?;
     let runs: Vec<_> = all_of::<UpdateRun>(&answers)
         .filter(|run| run.spec.placement == target.name && !choose::is_finished(run))
-        .filter(|run| run.spec.state.as_deref() == Some("Run"))
+        .filter(|run| may_go_on(run))
         .map(|run| run.object())
         .collect();
     if runs.is_empty() {
         op.ui.status(&format!("no run on {target} is in progress"));
     }
     Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollout::life::tests::{inventory, run};
+
+    #[test]
+    fn what_an_old_agent_executes_goes_on() {
+        let may_go_on = |state: &str, message: &str, started: Option<i64>| {
+            let mut run = run("web", "0", [Some(1), Some(1), started, None]);
+            run["spec"]["state"] = state.into();
+            run["status"]["conditions"][0]["message"] = message.into();
+            let all = inventory(&[run]);
+            super::may_go_on(all.runs.iter().next().unwrap())
+        };
+        let (old, new) = (
+            "ClusterStagedUpdateRun initialized successfully",
+            "The update run has been initialized successfully",
+        );
+        for (state, message, started, goes_on) in [
+            ("Run", new, None, true),
+            ("Initialize", new, None, false),
+            ("Initialize", new, Some(2), true),
+            ("Initialize", old, None, true),
+            ("Stop", new, Some(2), false),
+            ("Stop", old, Some(2), false),
+        ] {
+            let found = may_go_on(state, message, started);
+            assert_eq!(found, goes_on, "{state} {message} {started:?}");
+        }
+    }
 }
