@@ -80,6 +80,16 @@ impl LabelSelector {
         Some(all)
     }
 
+    /// The key of the first requirement that the labels surely do not satisfy.
+    pub fn unmet_key(&self, labels: &BTreeMap<String, String>) -> Option<&str> {
+        let mut own = self.labels.iter();
+        let own = own.find(|(key, value)| labels.get(*key) != Some(*value));
+        let mut expressions = self.expressions.iter();
+        let mut other = || expressions.find(|it| it.matches(labels) == Some(false));
+        let own = own.map(|(key, _)| key.as_str());
+        own.or_else(|| other().map(|it| it.key.as_str()))
+    }
+
     /// What Kubernetes does not take of it; `None` when it is valid.
     pub fn problem(&self) -> Option<String> {
         let labels = self.labels.iter().find_map(|(key, value)| {

@@ -204,7 +204,6 @@ fn active(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::rollout::life::tests::{inventory, run};
 
     #[test]

@@ -165,7 +165,8 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
             since.map(|since| now.duration_since(since))
         };
         let is_older = |failing: &&FailingCluster<'_>| {
-            let waited = failing.lasting;
+            let waited = failing.started.map(|it| now.duration_since(it));
+            let waited = waited.or(failing.lasting);
             waited.is_some_and(|waited| lasted(failing) > waited.checked_add(SLACK))
         };
         let (older, newer): (Vec<_>, Vec<_>) = self.on.iter().copied().partition(is_older);

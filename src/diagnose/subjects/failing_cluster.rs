@@ -32,6 +32,8 @@ pub struct FailingCluster<'i> {
     /// Since when: when the run started it, or when the condition became false.
     pub since: Option<Timestamp>,
     pub lasting: Option<SignedDuration>,
+    /// When the run started it.
+    pub started: Option<Timestamp>,
 }
 
 impl FailingCluster<'_> {
@@ -114,14 +116,17 @@ impl<'i> FailingCluster<'i> {
     ) -> Self {
         let is_stuck = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Stuck;
         let in_flight = on.filter(|cluster| cluster.state.is_in_flight());
+        let was_done = on.is_some_and(|cluster| cluster.state == ClusterState::Done);
+        let started = on.and_then(|cluster| cluster.started);
         let since = in_flight
             .and_then(|cluster| cluster.since)
+            .or_else(|| started.filter(|_| !was_done))
             .or(trouble.condition.since);
         Self {
             cluster: &binding.spec.cluster,
             stage: on.map(|cluster| cluster.stage),
             stuck: on.is_some_and(is_stuck),
-            was_done: on.is_some_and(|cluster| cluster.state == ClusterState::Done),
+            was_done,
             is_written: on.is_some_and(|cluster| cluster.is_written),
             binding,
             member: inventory.member(&binding.spec.cluster),
@@ -129,6 +134,7 @@ impl<'i> FailingCluster<'i> {
             blocking,
             since,
             lasting: since.map(|since| inventory.now.duration_since(since)),
+            started,
         }
     }
 }

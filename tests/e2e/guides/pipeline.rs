@@ -180,5 +180,10 @@ fn a_release_that_is_stuck_goes_back() {
         let bundle = bundle.to_str().unwrap();
         act(scene, &["diagnose", second, "-f", bundle]).ends(5);
         act(scene, &["wait", &back, "--for=succeeded", LIMIT]).ends(0);
+        // The same attempt once more does not bring it back.
+        let (code, said) = job.release(scene, &scene.name, second);
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains(&format!("rolled back by {back}")), "{said}");
+        assert!(scene.hub.read(&scene.run_path(second)).is_none(), "{said}");
     });
 }

@@ -2,7 +2,7 @@
 
 use super::LaunchProgress;
 use super::content::{self, ContentSeen, ContentTries};
-use super::preparing::{prepare, still_there};
+use super::preparing::{INITIALIZED, left, prepare, still_there};
 use super::shown::{AgreedPlan, guard, plan};
 use super::start::{start, start_command};
 use super::wanted::{LaunchPreparation, RunLaunch};
@@ -153,13 +153,16 @@ pub(super) fn midway(
     }
     let message = record.complete(&error.message, error.told);
     let message = format!("{message}; {} was not created", launch.run);
-    Error { message, ..error }.telling(ToldChange::All).also(
-        Hint::new(match launch.copied() {
-            Some(fields) => format!("complete it, without {fields}, with:"),
-            None => "complete it with:".to_owned(),
-        })
-        .command(launch.command()),
-    )
+    let error = Error { message, ..error }.telling(ToldChange::All);
+    let how = match launch.copied() {
+        Some(fields) => format!("complete it, without {fields}, with:"),
+        None => "complete it with:".to_owned(),
+    };
+    let left = left(&launch.first, record);
+    if left.is_empty() {
+        return error.also(Hint::new(how).command(launch.command()));
+    }
+    still_there(error, &left, (&how, launch.command()))
 }
 
 /// What makes the run where this command is ended after it deleted another: nothing on the hub names
@@ -273,7 +276,9 @@ fn undone(
 ) -> Error {
     let last = agreed.map_or(&[][..], |(_, last)| last);
     if !last.is_empty() {
-        return still_there(error, last, start_command(&launch.run, launch.accepted));
+        let last: Vec<_> = last.iter().collect();
+        let start = start_command(&launch.run, launch.accepted);
+        return still_there(error, &last, (INITIALIZED, start));
     }
     if error.exit != Exit::Interrupted || !launch.start {
         return error;

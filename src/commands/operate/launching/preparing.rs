@@ -2,7 +2,7 @@
 
 use super::wanted::LaunchPreparation;
 use crate::change::Change;
-use crate::change::record::ToldChange;
+use crate::change::record::{ChangeRecord, ToldChange};
 use crate::change::states;
 use crate::commands::operate::delete::delete_for_good;
 use crate::commands::operate::operation::{Operation, ThisRun};
@@ -11,7 +11,10 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::run::UpdateRun;
-use crate::words::{CommandLine, Hint};
+use crate::words::{CommandLine, Hint, enumerate};
+
+/// When what was to go first is deleted, where the new run exists.
+pub(super) const INITIALIZED: &str = "once the new run is initialized, complete it with:";
 
 /// Does what comes before.
 pub(super) fn prepare(first: &[LaunchPreparation], op: &mut Operation<'_>) -> Result<(), Error> {
@@ -68,19 +71,88 @@ pub(super) fn delete_untouched(
     delete_for_good(this, &change, &mut op.with(&quiet)).map(drop)
 }
 
-/// Adds that a run which was to go first is still there, and what completes that.
-pub(super) fn still_there(error: Error, last: &[LaunchPreparation], start: CommandLine) -> Error {
-    let Some(LaunchPreparation::Delete(doomed)) = last.first() else {
-        return error;
+/// Those of the runs that were to go first with which nothing was done.
+pub(super) fn left<'p>(
+    first: &'p [LaunchPreparation],
+    record: &ChangeRecord,
+) -> Vec<&'p LaunchPreparation> {
+    let is_done = |it: &LaunchPreparation| {
+        let object = format!(" {}", it.object());
+        record.steps().iter().any(|step| step.ends_with(&object))
     };
-    let old = &doomed.run.object;
-    let message = format!(
-        "{}; {} was not deleted, and may continue",
-        error.message, old.name
-    );
-    Error { message, ..error }.also(
-        Hint::new("once the new run is initialized, complete it with:")
-            .command(old.fleet("delete"))
-            .command(start),
-    )
+    first.iter().filter(|it| !is_done(it)).collect()
+}
+
+/// Adds that runs which were to go first are still there, and what completes that: `how` says when, `then`
+/// is what comes after it.
+pub(super) fn still_there(
+    error: Error,
+    left: &[&LaunchPreparation],
+    (how, then): (&str, CommandLine),
+) -> Error {
+    let is_deletion = |it: &&LaunchPreparation| matches!(it, LaunchPreparation::Delete(_));
+    let not = match left.iter().filter(|it| is_deletion(it)).count() {
+        0 => "not stopped",
+        all if all == left.len() => "not deleted",
+        _ => "neither stopped nor deleted",
+    };
+    let was = if left.len() == 1 { "was" } else { "were" };
+    let names = enumerate(left.iter().map(|it| &it.object().name));
+    let message = format!("{}; {names} {was} {not}, and may continue", error.message);
+    let commands = left.iter().map(|it| {
+        let verb = if is_deletion(it) { "delete" } else { "stop" };
+        it.object().fleet(verb)
+    });
+    Error { message, ..error }.also(Hint::new(how).commands(commands).command(then))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::operate::delete::RunDeletion;
+    use crate::rollout::Rollout;
+    use crate::rollout::life::tests::{inventory, run};
+
+    #[test]
+    fn what_is_left_is_named_with_what_does_it() {
+        let runs =
+            ["web", "web-1", "old"].map(|name| run(name, "0", [Some(1), Some(1), None, None]));
+        let all = inventory(&runs);
+        let of = |name: &str| Rollout::of(&all, all.run_on(name).unwrap());
+        let delete = |name| LaunchPreparation::Delete(Box::new(RunDeletion::of(&of(name))));
+        let first = [
+            LaunchPreparation::Stop(ThisRun::of(of("old").run)),
+            delete("web-1"),
+            delete("web"),
+        ];
+        let told = |done: &[&str]| {
+            let mut record = ChangeRecord::default();
+            done.iter().for_each(|step| record.did(step));
+            let left = left(&first, &record);
+            let next = CommandLine::fleet("run").arg("new");
+            let error = still_there(Error::failed("interrupted"), &left, ("do:", next));
+            (error.message, error.hint.unwrap().to_string())
+        };
+        let (message, hint) = told(&[]);
+        assert_eq!(
+            message,
+            "interrupted; old, web-1 and web were neither stopped nor deleted, and may continue"
+        );
+        for command in ["stop old", "delete web-1", "delete web", "run new"] {
+            assert!(hint.contains(command), "{hint}");
+        }
+        let stopped = "stopped ClusterStagedUpdateRun old";
+        let (message, hint) = told(&[stopped, "deleted ClusterStagedUpdateRun web-1"]);
+        assert_eq!(
+            message,
+            "interrupted; web was not deleted, and may continue"
+        );
+        assert!(!hint.contains("web-1") && !hint.contains("stop"), "{hint}");
+        let deleted = ["web-1", "web"].map(|it| format!("deleted ClusterStagedUpdateRun {it}"));
+        let (message, _) = told(&[&deleted[0], &deleted[1]]);
+        assert_eq!(
+            message,
+            "interrupted; old was not stopped, and may continue"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
 
-use super::preparing::{delete_untouched, prepare, still_there};
+use super::preparing::{INITIALIZED, delete_untouched, left, prepare, still_there};
 use super::shown::{self, AgreedPlan};
 use super::wanted::{LaunchPreparation, RunLaunch};
 use crate::change::guard::{self, AcceptedRisks, Guard};
@@ -150,13 +150,9 @@ pub(in crate::commands) fn start(
         let message = format!("{message}; {run} was not started");
         let is_ended = error.exit == Exit::Interrupted;
         let error = Error { message, ..error }.telling(crate::change::record::ToldChange::All);
-        let done = op.reading.record.steps();
-        let is_left = |it: &LaunchPreparation| match it {
-            LaunchPreparation::Delete(doomed) => !done.contains(&doomed.change.did),
-            LaunchPreparation::Stop(_) => false,
-        };
-        if is_ended && first.iter().any(is_left) {
-            return still_there(error, first, start_command(run, accepted));
+        let left = left(first, &op.reading.record);
+        if is_ended && !left.is_empty() {
+            return still_there(error, &left, (INITIALIZED, start_command(run, accepted)));
         }
         error.also(if unfit.is_some() {
             anew

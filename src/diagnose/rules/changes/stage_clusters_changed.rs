@@ -11,6 +11,7 @@ use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
+use crate::problems::scheduling::not_picked;
 use crate::problems::steps;
 use crate::problems::{StageMap, near_misses};
 use crate::words::CommandLine;
@@ -146,11 +147,16 @@ fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Find
     let finding = recorded(finding, run, index, status, spec);
     let only = spec.filter(|_| too.is_empty());
     let relabel = only.and_then(|spec| relabel(cx, spec, &difference));
-    Some(take_back_or_new_run(
-        cx,
-        members(cx, finding, &clusters),
-        relabel,
-    ))
+    let finding = members(cx, finding, &clusters);
+    let finding = if relabel.is_none() && !difference.left.is_empty() {
+        finding.look_with(
+            "Check why the placement selects each cluster, or does not.",
+            cx.command("clusters").arg(&cx.inventory.placement_name),
+        )
+    } else {
+        finding
+    };
+    Some(take_back_or_new_run(cx, finding, relabel))
 }
 
 /// What gives a cluster the label again for which its stage selected it, where one label alone is another.
@@ -389,11 +395,40 @@ fn describe(cx: &DiagnosisContext<'_>, difference: &StageDifference<'_>) -> Stri
     };
     let came: Vec<_> = difference.came.iter().map(from).collect();
     let came: Vec<_> = came.iter().map(String::as_str).collect();
-    let parts: Vec<_> = [part(&came, "joined"), part(&difference.left, "left")]
-        .into_iter()
-        .flatten()
-        .collect();
+    // The scheduler may have said why it does not pick them any more.
+    let (mut left, mut why) = (difference.left.clone(), Vec::new());
+    let policy = cx.inventory.latest_policy().into_iter();
+    for (reason, names) in policy.flat_map(|it| not_picked(it, cx.inventory)) {
+        let (own, others) = left.into_iter().partition(|it| names.contains(it));
+        left = others;
+        why.extend(part(&own, "left").map(|part| format!("{part}: {reason}")));
+    }
+    for (at, name) in left.clone().into_iter().enumerate().rev() {
+        if let Some(label) = unselected(cx, name) {
+            left.remove(at);
+            why.push(format!("{name} left: it {label}"));
+        }
+    }
+    let parts = [part(&came, "joined"), part(&left, "left")].into_iter();
+    let parts: Vec<_> = parts.flatten().chain(why).collect();
     format!(" ({})", parts.join("; "))
+}
+
+/// Which label of a cluster keeps the stage from selecting it in which the run recorded it.
+fn unselected(cx: &DiagnosisContext<'_>, name: &str) -> Option<String> {
+    let (member, binding) = (cx.inventory.member(name)?, cx.inventory.binding(name)?);
+    let stage = recorded_stage(cx, name).filter(|_| !binding.is_unscheduled())?;
+    let stages = &cx.run()?.status.strategy.as_deref()?.stages;
+    let selector = stages
+        .iter()
+        .find(|it| it.name == stage)?
+        .selector
+        .as_deref()?;
+    let key = selector.unmet_key(&member.meta.labels)?;
+    Some(match member.meta.label(key) {
+        Some(value) => format!("has {key}={value}"),
+        None => format!("lacks {key}"),
+    })
 }
 
 /// What became of each cluster: its labels now, or that it left.
@@ -408,10 +443,16 @@ fn members(cx: &DiagnosisContext<'_>, mut finding: Finding, clusters: &BTreeSet<
             &["status.stagesStatus[].clusters[].clusterName"],
             stage,
         );
-        let Some(member) = cx.inventory.member(cluster) else {
-            continue;
-        };
-        finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
+        if let Some(member) = cx.inventory.member(cluster) {
+            finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
+        }
+        let policy = cx.inventory.latest_policy();
+        let decisions = policy.map_or(&[][..], |it| &it.status.decisions);
+        let decision = decisions.iter().find(|it| it.cluster == **cluster);
+        if let Some((policy, decision)) = policy.zip(decision.filter(|it| !it.selected)) {
+            let path = format!("status.targetClusters[clusterName={cluster}].reason");
+            finding = finding.evidence(policy.object(), path, &decision.reason);
+        }
     }
     finding
 }

@@ -70,7 +70,8 @@ fn between_clusters(
 fn check_now(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, finding: Finding) -> Finding {
     let run = &rollout.run.meta.name;
     // A run that is stopping is looked at every few seconds anyway, and cannot be stopped again.
-    if rollout.state_ignored || rollout.phase == Phase::Stopping {
+    let says_to_wait = rollout.state_ignored && !finding.remedies.is_empty();
+    if says_to_wait || rollout.phase == Phase::Stopping {
         return finding;
     }
     if let Some(code) = cx.outlook.fails() {
@@ -79,7 +80,7 @@ fn check_now(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, finding: Finding)
         ));
     }
     // A run with a removal ahead does not come to a stop.
-    if !rollout.removals_to_come().is_empty() {
+    if rollout.state_ignored || !rollout.removals_to_come().is_empty() {
         return finding.look("Wait for the next check: the run continues with it.");
     }
     finding
