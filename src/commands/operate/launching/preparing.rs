@@ -127,7 +127,9 @@ mod tests {
         ];
         let told = |done: &[&str]| {
             let mut record = ChangeRecord::default();
-            done.iter().for_each(|step| record.did(step));
+            for step in done {
+                record.did(step);
+            }
             let left = left(&first, &record);
             let next = CommandLine::fleet("run").arg("new");
             let error = still_there(Error::failed("interrupted"), &left, ("do:", next));
