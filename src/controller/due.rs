@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::execution::is_transient;
 use super::expected::changes;
 use super::look::look_at;
 use super::pace::{self, Requeue};
@@ -89,7 +90,6 @@ fn is_removed(state: &State) -> bool {
 /// How long it may be until the next look at a cluster that is in error: as long as the error lasts, for
 /// the waits double.
 fn in_error(state: &State) -> SignedDuration {
-    let kinds = errors(state.version);
     let clusters = state.run.status.stages.iter().flat_map(|it| &it.clusters);
     let in_flight: Vec<_> = clusters
         .filter(|it| it.conditions.is_true(reasons::STARTED) && !it.is_done())
@@ -99,7 +99,7 @@ fn in_error(state: &State) -> SignedDuration {
     let failing = bindings
         .filter(|it| in_flight.contains(&it.spec.cluster.as_str()))
         .flat_map(|binding| &binding.status.conditions)
-        .filter(|it| it.is_false() && (kinds.is_empty() || kinds.contains(&it.kind.as_str())));
+        .filter(|it| it.is_false() && !is_transient(it, state.version));
     let lasts = failing.filter_map(|it| Some(state.now.duration_since(it.since?)));
     let wait = lasts.max().unwrap_or_default().min(pace::LONGEST);
     wait.saturating_add(pace::PROMPT)
@@ -214,9 +214,8 @@ fn bindings_changed(
         let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
-        let changed = |kinds: &[&str]| last_transition(binding, kinds);
-        let recovered = changed(errors(state.version));
-        last = last.max(changed(&[]));
+        let recovered = last_transition(binding);
+        last = last.max(recovered);
         if let (Some(started), Some(recovered)) = (started, recovered) {
             troubled = troubled.max(recovered.duration_since(started));
         }
@@ -224,25 +223,10 @@ fn bindings_changed(
     (last, troubled)
 }
 
-/// The conditions of a binding that are an error of the controller's look where they are False; none
-/// means all. After 0.3 content that is not available yet is no error.
-fn errors(version: AgentVersion) -> &'static [&'static str] {
-    if version >= AgentVersion::Next {
-        &[
-            reasons::OVERRIDDEN,
-            reasons::WORK_SYNCHRONIZED,
-            reasons::APPLIED,
-        ]
-    } else {
-        &[]
-    }
-}
-
-/// When one of these conditions changed last; of none, any.
-fn last_transition(binding: &Binding, kinds: &[&str]) -> Option<Timestamp> {
+/// When one of a binding's conditions changed last.
+fn last_transition(binding: &Binding) -> Option<Timestamp> {
     let conditions = binding.status.conditions.iter();
-    let own = conditions.filter(|it| kinds.is_empty() || kinds.contains(&it.kind.as_str()));
-    own.filter_map(|it| it.since).max()
+    conditions.filter_map(|it| it.since).max()
 }
 
 /// Whether a binding asks for the run's content and has not been released: that write met a conflict.
@@ -300,7 +284,7 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
             continue;
         };
-        let recovered = last_transition(binding, errors(state.version));
+        let recovered = last_transition(binding);
         let lasted = recovered.map(|it| it.duration_since(started));
         if lasted.is_some_and(|lasted| lasted > pace::LOOK_EVERY) {
             clusters.push(cluster.name.clone());

@@ -35,7 +35,7 @@ const TRANSIENT: [&str; 4] = [
     "OverriddenPending",
     "WorkNotSynchronizedYet",
     "ApplyPending",
-    "NotAvailableYet",
+    "ResourceNotAvailableYet",
 ];
 
 /// What a look at one cluster found.
@@ -779,12 +779,16 @@ fn is_overtaken(binding: &Binding) -> bool {
 /// Source: utils/binding/binding.go:HasBindingFailed.
 fn has_binding_failed(binding: &Binding, version: AgentVersion) -> bool {
     FAILURES.iter().any(|kind| {
-        binding.current(kind).is_some_and(|condition| {
-            let transient =
-                version >= AgentVersion::Next && TRANSIENT.contains(&condition.reason.as_str());
-            condition.is_false() && !transient
-        })
+        binding
+            .current(kind)
+            .is_some_and(|it| it.is_false() && !is_transient(it, version))
     })
+}
+
+/// Whether a condition that is False may pass. The work generator writes `NotAllWorkAreAvailable` where a
+/// workload is not available yet, which is none of these. Seen on a hub.
+pub(super) fn is_transient(condition: &Condition, version: AgentVersion) -> bool {
+    version >= AgentVersion::Next && TRANSIENT.contains(&condition.reason.as_str())
 }
 
 /// The marks. Source: updaterun/execution.go:mark….

@@ -25,8 +25,8 @@ pub struct ChangeSending<'s> {
 /// What became of a change.
 #[derive(Debug)]
 pub enum SentChange {
-    /// It was done; what the server answered.
-    Done(Value),
+    /// It was done; what the server answered, and what it warns of.
+    Done(Value, Vec<String>),
     /// The server refused it: nothing was changed.
     Refused(HubError),
     /// It never got to the server: nothing was changed.
@@ -113,8 +113,12 @@ impl Connection {
             Ok(request) => request,
             Err(error) => return SentChange::Unsent(HubError::Broken(error)),
         };
+        let mut told = Vec::new();
         let body = match self.exchange(request).await {
-            Ok(WriteAnswer::Answered(body)) => Ok(body),
+            Ok(WriteAnswer::Answered { body, warnings }) => {
+                told = warnings;
+                Ok(body)
+            }
             Ok(WriteAnswer::Refused(error)) => return SentChange::Refused(error),
             Ok(WriteAnswer::Unclear(error)) => return SentChange::Doubtful(error),
             Err(error) => Err(error),
@@ -128,7 +132,7 @@ impl Connection {
             }
         });
         match answer {
-            Ok(answer) => SentChange::Done(answer),
+            Ok(answer) => SentChange::Done(answer, told),
             Err(
                 error @ (HubError::Unreachable { .. }
                 | HubError::Tls { .. }

@@ -17,7 +17,7 @@ use crate::problems::{
 };
 use crate::report::ComposeText;
 use crate::rollout::content::DELAY;
-use crate::rollout::rollback::taken_back;
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::versions::{Version, created_twice, versions};
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::enumerate;
@@ -184,20 +184,11 @@ fn incomplete(draft: &mut PlanDraft<'_>, version: &Version<'_>, asked: bool) {
 
 /// The current content is what the last run took back, or was passed over by it.
 fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
-    let Some((back, is_known)) = taken_back(draft.inventory, &latest.index) else {
+    let Some(back) = TakenBack::of(draft.inventory, &latest.index) else {
         return;
     };
-    let (run, index) = (back.object(), &back.status.snapshot_index);
-    let latest = &latest.index;
-    let message = if is_known {
-        format!("Snapshot {latest} was rolled back: {run} went to snapshot {index} after it.")
-    } else {
-        format!(
-            "Snapshot {latest} may have been rolled back: {run} selected snapshot {index} when snapshot \
-             {latest} existed."
-        )
-    };
-    let warning = Warning::new(WarningKind::SnapshotRolledBack, &run, message);
+    let (run, index) = (back.by.object(), &back.by.status.snapshot_index);
+    let warning = Warning::new(WarningKind::SnapshotRolledBack, &run, format!("{back}."));
     let warning = warning
         .evidence(&run, "status.resourceSnapshotIndexUsed", index)
         .look("Change the content first, if it was at fault.");

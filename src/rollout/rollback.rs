@@ -366,23 +366,66 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
     }
 }
 
-/// The run that rolled out last, where it took the placement back from a snapshot, and whether the run
-/// that had brought that one exists: without it the later one only pins an older snapshot than was there.
-pub fn taken_back<'i>(inventory: &'i Inventory, index: &str) -> Option<(&'i UpdateRun, bool)> {
-    let last = current(inventory)?;
-    let is_over = Rollout::of(inventory, last).phase == Phase::Succeeded;
-    if !is_over || !is_newer(index, &last.status.snapshot_index) {
-        return None;
+/// Whether a run selected an older snapshot when a newer one existed.
+pub fn passes_over(inventory: &Inventory, run: &UpdateRun, newer: &str) -> bool {
+    let made = Version::of_index(inventory, newer).created();
+    run.pinned().is_some()
+        && is_newer(newer, &run.status.snapshot_index)
+        && made.is_some_and(|made| run.meta.created > Some(made))
+}
+
+/// A run that took the placement back from a newer snapshot.
+#[derive(Debug)]
+pub struct TakenBack<'i> {
+    /// The run that goes, or went, back.
+    pub by: &'i UpdateRun,
+    from: &'i str,
+    /// Whether the run that had brought the newer one exists.
+    is_known: bool,
+    is_over: bool,
+}
+
+impl<'i> TakenBack<'i> {
+    /// What took the placement back from a snapshot: the run that rolled out last. If no run that exists had
+    /// brought the newer one, it pins an older snapshot than was there.
+    pub fn of(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
+        let by = current(inventory)?;
+        let phase = Rollout::of(inventory, by).phase;
+        if phase == Phase::Failed || !is_newer(from, &by.status.snapshot_index) {
+            return None;
+        }
+        let brought = |run: &UpdateRun| {
+            run.status.snapshot_index == from && first_update(inventory, run).is_some()
+        };
+        let is_known = inventory.runs.iter().any(brought);
+        let takes = if is_known {
+            went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
+        } else {
+            passes_over(inventory, by, from)
+        };
+        takes.then_some(Self {
+            by,
+            from,
+            is_known,
+            is_over: phase == Phase::Succeeded,
+        })
     }
-    let mut runs = inventory.runs.iter();
-    if runs.any(|run| run.status.snapshot_index == index && first_update(inventory, run).is_some())
-    {
-        let from = went_back(inventory, last)?;
-        return (from.status.snapshot_index == index).then_some((last, true));
+}
+
+/// As a clause.
+impl fmt::Display for TakenBack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (by, to, from) = (self.by.object(), &self.by.status.snapshot_index, self.from);
+        let rolls = if self.is_over { "rolled" } else { "rolls" };
+        if self.is_known {
+            write!(f, "{by} {rolls} snapshot {from} back to snapshot {to}")
+        } else {
+            write!(
+                f,
+                "{by} selected snapshot {to} when snapshot {from} existed, which may have been rolled back"
+            )
+        }
     }
-    let made = Version::of_index(inventory, index).created()?;
-    let pins = last.pinned().is_some() && last.meta.created.is_some_and(|it| made < it);
-    pins.then_some((last, false))
 }
 
 /// The run of a name that an earlier try of a rollback made: it is not over, and goes back to what

@@ -566,7 +566,7 @@ fn content_that_the_last_run_took_back_is_told() {
     assert_eq!(kinds(&plan, "warnings"), ["snapshot-rolled-back"]);
     assert_eq!(
         plan["warnings"][0]["message"],
-        "Snapshot 2 was rolled back: ClusterStagedUpdateRun two went to snapshot 1 after it."
+        "ClusterStagedUpdateRun two rolled snapshot 2 back to snapshot 1."
     );
     // The newer run waits at the gate of its first stage: it has brought nothing yet.
     let started = "Started, status: 'True', reason: ClusterUpdatingStarted, observedGeneration: 1, \
@@ -582,8 +582,8 @@ fn content_that_the_last_run_took_back_is_told() {
     assert_eq!(kinds(&plan, "warnings"), ["snapshot-rolled-back"]);
     assert_eq!(
         plan["warnings"][0]["message"],
-        "Snapshot 2 may have been rolled back: ClusterStagedUpdateRun two selected snapshot 1 when \
-         snapshot 2 existed."
+        "ClusterStagedUpdateRun two selected snapshot 1 when snapshot 2 existed, which may have been \
+         rolled back."
     );
     let later = pins.replace("2026-03-02T08:35:00Z", "2026-03-02T08:55:00Z");
     assert_eq!(warnings(&[], &later), [""; 0]);

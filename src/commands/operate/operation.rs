@@ -133,6 +133,13 @@ impl Operation<'_> {
         done
     }
 
+    /// Shows what the hub's API server warns of.
+    fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.ui.warning(&format!("the hub's API server: {warning}"));
+        }
+    }
+
     /// Sends a change once, or shows it.
     pub(in crate::commands) fn send(&mut self, change: &Change) -> Result<ChangeOutcome, Error> {
         let Some(hub) = self.reading.hub() else {
@@ -155,7 +162,8 @@ impl Operation<'_> {
             return Err(unsent(self.reading));
         };
         match hub.send(change, sending) {
-            SentChange::Done(answer) if self.args.is_dry() => {
+            SentChange::Done(answer, warnings) if self.args.is_dry() => {
+                self.warn(&warnings);
                 unaltered(change, &answer, self.reading)?;
                 self.ui
                     .status(&format!("would {} (checked by the server)", change.would));
@@ -164,7 +172,8 @@ impl Operation<'_> {
                 }
                 Ok(ChangeOutcome::Dry)
             }
-            SentChange::Done(answer) => {
+            SentChange::Done(answer, warnings) => {
+                self.warn(&warnings);
                 let unlike = change.unlike(&answer);
                 if !unlike.is_empty() {
                     return self.altered(change, &unlike);
@@ -212,7 +221,7 @@ impl Operation<'_> {
             dry_run: true,
         };
         match hub.send(change, sending) {
-            SentChange::Done(answer) => unaltered(change, &answer, self.reading),
+            SentChange::Done(answer, _) => unaltered(change, &answer, self.reading),
             SentChange::Refused(HubError::Refused {
                 code: 409,
                 ref reason,

@@ -281,6 +281,13 @@ pub(in crate::commands) fn outdated(
         .hint(hint.command(anew)))
 }
 
+/// What a script does not bring back unless somebody named the snapshot: what was rolled back.
+pub(in crate::commands) fn rolled_back(run: &str, why: &str, reading: &SourceReading) -> Error {
+    reading
+        .refused(format!("{run} would roll out again what was rolled back: {why}"))
+        .hint("correct the content first; to roll it out all the same, a script needs a run made with --snapshot")
+}
+
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom
 /// resources with all its objects.
 pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {

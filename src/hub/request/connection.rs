@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
@@ -177,12 +177,19 @@ impl Connection {
         let answer = async {
             let response = self.answered(request).await?;
             let status = response.status();
+            let warnings: Vec<_> = warnings(response.headers()).collect();
             let most = if status.is_success() { ANSWER } else { REFUSAL };
             let body = whole(response.into_body(), &path, most).await;
             if status.is_success() {
                 let body = body?;
                 self.came(body.len())?;
-                return Ok(WriteAnswer::Answered(self.unquoted(body).await));
+                let secrets = self.credentials.shown().await;
+                let warnings = warnings.into_iter();
+                let warnings = warnings.map(|it| without(&it, &secrets).unwrap_or(it));
+                return Ok(WriteAnswer::Answered {
+                    warnings: warnings.collect(),
+                    body: self.unquoted(body).await,
+                });
             }
             let body = self.unquoted(body.unwrap_or_default()).await;
             let error = refusal(status, &body);
@@ -309,10 +316,30 @@ fn without(text: &str, secrets: &[SecretString]) -> Option<String> {
     })
 }
 
+/// What an API server warns of: the quoted texts of warnings with the code 299.
+/// Source: apimachinery/pkg/util/net/http.go:ParseWarningHeader.
+fn warnings(headers: &HeaderMap) -> impl Iterator<Item = String> {
+    headers.get_all(header::WARNING).iter().filter_map(|value| {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        let (_, text) = value.strip_prefix("299 ")?.split_once(" \"")?;
+        let mut escaped = false;
+        let quoted = text.chars().take_while(|&char| {
+            let ends = char == '"' && !escaped;
+            escaped = char == '\\' && !escaped;
+            !ends
+        });
+        let quoted: String = quoted.collect();
+        Some(quoted.replace("\\\"", "\"").replace("\\\\", "\\"))
+    })
+}
+
 /// What came back after a write.
 pub(in crate::hub) enum WriteAnswer {
-    /// A success.
-    Answered(Vec<u8>),
+    /// A success, and what the server warns of.
+    Answered {
+        body: Vec<u8>,
+        warnings: Vec<String>,
+    },
     /// The API server's own word that it did not do it.
     Refused(HubError),
     /// It came from something in between, or says nothing of what was done.
@@ -542,9 +569,28 @@ fn refusal(status: StatusCode, body: &[u8]) -> HubError {
 
 #[cfg(test)]
 mod tests {
-    use super::{HubError, classify, refusal};
-    use http::StatusCode;
+    use super::{HubError, classify, refusal, warnings};
+    use http::header::WARNING;
+    use http::{HeaderMap, HeaderValue, StatusCode};
     use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_warning_is_its_quoted_text() {
+        let mut headers = HeaderMap::new();
+        for value in [
+            r#"299 - "\"x\" is deprecated, use C:\\y""#,
+            r#"299 web "runs are discouraged" "Tue, 15 Nov 1994 08:12:31 GMT""#,
+            r#"199 - "another code""#,
+            "299 - without quotes",
+            "",
+        ] {
+            headers.append(WARNING, HeaderValue::from_str(value).unwrap());
+        }
+        let told: Vec<_> = warnings(&headers).collect();
+        assert_eq!(told[0], r#""x" is deprecated, use C:\y"#);
+        assert_eq!(told[1], "runs are discouraged");
+        assert_eq!(told.len(), 2, "{told:?}");
+    }
 
     /// What the TLS layer makes of an error, two layers deep.
     fn failed(

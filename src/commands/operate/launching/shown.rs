@@ -560,8 +560,8 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     })
 }
 
-/// Refuses to start a run with a snapshot without objects, or without a namespace that clusters have, or
-/// a definition of custom resources, that nobody named.
+/// Refuses to start a run with a snapshot that nobody named, and that has no objects, that lacks a namespace
+/// or a definition of custom resources that clusters have, or that was rolled back.
 fn empties(
     launch: &RunLaunch,
     plan: &Plan,
@@ -574,13 +574,14 @@ fn empties(
     }
     let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
     let index = index.unwrap_or_default();
-    let refused = match (
-        clause(plan, WarningKind::CascadingDeletion),
-        plan.warnings_of(WarningKind::SnapshotEmpty).next(),
-    ) {
-        (Some(lost), _) => safeguards::would_delete(name, &lost, reading),
-        (None, Some(empty)) => safeguards::would_empty(name, index, &empty.clusters, reading),
-        (None, None) => return Ok(()),
+    let refused = if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
+        safeguards::would_delete(name, &lost, reading)
+    } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
+        safeguards::would_empty(name, index, &empty.clusters, reading)
+    } else if let Some(back) = clause(plan, WarningKind::SnapshotRolledBack) {
+        safeguards::rolled_back(name, &back, reading)
+    } else {
+        return Ok(());
     };
     Err(match &launch.chosen {
         Some(named) => refused.hint(named.clone()),
@@ -713,8 +714,12 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         return Some(format!("Start {name}? {lost}."));
     }
+    let counts = counts_before(launch, plan);
+    if let Some(back) = clause(plan, WarningKind::SnapshotRolledBack).filter(|_| counts) {
+        return Some(format!("Start {name}? {back}."));
+    }
     let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);
-    if let Some(stalls) = stalls.next().filter(|_| counts_before(launch, plan)) {
+    if let Some(stalls) = stalls.next().filter(|_| counts) {
         let clusters = enumerate(&stalls.clusters);
         return Some(format!("Start {name}, which would be stuck at {clusters}?"));
     }

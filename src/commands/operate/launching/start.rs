@@ -21,6 +21,7 @@ use crate::kubefleet::ObjectRef;
 use crate::rollout::content::{
     content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
 };
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::sent::sent_index;
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::{CommandLine, Hint, capital, count, enumerate};
@@ -292,6 +293,11 @@ fn preview_start(
                 };
                 if unattended && !names_it {
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
+                    let index = &rollout.run.status.snapshot_index;
+                    if let Some(back) = TakenBack::of(&inventory, index) {
+                        let why = back.to_string();
+                        return Err(safeguards::rolled_back(&run.name, &why, reading));
+                    }
                 }
                 Ok(())
             })

@@ -7,6 +7,7 @@ use crate::diagnose::subjects::preemption;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::rollout::content::would_go_back;
+use crate::rollout::rollback::passes_over;
 use crate::rollout::{Phase, Rollout};
 
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
@@ -85,29 +86,37 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     if !would_go_back(rollout).is_empty() {
         return vec![finding.look("Resolve FS703 first.")];
     }
-    let all = active.iter().copied().chain([rollout.run]);
-    let older = all.min_by_key(|run| choose::age_key(run));
+    let all = || active.iter().copied().chain([rollout.run]);
+    let back = all().find(|run| {
+        let newer = |it: &UpdateRun| passes_over(cx.inventory, run, &it.status.snapshot_index);
+        all().any(newer)
+    });
+    let others = all().filter(|run| back.is_none_or(|back| back.meta.name != run.meta.name));
+    let older = others.min_by_key(|run| choose::age_key(run));
     let older = older.unwrap_or(rollout.run);
     let is_stuck = Rollout::of(cx.inventory, older).blocks_stop();
     let older = &older.meta.name;
+    let instead = |verb: &str| match back {
+        Some(back) => format!(
+            "Let {} continue, which goes back to snapshot {}, and {verb} {older}",
+            back.meta.name, back.status.snapshot_index
+        ),
+        None => format!("Let one of them continue and {verb} the other, usually the older one"),
+    };
     vec![if rollout.state_ignored || is_stuck {
         let why = if rollout.state_ignored {
             "this hub cannot stop one".to_owned()
         } else {
             format!("{older} cannot stop while a cluster is stuck")
         };
+        let delete = instead("delete");
         finding.disrupt_with(
-            format!(
-                "Let one of them continue and delete the other, usually the older one: deleting a \
-                 run changes nothing on the clusters, and {why}."
-            ),
+            format!("{delete}: deleting a run changes nothing on the clusters, and {why}."),
             cx.command("delete").arg(older),
         )
     } else {
-        finding.fix_with(
-            "Let one of them continue and stop the other, usually the older one.",
-            cx.command("stop").arg(older),
-        )
+        let stop = instead("stop");
+        finding.fix_with(format!("{stop}."), cx.command("stop").arg(older))
     }]
 }
 
