@@ -327,6 +327,19 @@ fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
     });
 }
 
+/// A script does not roll out again what was rolled back, unless somebody names the snapshot.
+fn brings_it_back(scene: &Scene, why: &str) {
+    let run = format!("{}-again", scene.name);
+    let words = ["run", &run, "--placement", &scene.name, "--strategy"];
+    let words = [&words[..], &[&scene.name, "--yes"]].concat();
+    let again = "would roll out again what was rolled back";
+    scene.does(&words).ends(1).says(why).says(again);
+    // It was made to see which content it gets.
+    scene.does(&["delete", &run, "--yes"]).ends(0);
+    let named = [&words[..], &["--snapshot=2", "--dry-run=client"]].concat();
+    scene.does(&named).ends(0);
+}
+
 /// Whoever asks again wants what was asked for: not what lies before it, and not what it took back.
 #[test]
 fn a_rollback_is_not_rolled_back() {
@@ -349,6 +362,7 @@ fn a_rollback_is_not_rolled_back() {
             .ends(0)
             .says(&format!("snapshot 1, which {second} completed"));
         scene.until_waiting(&back);
+        brings_it_back(scene, &format!("{back} rolls snapshot 2 back to snapshot 1"));
         scene
             .does(&[&beside[..], &["--dry-run=client"]].concat())
             .ends(0)
@@ -365,6 +379,7 @@ fn a_rollback_is_not_rolled_back() {
         scene.approve(&format!("{back}-before-canary"), "True", true);
         scene.until_run(&back, "Succeeded", "True", "");
         let before = runs(scene);
+        brings_it_back(scene, &format!("{back} rolled snapshot 2 back to snapshot 1"));
         scene
             .does(&beside)
             .ends(1)
