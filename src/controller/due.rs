@@ -55,7 +55,8 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
             break;
         };
         // However late it is now: the look before that time tells how far the next one is.
-        pace = after_a_time(look.requeue, Some(since), time);
+        let since_then = erring_since(state).map_or(since, |it| it.min(since));
+        pace = after_a_time(look.requeue, Some(since_then), time);
         since = later(time, SignedDuration::from_secs(1));
     }
     let by = later(since, pace);
@@ -90,6 +91,13 @@ fn is_removed(state: &State) -> bool {
 /// How long it may be until the next look at a cluster that is in error: as long as the error lasts, for
 /// the waits double.
 fn in_error(state: &State) -> SignedDuration {
+    let lasts = erring_since(state).map(|since| state.now.duration_since(since));
+    let wait = lasts.unwrap_or_default().min(pace::LONGEST);
+    wait.saturating_add(pace::PROMPT)
+}
+
+/// Since when a cluster in flight is in error.
+fn erring_since(state: &State) -> Option<Timestamp> {
     let clusters = state.run.status.stages.iter().flat_map(|it| &it.clusters);
     let in_flight: Vec<_> = clusters
         .filter(|it| it.conditions.is_true(reasons::STARTED) && !it.is_done())
@@ -100,9 +108,7 @@ fn in_error(state: &State) -> SignedDuration {
         .filter(|it| in_flight.contains(&it.spec.cluster.as_str()))
         .flat_map(|binding| &binding.status.conditions)
         .filter(|it| it.is_false() && !is_transient(it, state.version));
-    let lasts = failing.filter_map(|it| Some(state.now.duration_since(it.since?)));
-    let wait = lasts.max().unwrap_or_default().min(pace::LONGEST);
-    wait.saturating_add(pace::PROMPT)
+    failing.filter_map(|it| it.since).min()
 }
 
 /// How long it is until a look at a run that waits for the tasks of a stage, where a timed wait among

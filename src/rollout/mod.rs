@@ -372,9 +372,11 @@ impl<'i> Rollout<'i> {
     }
 
     /// Whether the binding of a cluster in flight says that it is done: the controller will see it
-    /// at its next look.
+    /// at its next look. A stop does not look whose content that is.
+    /// Source: updaterun/stop.go:stopUpdatingStage.
     pub fn has_recovered(&self, cluster: &ClusterView<'_>) -> bool {
-        matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
+        let counts = self.phase == Phase::Stopping || self.holds(cluster);
+        counts && matches!(cluster.health, Health::Fine(_))
     }
 
     /// Whether a stop would not end by itself: it waits without a limit for the clusters whose start the

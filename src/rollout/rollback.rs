@@ -292,6 +292,17 @@ pub fn last_good_below<'i>(
         let version = versions.iter().find(|version| version.index == index);
         match usable(inventory, run, version) {
             SnapshotUse::Fine => {
+                let unknown = versions.iter().filter(|it| {
+                    let is_between = is_newer(&it.index, index) && is_newer(index_now, &it.index);
+                    let mut runs = inventory.runs.iter();
+                    let is_known = runs.any(|run| run.status.snapshot_index == it.index);
+                    is_between && it.exists() && !is_known
+                });
+                passed_over.extend(
+                    unknown.map(|it| {
+                        format!("no run that exists has rolled out snapshot {}", it.index)
+                    }),
+                );
                 return Ok(LastGood {
                     index,
                     run,

@@ -5,6 +5,8 @@ mod effect;
 mod prompt;
 mod result;
 
+use std::time::{Duration, Instant};
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -39,6 +41,8 @@ pub(in crate::commands) struct Operation<'o> {
     pub verbose: bool,
     /// Whether this is a step of something larger: what comes next is told at its end.
     pub is_step: bool,
+    /// When what is waited for began: the first write about a run, later by the time at prompts.
+    since: Option<Instant>,
 }
 
 /// Connects to the hub, and runs a command that writes. When it fails, what it had done by then is
@@ -59,6 +63,7 @@ pub(in crate::commands) fn operate(
         ui: session.ui,
         verbose: session.global.verbose,
         is_step: false,
+        since: None,
     };
     act(&mut op).map_err(|error| completed(error, &reading))
 }
@@ -122,7 +127,14 @@ impl Operation<'_> {
             ui: self.ui,
             verbose: self.verbose,
             is_step: self.is_step,
+            since: self.since,
         }
+    }
+
+    /// What is left of `--timeout`: all waits for a run share it.
+    fn left(&self) -> Option<Duration> {
+        let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.args.timeout.map(|limit| limit.saturating_sub(waited))
     }
 
     /// Does something of which nothing is said but warnings and errors.
@@ -161,6 +173,7 @@ impl Operation<'_> {
         let Some(hub) = self.reading.hub() else {
             return Err(unsent(self.reading));
         };
+        self.since.get_or_insert_with(Instant::now);
         match hub.send(change, sending) {
             SentChange::Done(answer, warnings) if self.args.is_dry() => {
                 self.warn(&warnings);
@@ -439,6 +452,7 @@ impl Operation<'_> {
                 self.reading.now = self.reading.clock.now();
             }
             let left = runs.len() - at - 1;
+            self.since = None;
             let exit = match act(run, self) {
                 Ok(exit) => exit,
                 Err(error) if error.exit == Exit::Interrupted => {

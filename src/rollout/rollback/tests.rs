@@ -309,6 +309,19 @@ fn what_cannot_be_used_is_passed_over() {
     assert_eq!((index.as_str(), why.len()), ("", 2));
 }
 
+/// The run that brought it is deleted: nobody knows whether it was good.
+#[test]
+fn what_no_run_knows_is_said() {
+    let objects = with_runs([
+        done("first", "0", DAY + 10),
+        under_way("third", "2", DAY + 310),
+        run("later", "3", [Some(DAY + 400), None, None, None]),
+        run("last", "4", [Some(DAY + 500), None, None, None]),
+    ]);
+    let unknown = "no run that exists has rolled out snapshot 1".to_owned();
+    assert_eq!(good(&objects), ("0 of first".to_owned(), vec![unknown]));
+}
+
 /// Where it is unknown, nothing older is taken in its place.
 #[test]
 fn what_is_unknown_ends_the_search() {

@@ -362,7 +362,10 @@ fn a_rollback_is_not_rolled_back() {
             .ends(0)
             .says(&format!("snapshot 1, which {second} completed"));
         scene.until_waiting(&back);
-        brings_it_back(scene, &format!("{back} rolls snapshot 2 back to snapshot 1"));
+        brings_it_back(
+            scene,
+            &format!("{back} rolls snapshot 2 back to snapshot 1"),
+        );
         scene
             .does(&[&beside[..], &["--dry-run=client"]].concat())
             .ends(0)
@@ -379,7 +382,10 @@ fn a_rollback_is_not_rolled_back() {
         scene.approve(&format!("{back}-before-canary"), "True", true);
         scene.until_run(&back, "Succeeded", "True", "");
         let before = runs(scene);
-        brings_it_back(scene, &format!("{back} rolled snapshot 2 back to snapshot 1"));
+        brings_it_back(
+            scene,
+            &format!("{back} rolled snapshot 2 back to snapshot 1"),
+        );
         scene
             .does(&beside)
             .ends(1)

@@ -267,7 +267,6 @@ fn make_again(
     let rest = WriteFlags {
         output: None,
         wait: None,
-        timeout: op.args.timeout.map(|limit| limit.saturating_sub(due)),
         ..op.args.clone()
     };
     match op.hushed(|op| op.with(&rest).send(&create))? {

@@ -60,9 +60,9 @@ impl Operation<'_> {
         seen: &mut dyn FnMut(&Status) -> Option<bool>,
     ) -> Result<WriteEffect, Error> {
         let timeout = if self.args.follows() {
-            self.args.timeout
+            self.left()
         } else {
-            Some(self.args.timeout.unwrap_or(EFFECT))
+            Some(self.left().unwrap_or(EFFECT))
         };
         let following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         let mut following = following.with_prospects(!self.is_step);
@@ -80,17 +80,12 @@ impl Operation<'_> {
 
     /// Follows a run to its end, or until a person has to act, and prints where it got.
     pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
+        let left = self.left();
         let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         let patience = self.args.patience;
         let mut decide = |status: &Status| wait::ends(status, patience).then_some(());
-        let end = rollout_wait::until(
-            &mut following,
-            "succeeded",
-            self.args.timeout,
-            self.ui,
-            &mut decide,
-        )?;
+        let end = rollout_wait::until(&mut following, "succeeded", left, self.ui, &mut decide)?;
         let run = &run.object;
         match end {
             WaitResult::Decided((), status) => {

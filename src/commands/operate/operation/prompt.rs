@@ -1,5 +1,7 @@
 //! Questions before a write: what was shown when the answer came is what is sent.
 
+use std::time::Instant;
+
 use super::{Operation, unsent};
 use crate::change::preview::{Preview, PreviewLine};
 use crate::commands::gather::global::address;
@@ -72,7 +74,10 @@ impl Operation<'_> {
             Some(place) => format!("{place}: {question}"),
             None => question.to_owned(),
         };
-        match self.ui.confirm(&question, hub.as_deref()) {
+        let asked = Instant::now();
+        let answer = self.ui.confirm(&question, hub.as_deref());
+        self.since = self.since.and_then(|it| it.checked_add(asked.elapsed()));
+        match answer {
             Ok(true) => Ok(true),
             Ok(false) => Err(Error::failed(format!("not confirmed: {nothing}"))),
             Err(HubError::Interrupted) => {

@@ -101,7 +101,7 @@ fn finding_on(
 ) -> Option<Finding> {
     let binding = cluster.binding?;
     // Content of another run is not what this one waits for.
-    if !rollout.holds(cluster) {
+    if !rollout.has_recovered(cluster) {
         return None;
     }
     let says_stuck = rollout.reason() == reasons::RUN_STUCK;

@@ -35,7 +35,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let stuck = stuck(cx);
     let lost: Vec<_> = preemption::lost(cx).iter().map(|it| it.cluster).collect();
     let waits = |rollout: &Rollout<'_>| rollout.unrequested_approvals().next().is_some();
-    let waits = cx.outlook.silence.is_some() || cx.rollout.as_ref().is_some_and(waits);
+    // The controller has not noticed that a cluster is done.
+    let mut in_flight = cx.rollout.iter().flat_map(Rollout::in_flight);
+    let is_done = in_flight.any(|it| matches!(it.health, Health::Fine(_)));
+    let waits = cx.outlook.silence.is_some() || cx.rollout.as_ref().is_some_and(waits) || is_done;
     if stuck.is_empty() && waits {
         return Vec::new();
     }
