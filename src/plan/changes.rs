@@ -37,6 +37,8 @@ pub struct PlanContents<'c> {
     pub overrides: &'c [Override],
     /// The places of the placement's selectors that are known to match nothing on the hub.
     pub unmatched: &'c [usize],
+    /// The places of those of which the hub has an object, and the latest snapshot none.
+    pub added: &'c [usize],
 }
 
 /// The changes for a group of clusters.
@@ -283,7 +285,7 @@ fn content_of(
     SnapshotContent::of_version(version, texts, generator)
 }
 
-fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
+pub(super) fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
     NotChecked::new("changed objects", why).on(clusters)
 }
 

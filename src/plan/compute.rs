@@ -25,7 +25,14 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents
     overrides::check(&mut draft, &computed, then);
     content::empty(&mut draft, &computed, then);
     content::unmatched(&mut draft, contents.unmatched);
-    let changes = changes::compute(&mut draft, &computed, then, contents);
+    let changes = if let Some(why) = content::reselected(&draft, contents) {
+        let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+        let clusters = clusters.map(|it| it.name.clone()).collect();
+        draft.not_checked.push(changes::unknown((why, clusters)));
+        Vec::new()
+    } else {
+        changes::compute(&mut draft, &computed, then, contents)
+    };
     lost::check(&mut draft, &changes, then);
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);

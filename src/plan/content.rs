@@ -4,13 +4,14 @@ use jiff::SignedDuration;
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
-use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
+use super::{PlanContents, PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::inventory::Inventory;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, duration, names, reasons};
+use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::kubefleet::{Concept, describe_object, duration, names, reasons};
 use crate::problems::{
     Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_empty,
     snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
@@ -264,6 +265,46 @@ pub fn without_object(inventory: &Inventory, placement: &Placement) -> Vec<usize
     let selectors = placement.spec.selectors.iter().enumerate();
     let without = selectors.filter(|(_, selector)| !has_object(selector));
     without.map(|(at, _)| at).collect()
+}
+
+/// Why the snapshot of a run without an index is surely another one than the latest, as far as the placement's
+/// selectors tell: the latest one has what they do not select, or lacks what they do.
+pub(super) fn reselected(draft: &PlanDraft<'_>, contents: &PlanContents<'_>) -> Option<String> {
+    let placement = draft.inventory.placement.present()?;
+    if draft.wish.snapshot.is_some() || !draft.inventory.snapshots.is_complete() {
+        return None;
+    }
+    let all = versions(draft.inventory);
+    let latest = all.iter().find(|it| it.is_latest() && it.is_complete())?;
+    let selectors = &placement.spec.selectors;
+    let mut objects = latest.objects();
+    let extra = objects.find(|object| !selectors.iter().any(|it| may_select(it, object)));
+    let added = contents.added.first().and_then(|at| selectors.get(*at));
+    let name = &placement.meta.name;
+    let why = match (extra, added) {
+        (Some(extra), _) => {
+            let meta = &extra.meta;
+            let object = describe_object(&extra.kind, &meta.namespace, &meta.name);
+            format!("{name} no longer selects {object}")
+        }
+        (None, Some(added)) => format!("{name} also selects {}", added.describe()),
+        (None, None) => return None,
+    };
+    Some(format!(
+        "the next snapshot is another one than snapshot {}, because {why}",
+        latest.index
+    ))
+}
+
+/// Whether a selector selects an object of a snapshot, or may do so by a label.
+fn may_select(selector: &ResourceSelector, object: &ManifestIdentity) -> bool {
+    let is_named = |name: &str| selector.name.is_empty() || selector.name == name;
+    let is_kind = object.kind == selector.kind && group_of(&object.api_version) == selector.group;
+    let is_in_it = selector.kind == "Namespace"
+        && selector.group.is_empty()
+        && selector.scope != "NamespaceOnly"
+        && !object.meta.namespace.is_empty();
+    is_kind && is_named(&object.meta.name) || is_in_it && is_named(&object.meta.namespace)
 }
 
 /// Warns of selectors that match nothing on the hub: the run succeeds without what they are for.

@@ -594,6 +594,42 @@ fn content_that_the_last_run_took_back_is_told() {
 }
 
 #[test]
+fn what_is_no_longer_selected_is_in_another_snapshot() {
+    let selected = "{group: '', version: v1, kind: Namespace, name: web";
+    let told = |words: &[&str], to: &str| {
+        let plan = of(words, &edited(&[(selected, to)]));
+        let why = plan["notChecked"].as_array().into_iter().flatten();
+        let why: Vec<_> = why.filter_map(|it| it["why"].as_str()).collect();
+        (plan["changes"].is_array(), why.join("; "))
+    };
+    let (is_known, why) = told(&[], "{group: '', version: v1, kind: Namespace, name: other");
+    assert!(!is_known);
+    assert_eq!(
+        why,
+        "the next snapshot is another one than snapshot 2, because web no longer selects Namespace web"
+    );
+    // Somebody asks for that one, or a label may select it.
+    for (words, to) in [
+        (
+            &["--snapshot", "2"][..],
+            "{group: '', version: v1, kind: Namespace, name: other",
+        ),
+        (
+            &[],
+            "{group: '', version: v1, kind: Namespace, labelSelector: {matchLabels: {a: b}}",
+        ),
+        (&[], selected),
+    ] {
+        let (_, why) = told(words, to);
+        assert!(!why.contains("no longer selects"), "{why}");
+    }
+    // What is in the namespace is selected with it, unless only the namespace is.
+    let alone =
+        "{group: '', version: v1, kind: Namespace, name: web, selectionScope: NamespaceOnly";
+    assert!(told(&[], alone).1.contains("ConfigMap web/settings"));
+}
+
+#[test]
 fn a_part_in_the_middle_is_never_created() {
     let part = |sub: u32| {
         format!(

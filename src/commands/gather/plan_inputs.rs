@@ -117,6 +117,7 @@ pub(in crate::commands) fn read(
         texts: &around.texts,
         overrides: &overrides.found,
         unmatched: &unmatched.places,
+        added: &unmatched.matched,
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
     plan.not_checked

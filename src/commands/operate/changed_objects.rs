@@ -77,6 +77,7 @@ pub(in crate::commands) fn show(
     };
     let contents = PlanContents {
         unmatched: &[],
+        added: &[],
         texts: &material.around.texts,
         overrides: &material.overrides,
     };

@@ -161,6 +161,8 @@ pub struct UnmatchedSelectors {
     pub needs: Vec<LiveQuery>,
     /// The places of the selectors in the placement.
     pub places: Vec<usize>,
+    /// Those of others that name an object which exists and is placed.
+    pub matched: Vec<usize>,
     /// What could not be read in full, and why: nothing is said of it.
     pub gaps: BTreeSet<(String, String)>,
 }
@@ -182,8 +184,17 @@ pub fn unmatched(
         let gaps = gatherer.selected.gaps.len();
         let matches = gatherer.fetch(selector)?;
         let is_read = gatherer.selected.gaps.len() == gaps;
-        if matches.is_some_and(|it| it.is_empty() && is_read) {
+        let Some(matches) = matches.filter(|_| is_read) else {
+            continue;
+        };
+        let is_kept = |it: &&Value| it["metadata"]["deletionTimestamp"].is_null();
+        if matches.is_empty() {
             found.places.push(at);
+        } else if !selector.name.is_empty()
+            && !is_disabled(&selector.group, &selector.version, &selector.kind)
+            && matches.iter().any(is_kept)
+        {
+            found.matched.push(at);
         }
     }
     found.needs = gatherer.selected.needs;

@@ -410,6 +410,8 @@ fn differences(plan: &Plan, material: &RenderMaterial, paint: TextPaint, preview
     let text = |paint| changes.iter().map(|it| it.text(paint)).collect::<String>();
     if plan.stages.is_empty() {
         preview.status("how the objects change is unknown, because the stages are");
+    } else if plan.changes.is_empty() {
+        preview.status("how the objects change is unknown");
     } else if changes.is_empty() {
         preview.status("no cluster's objects change");
     } else {
@@ -775,6 +777,7 @@ mod tests {
                 texts: &ObjectTexts::default(),
                 overrides: &[],
                 unmatched: &[],
+                added: &[],
             };
             let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(
