@@ -377,12 +377,25 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
     }
 }
 
-/// Whether a run selected an older snapshot when a newer one existed.
+/// Whether a run selected, when a newer snapshot existed, one that an earlier run had completed. A run that
+/// selects one after the other takes nothing back.
 pub fn passes_over(inventory: &Inventory, run: &UpdateRun, newer: &str) -> bool {
+    let index = run.status.snapshot_index.as_str();
     let made = Version::of_index(inventory, newer).created();
+    let was_good = |other: &UpdateRun| {
+        let rollout = Rollout::of(inventory, other);
+        other.status.snapshot_index == index
+            && rollout.phase == Phase::Succeeded
+            && rollout.ended() <= run.meta.created
+            && life::of_run(inventory, other) != PlacementLife::Earlier
+    };
     run.pinned().is_some()
-        && is_newer(newer, &run.status.snapshot_index)
+        && is_newer(newer, index)
         && made.is_some_and(|made| run.meta.created > Some(made))
+        && inventory
+            .runs
+            .iter()
+            .any(|it| it.meta.name != run.meta.name && was_good(it))
 }
 
 /// A run that took the placement back from a newer snapshot.

@@ -556,6 +556,7 @@ fn content_that_the_last_run_took_back_is_told() {
             );
         let other = run("Run", &index.to_string(), &over);
         let other = other.rsplit_once("\n---\n").unwrap().1;
+        let other = other.replace("T08:50:00Z", &format!("T08:{}:00Z", minute - 1));
         other.replace("name: other", &format!("name: {name}"))
     };
     let hub = |first: u32, second: u32| {
@@ -585,6 +586,13 @@ fn content_that_the_last_run_took_back_is_told() {
         "ClusterStagedUpdateRun two selected snapshot 1 when snapshot 2 existed, which may have been \
          rolled back."
     );
+    // Who selects one snapshot after the other goes forward.
+    let forward = pins.replacen(
+        "resourceSnapshotIndexUsed: '1'",
+        "resourceSnapshotIndexUsed: '0'",
+        1,
+    );
+    assert_eq!(warnings(&[], &forward), [""; 0]);
     let later = pins.replace("2026-03-02T08:35:00Z", "2026-03-02T08:55:00Z");
     assert_eq!(warnings(&[], &later), [""; 0]);
     // Nobody brought it, it is what came last, or somebody asks for it.
