@@ -17,7 +17,7 @@ use crate::rollout::content::{
     old_content, overtaken,
 };
 use crate::rollout::{Phase, Rollout};
-use crate::words::{Hint, capital, enumerate};
+use crate::words::{CommandLine, Hint, capital, enumerate};
 
 /// Refuses where these guards could not see what they need, unless that is accepted.
 pub(in crate::commands) fn seen(
@@ -281,11 +281,20 @@ pub(in crate::commands) fn outdated(
         .hint(hint.command(anew)))
 }
 
-/// What a script does not bring back unless somebody named the snapshot: what was rolled back.
-pub(in crate::commands) fn rolled_back(run: &str, why: &str, reading: &SourceReading) -> Error {
+/// What a script does not bring back unless somebody named the snapshot, as `named` does: what was rolled back.
+pub(in crate::commands) fn rolled_back(
+    run: &str,
+    why: &str,
+    named: CommandLine,
+    reading: &SourceReading,
+) -> Error {
+    let hint =
+        Hint::new("correct the content first; to roll it out all the same, name the snapshot:");
     reading
-        .refused(format!("{run} would roll out again what was rolled back: {why}"))
-        .hint("correct the content first; to roll it out all the same, a script needs a run made with --snapshot")
+        .refused(format!(
+            "{run} would roll out again what was rolled back: {why}"
+        ))
+        .hint(hint.command(named))
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom

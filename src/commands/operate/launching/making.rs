@@ -2,7 +2,7 @@
 
 use super::LaunchProgress;
 use super::content::{self, ContentSeen, ContentTries};
-use super::preparing::{INITIALIZED, left, prepare, still_there};
+use super::preparing::{INITIALIZED, command, left, prepare, still_there};
 use super::shown::{AgreedPlan, guard, plan};
 use super::start::{start, start_command};
 use super::wanted::{LaunchPreparation, RunLaunch};
@@ -168,7 +168,10 @@ pub(super) fn midway(
 /// What makes the run where this command is ended after it deleted another: nothing on the hub names
 /// the placement then.
 fn completes(launch: &RunLaunch) -> Hint {
+    // Of a single run, this command has begun with it.
+    let others = launch.first.iter().filter(|_| launch.first.len() > 1);
     Hint::new("if this command is ended before the new run exists, complete it with:")
+        .commands(others.map(command))
         .command(launch.command())
 }
 

@@ -99,11 +99,16 @@ pub(super) fn still_there(
     let was = if left.len() == 1 { "was" } else { "were" };
     let names = enumerate(left.iter().map(|it| &it.object().name));
     let message = format!("{}; {names} {was} {not}, and may continue", error.message);
-    let commands = left.iter().map(|it| {
-        let verb = if is_deletion(it) { "delete" } else { "stop" };
-        it.object().fleet(verb)
-    });
+    let commands = left.iter().map(|it| command(it));
     Error { message, ..error }.also(Hint::new(how).commands(commands).command(then))
+}
+
+/// The command that does one of them.
+pub(super) fn command(first: &LaunchPreparation) -> CommandLine {
+    first.object().fleet(match first {
+        LaunchPreparation::Stop(_) => "stop",
+        LaunchPreparation::Delete(_) => "delete",
+    })
 }
 
 #[cfg(test)]

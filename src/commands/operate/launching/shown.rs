@@ -581,7 +581,12 @@ fn empties(
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
     } else if let Some(back) = clause(plan, WarningKind::SnapshotRolledBack) {
-        safeguards::rolled_back(name, &back, reading)
+        let named = launch.command();
+        let named = match launch.snapshot {
+            Some(_) => named,
+            None => named.flag("--snapshot", index),
+        };
+        safeguards::rolled_back(name, &back, named, reading)
     } else {
         return Ok(());
     };

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::problems::steps;
 use crate::rollout::content::{
     content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
 };
@@ -295,8 +296,9 @@ fn preview_start(
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
                     let index = &rollout.run.status.snapshot_index;
                     if let Some(back) = TakenBack::of(&inventory, index) {
-                        let why = back.to_string();
-                        return Err(safeguards::rolled_back(&run.name, &why, reading));
+                        let (why, named) =
+                            (back.to_string(), steps::run_in_place(rollout.run, index));
+                        return Err(safeguards::rolled_back(&run.name, &why, named, reading));
                     }
                 }
                 Ok(())
