@@ -425,9 +425,17 @@ fn unselected(cx: &DiagnosisContext<'_>, name: &str) -> Option<String> {
         .selector
         .as_deref()?;
     let key = selector.unmet_key(&member.meta.labels)?;
+    // Then the controller names the cluster, and no stage (FS113).
+    let map = StageMap::recorded(cx.inventory)?;
+    let nowhere = map.nowhere().any(|it| it.name == name);
+    let nowhere = if nowhere {
+        ", and no stage of the run selects it"
+    } else {
+        ""
+    };
     Some(match member.meta.label(key) {
-        Some(value) => format!("has {key}={value}"),
-        None => format!("lacks {key}"),
+        Some(value) => format!("has {key}={value}{nowhere}"),
+        None => format!("lacks {key}{nowhere}"),
     })
 }
 
