@@ -10,6 +10,7 @@ use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::problems::put_there;
 use crate::rollout::content::missing_content;
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{Phase, Rollout};
 use crate::words::{count, enumerate};
 
@@ -162,6 +163,11 @@ fn active(
     .evidence(&object, "spec.state", &run.spec.state)
     .evidence(&object, run.snapshot_path(), theirs);
     let name = &run.meta.name;
+    let back = then.and_then(|then| TakenBack::of(draft.inventory, then));
+    if back.is_some_and(|back| back.by.meta.name == *name) {
+        let wait = format!("Wait until {name} ends: it goes back to snapshot {theirs}.");
+        return warning.look_with(wait, draft.command("status").arg(name));
+    }
     let stops = !other.state_ignored && !other.blocks_stop() && missing.is_none();
     if other.phase == Phase::Executing && stops && run.spec.wants() == RunState::Run {
         return warning.fix_with(

@@ -272,7 +272,8 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
             document.to_owned()
         })
     });
-    let (code, out, _) = call_on(&path, &PLAN);
+    let asked = [&PLAN[..], &["--snapshot", "1"]].concat();
+    let (code, out, _) = call_on(&path, &asked);
     assert_eq!(code, 0);
     let out = one_line(&out);
     let warning = "warning FS711 cascading-deletion Namespace shop is deleted with everything in it from \

@@ -288,13 +288,17 @@ pub(in crate::commands) fn rolled_back(
     named: CommandLine,
     reading: &SourceReading,
 ) -> Error {
-    let hint =
-        Hint::new("correct the content first; to roll it out all the same, name the snapshot:");
     reading
         .refused(format!(
             "{run} would roll out again what was rolled back: {why}"
         ))
-        .hint(hint.command(named))
+        .hint(again(named))
+}
+
+/// What to do instead, and the command that names the snapshot.
+pub(in crate::commands) fn again(named: CommandLine) -> Hint {
+    Hint::new("correct the content first; to roll it out all the same, name the snapshot:")
+        .command(named)
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom

@@ -51,8 +51,11 @@ pub(in crate::commands) fn start(
         let inventory = &proposal.what;
         let agreed = plan.filter(|_| is_shown(plan, inventory));
         if proposal.question.is_err() {
+            let own = inventory.run.present().map(|it| &it.status.snapshot_index);
             unfit = if is_empty(inventory) {
                 Some(UnfitRun::Deletes)
+            } else if own.is_some_and(|index| TakenBack::of(inventory, index).is_some()) {
+                Some(UnfitRun::RolledBack)
             } else {
                 let held = diagnose::held_ahead(inventory);
                 (!held.is_empty()).then_some(UnfitRun::Recorded)
@@ -108,6 +111,16 @@ pub(in crate::commands) fn start(
     let index = refused
         .as_ref()
         .map(|made| made.status.snapshot_index.clone());
+    if let (Err(error), Some((launch, _)), Some(made), Some(UnfitRun::RolledBack)) =
+        (&agreed, made_as, &refused, &unfit)
+        && delete_untouched(this, made, op).is_ok()
+    {
+        // The next try gets the content as it is then.
+        let named = launch
+            .command()
+            .flag("--snapshot", &made.status.snapshot_index);
+        return Err(Error::new(error.exit, &error.message).hint(safeguards::again(named)));
+    }
     let kept = first.first().zip(refused);
     let taken_back = kept.filter(|(_, made)| delete_untouched(this, made, op).is_ok());
     let steered = agreed.and_then(|mut inventory| {
@@ -188,6 +201,8 @@ enum UnfitRun {
     Recorded,
     /// It deletes what somebody may want deleted.
     Deletes,
+    /// It brings back what was rolled back.
+    RolledBack,
 }
 
 /// What speaks against the content of a run: why a script does not start it, and what a person is asked.

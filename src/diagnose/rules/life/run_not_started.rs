@@ -7,6 +7,7 @@ use crate::kubefleet::run::RunState;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::Phase;
 use crate::rollout::content::{content_since, newer_snapshot, old_content};
+use crate::rollout::rollback::TakenBack;
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
@@ -53,6 +54,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             format!("Check {name} first: it is under way on the same placement."),
             cx.command("status").arg(name),
         );
+    }
+    let back = TakenBack::of(cx.inventory, &run.status.snapshot_index);
+    if let Some(back) = back.filter(|_| run.pinned().is_none()) {
+        let history = cx.command("history").arg(&cx.inventory.placement_name);
+        let check = format!("Check what was rolled back: {back}.");
+        return Some(finding.look_with(check, history).new_run(
+            cx,
+            "Start a new run in its place once the content is corrected: this one keeps its own.",
+        ));
     }
     Some(
         finding
