@@ -176,9 +176,11 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
             chosen.push(found);
         }
     }
-    op.each(&chosen, |(target, known), op| {
-        of_target(args, target, known.clone(), op)
-    })
+    op.each(
+        &chosen,
+        |(target, _)| target,
+        |(target, known), op| of_target(args, target, known.clone(), op),
+    )
 }
 
 /// Approves a request, or what a run waits for.

@@ -104,10 +104,14 @@ fn act(args: &DeleteArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resul
             what: doomed,
         })
     })?;
-    op.each(&doomed, |one, op| {
-        one.is_as_shown(op.reading)?;
-        delete(&one.run, &one.change, op)
-    })
+    op.each(
+        &doomed,
+        |one| &one.run.object,
+        |one, op| {
+            one.is_as_shown(op.reading)?;
+            delete(&one.run, &one.change, op)
+        },
+    )
 }
 
 /// A run that is to be deleted, as it was shown.

@@ -27,7 +27,7 @@ use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
 use crate::render;
 use crate::ui::Ui;
-use crate::words::{Hint, count};
+use crate::words::{Hint, enumerate};
 pub(in crate::commands) use effect::{WriteEffect, to_continue};
 pub(in crate::commands) use prompt::WriteProposal;
 pub(in crate::commands) use result::WriteResult;
@@ -442,6 +442,7 @@ impl Operation<'_> {
     pub(in crate::commands) fn each<T>(
         &mut self,
         runs: &[T],
+        object: impl Fn(&T) -> &ObjectRef,
         mut act: impl FnMut(&T, &mut Self) -> Result<Exit, Error>,
     ) -> Result<Exit, Error> {
         let mut worst = Exit::Done;
@@ -452,13 +453,19 @@ impl Operation<'_> {
                 self.reading.now = self.reading.clock.now();
             }
             let left = runs.len() - at - 1;
+            let before = self.reading.record.steps().len();
             self.since = None;
             let exit = match act(run, self) {
                 Ok(exit) => exit,
                 Err(error) if error.exit == Exit::Interrupted => {
+                    let is_begun = self.reading.record.steps().len() > before;
+                    let left = runs
+                        .iter()
+                        .skip(at + usize::from(is_begun || runs.len() == 1));
+                    let left: Vec<_> = left.map(|it| object(it).name.as_str()).collect();
                     let error = completed(error, self.reading);
                     return Err(Error {
-                        message: not_tried(&error.message, left),
+                        message: not_tried(&error.message, &left),
                         ..error
                     });
                 }
@@ -483,11 +490,11 @@ impl Operation<'_> {
     }
 }
 
-/// An interrupt's words with how many runs were not tried.
-fn not_tried(message: &str, left: usize) -> String {
+/// An interrupt's words with the runs that were not tried.
+fn not_tried(message: &str, left: &[&str]) -> String {
     match left {
-        0 => message.to_owned(),
-        left => format!("{message}; {} not tried", count(left, "run")),
+        [] => message.to_owned(),
+        left => format!("{message}; not tried: {}", enumerate(left)),
     }
 }
 

@@ -71,7 +71,7 @@ pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         let runs = op
             .reading
             .runs_or_chosen(&args.runs, &eligible::RESUMABLE, namespace, op.ui)?;
-        op.each(&runs, |run, op| resume_run(run, args, op))
+        op.each(&runs, |run| run, |run, op| resume_run(run, args, op))
     })
 }
 

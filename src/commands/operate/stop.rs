@@ -69,7 +69,7 @@ pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             op.reading
                 .runs_or_chosen(&args.runs, &eligible::STOPPABLE, namespace, op.ui)?
         };
-        op.each(&runs, |run, op| stop_run(run, op))
+        op.each(&runs, |run| run, |run, op| stop_run(run, op))
     })
 }
 
