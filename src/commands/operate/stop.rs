@@ -10,6 +10,7 @@ use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::WriteFlags;
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -81,8 +82,8 @@ fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
         if let Ok(rollout) = rollout_of(&inventory, run) {
             preview.progress(in_flight(&rollout));
             steering::state(&rollout, &mut preview);
-            // A stop makes the controller check at once.
-            if rollout.is_live() && steering::aborts(&inventory, &mut preview).is_some() {
+            if let Some(why) = diagnose::aborts(&inventory).filter(|_| rollout.is_live()) {
+                preview.warning(&format!("{why}; a stop makes it do so at once"));
                 question = Some(format!("Stop {}, which KubeFleet then aborts?", run.name));
             }
             // Halting a rollout must not fail for want of what it only shows.
