@@ -132,7 +132,7 @@ impl Operation<'_> {
     }
 
     /// What is left of `--timeout`: all waits for a run share it.
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         self.args.timeout.map(|limit| limit.saturating_sub(waited))
     }

@@ -311,9 +311,12 @@ fn preview_start(
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
                     let index = &rollout.run.status.snapshot_index;
                     if let Some(back) = TakenBack::of(&inventory, index) {
-                        let (why, named) =
-                            (back.to_string(), steps::run_in_place(rollout.run, index));
-                        return Err(safeguards::rolled_back(&run.name, &why, named, reading));
+                        let named = steps::run_in_place(rollout.run, index);
+                        let anew = steps::run_from(rollout.run).switch("--replace");
+                        let corrected = Hint::new("once it is corrected, make a run in its place:");
+                        let why = back.to_string();
+                        return Err(safeguards::rolled_back(&run.name, &why, named, reading)
+                            .also(corrected.command(anew)));
                     }
                 }
                 Ok(())

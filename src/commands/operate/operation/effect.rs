@@ -60,9 +60,9 @@ impl Operation<'_> {
         seen: &mut dyn FnMut(&Status) -> Option<bool>,
     ) -> Result<WriteEffect, Error> {
         let timeout = if self.args.follows() {
-            self.left()
+            self.time_left()
         } else {
-            Some(self.left().unwrap_or(EFFECT))
+            Some(self.time_left().unwrap_or(EFFECT))
         };
         let following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         let mut following = following.with_prospects(!self.is_step);
@@ -80,7 +80,7 @@ impl Operation<'_> {
 
     /// Follows a run to its end, or until a person has to act, and prints where it got.
     pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
-        let left = self.left();
+        let left = self.time_left();
         let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
         let patience = self.args.patience;
