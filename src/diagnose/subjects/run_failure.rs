@@ -48,12 +48,11 @@ pub(in crate::diagnose) fn initializing(cx: &DiagnosisContext<'_>) -> bool {
 pub(in crate::diagnose) fn refused(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
-    mut problem: Problem,
+    problem: Problem,
     fixed: bool,
 ) -> Finding {
     if cx.failure.is_none() {
-        let lacks = problem.message.trim_end_matches('.');
-        problem.message = format!("{lacks}, {}.", will_fail(cx));
+        let problem = ahead(cx, problem);
         let name = &cx.run_object().name;
         return finding_without_run(cx, rule, problem)
             .severity(Severity::Warning)
@@ -114,6 +113,13 @@ pub(in crate::diagnose) fn live_run<'i>(cx: &DiagnosisContext<'i>) -> Option<&'i
 /// The end of a sentence about a live run that cannot pass its next check.
 pub(in crate::diagnose) fn will_fail(cx: &DiagnosisContext<'_>) -> String {
     format!("so the run will fail {}", cx.outlook.fails_when(cx.verdict))
+}
+
+/// A problem for which a live run will fail, which its message says then.
+pub(in crate::diagnose) fn ahead(cx: &DiagnosisContext<'_>, problem: Problem) -> Problem {
+    let lacks = problem.message.trim_end_matches('.');
+    let message = format!("{lacks}, {}.", will_fail(cx));
+    Problem { message, ..problem }
 }
 
 /// The end of a sentence about what ends a run: nothing, once it has failed.

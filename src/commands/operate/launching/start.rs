@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::run::UpdateRun;
 use crate::problems::steps;
 use crate::rollout::content::{
     content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
@@ -51,11 +52,8 @@ pub(in crate::commands) fn start(
         let inventory = &proposal.what;
         let agreed = plan.filter(|_| is_shown(plan, inventory));
         if proposal.question.is_err() {
-            let own = inventory.run.present().map(|it| &it.status.snapshot_index);
             unfit = if is_empty(inventory) {
                 Some(UnfitRun::Deletes)
-            } else if own.is_some_and(|index| TakenBack::of(inventory, index).is_some()) {
-                Some(UnfitRun::RolledBack)
             } else {
                 let held = diagnose::held_ahead(inventory);
                 (!held.is_empty()).then_some(UnfitRun::Recorded)
@@ -77,7 +75,11 @@ pub(in crate::commands) fn start(
             if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
                 proposal.preview.warning(lost);
             }
-            if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
+            let unnamed = own.filter(|it| unattended && it.pinned().is_none());
+            if let Some(error) = unnamed.and_then(|it| brings_back(inventory, it, reading)) {
+                unfit = Some(UnfitRun::BringsBack);
+                proposal.question = Err(error);
+            } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
                 unfit = Some(kind);
                 proposal.question = if unattended {
                     Err(error)
@@ -111,7 +113,7 @@ pub(in crate::commands) fn start(
     let index = refused
         .as_ref()
         .map(|made| made.status.snapshot_index.clone());
-    if let (Err(error), Some((launch, _)), Some(made), Some(UnfitRun::RolledBack)) =
+    if let (Err(error), Some((launch, _)), Some(made), Some(UnfitRun::BringsBack)) =
         (&agreed, made_as, &refused, &unfit)
         && delete_untouched(this, made, op).is_ok()
     {
@@ -202,7 +204,7 @@ enum UnfitRun {
     /// It deletes what somebody may want deleted.
     Deletes,
     /// It brings back what was rolled back.
-    RolledBack,
+    BringsBack,
 }
 
 /// What speaks against the content of a run: why a script does not start it, and what a person is asked.
@@ -223,6 +225,16 @@ fn obstacle(
     let error = safeguards::would_delete(name, lost, reading);
     let question = format!("Start {name}? {}.", capital(lost));
     Some((UnfitRun::Deletes, error, question))
+}
+
+/// Why a script does not start a run that nobody gave its snapshot: that was rolled back.
+fn brings_back(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) -> Option<Error> {
+    let index = &run.status.snapshot_index;
+    let why = TakenBack::of(inventory, index)?.to_string();
+    let named = steps::run_in_place(run, index);
+    let anew = steps::run_from(run).switch("--replace");
+    let corrected = Hint::new("once it is corrected, make a run in its place:").command(anew);
+    Some(safeguards::rolled_back(&run.meta.name, &why, named, reading).also(corrected))
 }
 
 /// What is shown before a run is started, and what is asked.
@@ -309,15 +321,6 @@ fn preview_start(
                 };
                 if unattended && !names_it {
                     safeguards::empty(&rollout, &emptied(&rollout), reading)?;
-                    let index = &rollout.run.status.snapshot_index;
-                    if let Some(back) = TakenBack::of(&inventory, index) {
-                        let named = steps::run_in_place(rollout.run, index);
-                        let anew = steps::run_from(rollout.run).switch("--replace");
-                        let corrected = Hint::new("once it is corrected, make a run in its place:");
-                        let why = back.to_string();
-                        return Err(safeguards::rolled_back(&run.name, &why, named, reading)
-                            .also(corrected.command(anew)));
-                    }
                 }
                 Ok(())
             })

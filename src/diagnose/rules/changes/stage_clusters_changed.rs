@@ -403,12 +403,24 @@ fn describe(cx: &DiagnosisContext<'_>, difference: &StageDifference<'_>) -> Stri
         left = others;
         why.extend(part(&own, "left").map(|part| format!("{part}: {reason}")));
     }
-    for (at, name) in left.clone().into_iter().enumerate().rev() {
-        if let Some(label) = unselected(cx, name) {
-            left.remove(at);
-            why.push(format!("{name} left: it {label}"));
-        }
-    }
+    let map = StageMap::recorded(cx.inventory);
+    let nowhere = |name: &str| {
+        let map = map.as_ref();
+        map.is_some_and(|map| map.nowhere().any(|it| it.name == name))
+    };
+    left.retain(|name| {
+        let Some(label) = unselected(cx, name) else {
+            return true;
+        };
+        // Then the controller names the cluster, and no stage (FS113).
+        let stages = if nowhere(name) {
+            ", and no stage of the run selects it"
+        } else {
+            ""
+        };
+        why.push(format!("{name} left: it {label}{stages}"));
+        false
+    });
     let parts = [part(&came, "joined"), part(&left, "left")].into_iter();
     let parts: Vec<_> = parts.flatten().chain(why).collect();
     format!(" ({})", parts.join("; "))
@@ -425,22 +437,16 @@ fn unselected(cx: &DiagnosisContext<'_>, name: &str) -> Option<String> {
         .selector
         .as_deref()?;
     let key = selector.unmet_key(&member.meta.labels)?;
-    // Then the controller names the cluster, and no stage (FS113).
-    let map = StageMap::recorded(cx.inventory)?;
-    let nowhere = map.nowhere().any(|it| it.name == name);
-    let nowhere = if nowhere {
-        ", and no stage of the run selects it"
-    } else {
-        ""
-    };
     Some(match member.meta.label(key) {
-        Some(value) => format!("has {key}={value}{nowhere}"),
-        None => format!("lacks {key}{nowhere}"),
+        Some(value) => format!("has {key}={value}"),
+        None => format!("lacks {key}"),
     })
 }
 
 /// What became of each cluster: its labels now, or that it left.
 fn members(cx: &DiagnosisContext<'_>, mut finding: Finding, clusters: &BTreeSet<&str>) -> Finding {
+    let policy = cx.inventory.latest_policy();
+    let decisions = policy.map_or(&[][..], |it| &it.status.decisions);
     for cluster in clusters.iter().take(3) {
         let stage = match recorded_stage(cx, cluster) {
             Some(stage) => format!("{cluster} was in stage {stage}"),
@@ -454,8 +460,6 @@ fn members(cx: &DiagnosisContext<'_>, mut finding: Finding, clusters: &BTreeSet<
         if let Some(member) = cx.inventory.member(cluster) {
             finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
         }
-        let policy = cx.inventory.latest_policy();
-        let decisions = policy.map_or(&[][..], |it| &it.status.decisions);
         let decision = decisions.iter().find(|it| it.cluster == **cluster);
         if let Some((policy, decision)) = policy.zip(decision.filter(|it| !it.selected)) {
             let path = format!("status.targetClusters[clusterName={cluster}].reason");

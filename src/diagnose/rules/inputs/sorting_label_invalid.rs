@@ -60,9 +60,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         members,
     };
     if cx.failure.is_none() {
-        let mut problem = sorting_label(inventory, &label, RefusalTense::Now);
-        let lacks = problem.message.trim_end_matches('.');
-        problem.message = format!("{lacks}, {}.", run_failure::will_fail(cx));
+        let problem = sorting_label(inventory, &label, RefusalTense::Now);
+        let mut problem = run_failure::ahead(cx, problem);
         // A change of the strategy does not reach this run.
         if label.selects() {
             problem.remedies.clear();
