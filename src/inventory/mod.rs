@@ -21,7 +21,7 @@ use crate::kubefleet::object::Object;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::work::Work;
@@ -91,6 +91,16 @@ impl Deref for Inventory {
 }
 
 impl Inventory {
+    /// Puts a newer version of the content there, of which these are the parts: no other is the latest then.
+    pub fn put_latest_snapshot(&mut self, parts: impl IntoIterator<Item = ResourceSnapshot>) {
+        let snapshots = &mut Arc::make_mut(&mut self.surroundings).snapshots.items;
+        for snapshot in snapshots.iter_mut().filter(|it| it.is_latest()) {
+            let labels = &mut Arc::make_mut(snapshot).meta.labels;
+            labels.insert(names::IS_LATEST.to_owned(), "false".to_owned());
+        }
+        snapshots.extend(parts.into_iter().map(Arc::new));
+    }
+
     /// Whether the placement does not exist, or is about not to.
     pub fn is_placement_going(&self) -> bool {
         let placement = self.placement.present();

@@ -17,7 +17,7 @@ use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, reasons};
 
 /// What is around a placement, whichever of its runs was asked about.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PlacementSurroundings {
     /// All runs on the placement, the target among them, oldest first.
     pub runs: Listing<UpdateRun>,

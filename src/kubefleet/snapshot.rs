@@ -120,10 +120,21 @@ impl LenientRead for SpecSettings {
 /// The kinds that wrap other objects.
 pub const ENVELOPES: [&str; 2] = ["ClusterResourceEnvelope", "ResourceEnvelope"];
 
+/// Whether objects of a kind are KubeFleet's own. Up to 0.3, a namespace brings some of them to clusters.
+/// Source: utils/apiresources.go:NewResourceConfig.
+pub fn is_of_hub(group: &str, kind: &str) -> bool {
+    group == PLACEMENT_GROUP && !ENVELOPES.contains(&kind)
+}
+
 impl ManifestIdentity {
     /// Whether it wraps other objects.
     pub fn is_envelope(&self) -> bool {
         group_of(&self.api_version) == PLACEMENT_GROUP && ENVELOPES.contains(&self.kind.as_str())
+    }
+
+    /// Whether it is one of KubeFleet's own, which clusters do not serve.
+    pub fn is_of_hub(&self) -> bool {
+        is_of_hub(group_of(&self.api_version), &self.kind)
     }
 }
 
@@ -141,6 +152,11 @@ impl ResourceSnapshot {
     /// Whether it is the first object of its version, which carries the version's annotations.
     pub fn is_master(&self) -> bool {
         self.meta.annotations.contains_key(names::RESOURCE_HASH)
+    }
+
+    /// Whether it exists, and is not one that is still to be made.
+    pub const fn is_made(&self) -> bool {
+        self.meta.created.is_some() || !self.meta.uid.is_empty()
     }
 
     /// Whether its version is the latest.

@@ -39,6 +39,9 @@ pub struct PlanContents<'c> {
     pub unmatched: &'c [usize],
     /// The places of those of which the hub has an object, and the latest snapshot none.
     pub added: &'c [usize],
+    /// Whether the latest snapshot has what the placement selects on the hub; it may be one that does not
+    /// exist yet.
+    pub is_current: bool,
 }
 
 /// The changes for a group of clusters.

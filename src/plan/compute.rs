@@ -15,7 +15,7 @@ use crate::words::{count, enumerate};
 /// Computes what the controller would make of a wish.
 pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents<'_>) -> Plan {
     let mut draft = PlanDraft::new(inventory, wish);
-    let snapshot = content::choose(&mut draft);
+    let snapshot = content::choose(&mut draft, contents);
     let then = snapshot.snapshot.as_deref();
     let (planned, findings) = controller::initialize(draft.planned(then));
     let map = draft.stage_map();
@@ -24,6 +24,7 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents
     let computed = stages::compute(&mut draft, &planned, map.as_ref(), then);
     overrides::check(&mut draft, &computed, then);
     content::empty(&mut draft, &computed, then);
+    content::of_hub(&mut draft, then);
     content::unmatched(&mut draft, contents.unmatched);
     let changes = if let Some(why) = content::reselected(&draft, contents) {
         let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);

@@ -6,26 +6,28 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlanContents, PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::kubefleet::{Concept, describe_object, duration, names, reasons};
+use crate::kubefleet::{Concept, Condition, Conditions, describe_object, duration, names, reasons};
 use crate::problems::{
     Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_empty,
     snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
-use crate::report::ComposeText;
+use crate::report::{ComposeText, Subject};
 use crate::rollout::content::DELAY;
 use crate::rollout::rollback::TakenBack;
+use crate::rollout::sent::sent_index;
 use crate::rollout::versions::{Version, created_twice, versions};
 use crate::rollout::{ClusterState, Rollout};
-use crate::words::enumerate;
+use crate::words::{capital, enumerate};
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
+pub(super) fn choose(draft: &mut PlanDraft<'_>, contents: &PlanContents<'_>) -> PlannedSnapshot {
     let inventory = draft.inventory;
     let placement_exists = !inventory.placement.is_absent();
     let asked = draft.wish.snapshot.clone();
@@ -39,8 +41,12 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
         .find(|version| version.is_latest())
         .or(existing.last())
         .copied();
+    let made = match latest {
+        Some(next) if !next.is_made() => existing.iter().rev().find(|it| it.is_made()).copied(),
+        latest => latest,
+    };
     let mut chosen = PlannedSnapshot {
-        latest_snapshot: latest.map(|version| version.index.clone()),
+        latest_snapshot: made.map(|version| version.index.clone()),
         requested_snapshot: asked.clone(),
         ..PlannedSnapshot::default()
     };
@@ -74,13 +80,13 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>) -> PlannedSnapshot {
         return chosen;
     };
     chosen.snapshot = Some(version.index.clone());
-    chosen.snapshot_certain = asked.is_some();
+    chosen.snapshot_certain = asked.is_some() || contents.is_current && version.is_made();
     chosen.snapshot_created = version.created();
     chosen.snapshot_survives = version.survives;
-    chosen.change_detected = latest.and_then(Version::change_detected);
+    chosen.change_detected = made.and_then(Version::change_detected);
     incomplete(draft, version, asked.is_some());
     if asked.is_none() {
-        delayed(draft, version);
+        delayed(draft, made.unwrap_or(version));
         rolled_back(draft, version);
     }
     let is_oldest = existing.first().is_some_and(|it| it.index == version.index);
@@ -189,7 +195,11 @@ fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
         return;
     };
     let (run, index) = (back.by.object(), &back.by.status.snapshot_index);
-    let warning = Warning::new(WarningKind::SnapshotRolledBack, &run, format!("{back}."));
+    let warning = Warning::new(
+        WarningKind::SnapshotRolledBack,
+        &run,
+        capital(&format!("{back}.")),
+    );
     let warning = warning
         .evidence(&run, "status.resourceSnapshotIndexUsed", index)
         .look("Change the content first, if it was at fault.");
@@ -251,6 +261,43 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
         .push(Warning::of(WarningKind::SnapshotEmpty, problem));
 }
 
+/// Warns of KubeFleet's own objects in the content, unless clusters have taken such.
+pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>) {
+    let inventory = draft.inventory;
+    let own = |index: &str| -> Vec<_> {
+        let version = Version::of_index(inventory, index);
+        let own = version.objects().filter(|it| it.is_of_hub());
+        own.map(|it| Subject::new(&it.kind, &it.meta.namespace, &it.meta.name))
+            .collect()
+    };
+    let objects = then.map(own).unwrap_or_default();
+    let takes = |binding: &Binding| {
+        let index = sent_index(inventory, binding);
+        let applied = binding.status.conditions.condition(reasons::APPLIED);
+        applied.is_some_and(Condition::is_true) && index.is_some_and(|it| !own(it).is_empty())
+    };
+    let Some(first) = objects.first() else {
+        return;
+    };
+    if inventory.bindings.iter().any(takes) {
+        return;
+    }
+    let names = enumerate(objects.iter().map(Subject::to_string));
+    let (are, them) = match objects.as_slice() {
+        [_] => ("is", "its kind"),
+        _ => ("are", "their kinds"),
+    };
+    let message = format!(
+        "{names} {are} part of the content: the run is stuck at every cluster that does not serve {them}."
+    );
+    let warning = Warning::new(WarningKind::HubObjectPlaced, first.clone(), message);
+    draft.warnings.push(warning.fix_with(
+        "Select objects instead of the whole namespace, or keep KubeFleet's own objects in another \
+         namespace.",
+        draft.placement().kubectl("edit"),
+    ));
+}
+
 /// The places of a placement's selectors of which its latest snapshot has no object.
 pub fn without_object(inventory: &Inventory, placement: &Placement) -> Vec<usize> {
     let all = versions(inventory);
@@ -271,7 +318,8 @@ pub fn without_object(inventory: &Inventory, placement: &Placement) -> Vec<usize
 /// selectors tell: the latest one has what they do not select, or lacks what they do.
 pub(super) fn reselected(draft: &PlanDraft<'_>, contents: &PlanContents<'_>) -> Option<String> {
     let placement = draft.inventory.placement.present()?;
-    if draft.wish.snapshot.is_some() || !draft.inventory.snapshots.is_complete() {
+    let is_known = contents.is_current || !draft.inventory.snapshots.is_complete();
+    if draft.wish.snapshot.is_some() || is_known {
         return None;
     }
     let all = versions(draft.inventory);

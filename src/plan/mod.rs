@@ -144,15 +144,15 @@ pub struct Plan {
 pub struct PlannedSnapshot {
     /// What was requested: an index, or `latest`; absent for the content at that time.
     pub requested_snapshot: Option<String>,
-    /// The index of the version; absent if it does not exist or is unknown.
+    /// The index of the version, which may be one that is still to be created; absent if it is unknown.
     pub snapshot: Option<String>,
     /// The index of the latest version.
     pub latest_snapshot: Option<String>,
     /// Whether the run gets exactly this version. Without an index, the controller compares the
-    /// content with the latest version and creates a new one if it has changed, which cannot be
-    /// known before.
+    /// content with the latest version and creates a new one if it has changed; on a hub, this is known
+    /// if all that the placement selects could be read.
     pub snapshot_certain: bool,
-    /// When the version was created.
+    /// When the version was created; absent if it does not exist yet.
     pub snapshot_created: Option<Timestamp>,
     /// When a change was detected that the latest version lacks.
     pub change_detected: Option<Timestamp>,

@@ -119,6 +119,8 @@ kinds! {
         SnapshotNotFound = "snapshot-not-found", "FS115";
         /// The snapshot with the requested index was deleted.
         SnapshotPruned = "snapshot-pruned", "FS116";
+        /// None of the snapshots is the latest: up to KubeFleet 0.2.2, a run without an index waits for one.
+        SnapshotAwaited = "snapshot-awaited", "FS121";
         /// The placement's resource selectors are invalid, so no snapshot can be created.
         ResourceSelectorInvalid = "resource-selector-invalid", "FS119";
         /// Parts of the snapshot are missing.
@@ -152,6 +154,8 @@ kinds! {
         SnapshotEmpty = "snapshot-empty", "FS709";
         /// The placement selects an object that the hub does not have.
         SelectorMatchesNothing = "selector-matches-nothing";
+        /// KubeFleet's own objects are part of the content: clusters do not serve their kinds.
+        HubObjectPlaced = "hub-object-placed", "FS504";
         /// An override names the placement in a way that no run finds.
         OverrideNeverApplied = "override-never-applied", "FS707";
         /// An override that was written for the placement changes nothing there.

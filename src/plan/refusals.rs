@@ -9,12 +9,13 @@ use crate::kubefleet::strategy::{Stage, Strategy};
 use crate::problems::{
     Problem, RefusalTense, SortingLabel, StageMap, binding_count, bindings_outdated,
     max_concurrency, no_cluster, no_stage, not_external, not_latest, not_scheduled,
-    override_invalid, placement_deleted, placement_missing, several_latest, snapshot_index,
-    snapshot_parts_not_found, sorting_label, stage_selector, stage_tasks, strategy_missing,
-    two_stages, without_count, without_index,
+    override_invalid, placement_deleted, placement_missing, several_latest, snapshot_awaited,
+    snapshot_index, snapshot_parts_not_found, sorting_label, stage_selector, stage_tasks,
+    strategy_missing, two_stages, without_count, without_index,
 };
 use crate::report::{ComposeText, NotChecked};
 use crate::rollout::versions::Version;
+use crate::words::capital;
 
 /// Tells what was found wrong.
 pub(super) fn refuse(
@@ -242,6 +243,12 @@ fn of_content(
             snapshot_index(object, object, asked, RefusalTense::Now),
         ),
         InputFault::SnapshotMissing | InputFault::SnapshotPruned => content::missing(draft, asked),
+        // The first one is made while a run waits for it.
+        InputFault::SnapshotAwaited if !draft.inventory.snapshots.is_known_empty() => {
+            let mut problem = snapshot_awaited(draft.inventory, object, object);
+            problem.message = capital(&problem.message);
+            (RefusalKind::SnapshotAwaited, problem)
+        }
         InputFault::PartsNotFound => {
             let version = Version::of_index(draft.inventory, index?);
             let version = Some(version).filter(Version::exists)?;

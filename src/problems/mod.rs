@@ -17,6 +17,7 @@ mod placement_missing;
 mod policy_snapshot;
 mod resource_selectors;
 pub mod scheduling;
+mod snapshot_awaited;
 mod snapshot_empty;
 mod snapshot_incomplete;
 mod snapshot_index;
@@ -38,7 +39,9 @@ use crate::words::{distinct, enumerate};
 pub use binding_count::binding_count;
 pub use bindings_outdated::bindings_outdated;
 pub use max_concurrency::max_concurrency;
-pub use namespace_undelivered::{namespace_undelivered, namespace_undelivered_ahead};
+pub use namespace_undelivered::{
+    SCOPE_VERSION, namespace_undelivered, namespace_undelivered_ahead,
+};
 pub use no_cluster::no_cluster;
 pub use no_stage::no_stage;
 pub use not_external::not_external;
@@ -49,6 +52,7 @@ pub use placement_deleted::placement_deleted;
 pub use placement_missing::{MAKE_PLACEMENT, placement_missing};
 pub use policy_snapshot::{not_latest, several_latest, without_count, without_index};
 pub use resource_selectors::{refused_selector, resource_selectors};
+pub use snapshot_awaited::snapshot_awaited;
 pub use snapshot_empty::snapshot_empty;
 pub use snapshot_incomplete::{
     ONE_OBJECT, number_of_parts, see_complete, snapshot_incomplete, snapshot_parts_not_found,

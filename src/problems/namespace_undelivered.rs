@@ -72,7 +72,7 @@ pub fn namespace_undelivered<'c>(
     Some(problem.fix(if names.is_empty() {
         format!(
             "Create a {kind} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` \
-             for the same clusters, or create the namespace there."
+             for the same clusters, or create the namespace there. {SCOPE_VERSION}"
         )
     } else {
         format!(
@@ -81,6 +81,10 @@ pub fn namespace_undelivered<'c>(
         )
     }))
 }
+
+/// Without the field, the placement would bring all that the namespace holds.
+pub const SCOPE_VERSION: &str =
+    "Write it in v1beta1: up to KubeFleet 0.2, v1 does not have this field.";
 
 /// The same of the clusters that a run has still to reach, where there is a placement that brings the
 /// namespace: without one, it may come in another way.

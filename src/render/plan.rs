@@ -123,7 +123,7 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
 fn objects(page: &mut TextPage<'_>, plan: &Plan) {
     // What a new snapshot would hold is not known.
     let lead = match &plan.content.snapshot {
-        Some(index) if !plan.content.snapshot_certain => {
+        Some(index) if !plan.content.snapshot_certain && !is_next(&plan.content) => {
             format!("objects per cluster with snapshot {index}: ")
         }
         _ => "objects per cluster: ".to_owned(),
@@ -245,6 +245,13 @@ fn head(plan: &Plan) -> String {
     parts.join(", ")
 }
 
+/// Whether the snapshot is still to be made.
+fn is_next(snapshot: &PlannedSnapshot) -> bool {
+    snapshot.snapshot_created.is_none()
+        && !snapshot.snapshot_certain
+        && snapshot.latest_snapshot != snapshot.snapshot
+}
+
 fn snapshot(snapshot: &PlannedSnapshot) -> String {
     let asked = snapshot.requested_snapshot.as_deref();
     let Some(index) = &snapshot.snapshot else {
@@ -253,8 +260,13 @@ fn snapshot(snapshot: &PlannedSnapshot) -> String {
             _ => "the snapshot is unknown".to_owned(),
         };
     };
-    if snapshot.snapshot_created.is_none() && snapshot.latest_snapshot.is_none() {
-        return format!("snapshot {index}, created for the run");
+    if is_next(snapshot) {
+        return match &snapshot.latest_snapshot {
+            None => format!("snapshot {index}, created for the run"),
+            Some(latest) => format!(
+                "snapshot {index}, which does not exist yet: the content has changed since snapshot {latest}"
+            ),
+        };
     }
     if snapshot.snapshot_certain {
         return if snapshot.latest_snapshot.as_ref() == Some(index) {

@@ -3,6 +3,7 @@
 use super::content::{
     emptied, leaving_ahead, lost_content, missing_content, overtaken, would_go_back,
 };
+use super::rollback::TakenBack;
 use super::{
     Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, StageState, TaskState, TaskTime,
     opening,
@@ -145,7 +146,8 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
                 && missing_content(rollout).is_none()
                 && lost_content(rollout).is_empty()
                 && emptied(rollout).is_empty()
-                && leaving_ahead(rollout).is_empty();
+                && leaving_ahead(rollout).is_empty()
+                && TakenBack::after(rollout.inventory, rollout.run).is_none();
             if alone && !rests && !removes {
                 ApprovalStep::Approve
             } else {

@@ -9,7 +9,7 @@ use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{Phase, Rollout};
+use super::{ClusterView, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef};
@@ -398,11 +398,13 @@ pub fn passes_over(inventory: &Inventory, run: &UpdateRun, newer: &str) -> bool 
             .any(|it| it.meta.name != run.meta.name && was_good(it))
 }
 
-/// A run that took the placement back from a newer snapshot.
+/// That the placement was taken back from a newer snapshot.
 #[derive(Debug)]
 pub struct TakenBack<'i> {
-    /// The run that goes, or went, back.
+    /// The run that goes, or went, back; if that is deleted, the one that had brought the newer snapshot.
     pub by: &'i UpdateRun,
+    /// The snapshot that clusters have again, where the run that went back is deleted.
+    again: Option<&'i str>,
     from: &'i str,
     /// Whether the run that had brought the newer one exists.
     is_known: bool,
@@ -415,6 +417,15 @@ impl<'i> TakenBack<'i> {
     pub fn of(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
         let by = current(inventory)?;
         let phase = Rollout::of(inventory, by).phase;
+        if let Some(again) = taken_by_deleted_run(inventory, by, from) {
+            return Some(Self {
+                by,
+                again: Some(again),
+                from,
+                is_known: true,
+                is_over: true,
+            });
+        }
         if phase == Phase::Failed || !is_newer(from, &by.status.snapshot_index) {
             return None;
         }
@@ -429,6 +440,7 @@ impl<'i> TakenBack<'i> {
         };
         takes.then_some(Self {
             by,
+            again: None,
             from,
             is_known,
             is_over: phase == Phase::Succeeded,
@@ -436,9 +448,43 @@ impl<'i> TakenBack<'i> {
     }
 }
 
+impl<'i> TakenBack<'i> {
+    /// What took the placement back from the snapshot of a run that had been made before, or in the same second:
+    /// what is left of the run would bring it again.
+    pub fn after(inventory: &'i Inventory, run: &'i UpdateRun) -> Option<Self> {
+        let back = Self::of(inventory, &run.status.snapshot_index)?;
+        (back.again.is_none() && run.meta.created <= back.by.meta.created).then_some(back)
+    }
+}
+
+/// The older snapshot that all clusters have to which a run brought a newer one: a run that is deleted took them
+/// back.
+fn taken_by_deleted_run<'i>(
+    inventory: &'i Inventory,
+    run: &'i UpdateRun,
+    from: &str,
+) -> Option<&'i str> {
+    let rollout = Rollout::of(inventory, run);
+    if rollout.phase != Phase::Succeeded || run.status.snapshot_index != from {
+        return None;
+    }
+    let has = |cluster: &ClusterView<'i>| sent_index(inventory, cluster.binding?);
+    let has: BTreeSet<_> = rollout.updated_clusters().map(has).collect();
+    let mut has = has.into_iter();
+    let again = has.next()??;
+    (has.next().is_none() && is_newer(from, again)).then_some(again)
+}
+
 /// As a clause.
 impl fmt::Display for TakenBack<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(again) = self.again {
+            let (run, from) = (self.by.object(), self.from);
+            return write!(
+                f,
+                "every cluster to which {run} brought snapshot {from} has snapshot {again} again"
+            );
+        }
         let (by, to, from) = (self.by.object(), &self.by.status.snapshot_index, self.from);
         let rolls = if self.is_over { "rolled" } else { "rolls" };
         if self.is_known {

@@ -82,6 +82,11 @@ impl<'i> Version<'i> {
         self.parts.iter().any(|part| part.is_latest())
     }
 
+    /// Whether its objects exist, and are not still to be made.
+    pub fn is_made(&self) -> bool {
+        self.parts.iter().any(|part| part.is_made())
+    }
+
     /// When it was created.
     pub fn created(&self) -> Option<Timestamp> {
         self.parts.iter().filter_map(|part| part.meta.created).min()
@@ -183,10 +188,10 @@ fn subindex(part: &ResourceSnapshot) -> (u64, &str) {
 /// `listSortedResourceSnapshots`.
 fn keep(versions: &mut [Version<'_>], limit: i64) {
     let limit = usize::try_from(limit).unwrap_or(0);
-    let existing = versions.iter().filter(|version| version.exists());
+    let existing = versions.iter().filter(|version| version.is_made());
     let parts: Vec<_> = existing.map(|version| version.parts.len()).collect();
     let survives = spared(&parts, limit);
-    for version in versions.iter_mut().filter(|version| version.exists()) {
+    for version in versions.iter_mut().filter(|version| version.is_made()) {
         version.survives = Some(survives);
     }
 }

@@ -156,3 +156,50 @@ fn a_selector_that_matches_nothing_is_said_before_the_run() {
         assert!(!still.contains(&misspelt), "{still}");
     }
 }
+
+#[test]
+fn a_plan_shows_what_changed_on_the_hub_and_the_run_brings_it() {
+    for scene in both("changed") {
+        scene.set(&three_stages(), &ALL);
+        let plan = || planned(&scene, "next", &["--diff"]).json();
+        let first = plan();
+        assert_eq!(first["snapshot"], "0", "{first:#}");
+        assert_eq!(first["snapshotCertain"], false);
+        let objects = if scene.namespaced { 1 } else { 2 };
+        assert_eq!(first["changes"][0]["counts"]["created"], objects);
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Succeeded", "True", "");
+        let same = plan();
+        assert_eq!(same["snapshot"], "0", "{same:#}");
+        assert_eq!(same["snapshotCertain"], true);
+        let none = &same["changes"][0]["counts"];
+        assert_eq!(
+            (&none["created"], &none["changed"], &none["deleted"]),
+            (&json!(0), &json!(0), &json!(0))
+        );
+        scene.content("2");
+        let next = plan();
+        let content = [
+            "snapshot",
+            "latestSnapshot",
+            "snapshotCertain",
+            "snapshotCreated",
+        ];
+        let content = content.map(|key| next[key].clone());
+        assert_eq!(
+            content,
+            [json!("1"), json!("0"), json!(false), Value::Null],
+            "{next:#}"
+        );
+        assert_eq!(next["changes"][0]["counts"]["changed"], 1, "{next:#}");
+        assert_eq!(next["changes"][0]["to"], "1");
+        assert_eq!(next["stages"][0]["clusters"][0]["change"], "forward");
+        assert!(
+            next["diffs"].to_string().contains("+  version: \\\"2\\\""),
+            "{}",
+            next["diffs"]
+        );
+        let named = planned(&scene, "next", &["--snapshot", "0"]).json();
+        assert_eq!(named["changes"][0]["counts"]["changed"], 0);
+    }
+}

@@ -247,6 +247,15 @@ fn without_the_latest_snapshot_nobody_knows_which_one_comes() {
     let plan = of(&[], &without);
     assert!(plan["snapshot"].is_null(), "{plan:#}");
     assert_eq!(kinds(&plan, "warnings"), [""; 0]);
+    // The members have no label with their name: KubeFleet 0.2 waits for a snapshot.
+    assert_eq!(kinds(&plan, "refusals"), ["snapshot-awaited"]);
+    let named = "metadata: {name: alpha, labels: {";
+    let newer = without.replace(
+        named,
+        &format!("{named}kubernetes-fleet.io/member-name: alpha, "),
+    );
+    assert_ne!(newer, without);
+    assert_eq!(kinds(&of(&[], &newer), "refusals"), [""; 0]);
     // What beta would lose is not known either.
     let pinned = of(&["--snapshot", "1"], &without);
     let unknown = &pinned["notChecked"][0];
@@ -635,6 +644,55 @@ fn what_is_no_longer_selected_is_in_another_snapshot() {
     let alone =
         "{group: '', version: v1, kind: Namespace, name: web, selectionScope: NamespaceOnly";
     assert!(told(&[], alone).1.contains("ConfigMap web/settings"));
+}
+
+#[test]
+fn what_belongs_on_the_hub_is_warned_of_unless_clusters_took_it() {
+    let green = "data: {colour: green}";
+    let with = |api: &str, kind: &str| {
+        format!(
+            "{green}\n  - apiVersion: {api}\n    kind: {kind}\n    metadata: {{name: all, namespace: web}}"
+        )
+    };
+    let own = with(
+        "placement.kubernetes-fleet.io/v1beta1",
+        "StagedUpdateStrategy",
+    );
+    let plan = of(&["--snapshot", "2"], &edited(&[(green, &own)]));
+    assert_eq!(kinds(&plan, "warnings"), ["hub-object-placed"], "{plan:#}");
+    assert_eq!(
+        plan["warnings"][0]["message"],
+        "StagedUpdateStrategy web/all is part of the content: the run is stuck at every cluster that does not \
+         serve its kind."
+    );
+    let quiet = |content: &str, more: &[(&str, &str)]| {
+        let text = edited(&[(green, content)]);
+        let text = more
+            .iter()
+            .fold(text, |text, (from, to)| text.replace(from, to));
+        assert!(more.iter().all(|(_, to)| text.contains(to)), "{text}");
+        let plan = of(&["--snapshot", "2"], &text);
+        let all = kinds(&plan, "warnings");
+        assert!(!all.iter().any(|it| it == "hub-object-placed"), "{all:?}");
+    };
+    quiet(
+        &with("placement.kubernetes-fleet.io/v1beta1", "ResourceEnvelope"),
+        &[],
+    );
+    quiet(&with("example.com/v1", "StagedUpdateStrategy"), &[]);
+    // A cluster has taken such an object.
+    let blue = "data: {colour: blue}";
+    let at = "  resourceSnapshotName: web-1-snapshot\nstatus:\n  conditions:\n";
+    let applied = "  - {type: Applied, status: 'True', reason: AllWorkApplied}\n";
+    let edits = [
+        (blue, own.replace("green", "blue")),
+        (at, format!("{at}{applied}")),
+    ];
+    let edits: Vec<_> = edits
+        .iter()
+        .map(|(from, to)| (*from, to.as_str()))
+        .collect();
+    quiet(&own, &edits);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::commands::gather::manifests::{self, ReadOverrides};
 use crate::commands::gather::placement_objects::{self, PlacementObjects};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selected_content;
+use crate::contents::Manifest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -17,11 +18,12 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::manifests::live::UnmatchedSelectors;
+use crate::manifests::live::{SelectedObjects, UnmatchedSelectors, next_snapshot};
 use crate::plan::{self, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
 use crate::ui::Ui;
+use crate::words::enumerate;
 
 pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 
@@ -33,11 +35,21 @@ pub(in crate::commands) struct PlanWithInputs {
     pub overrides: ReadOverrides,
 }
 
+/// How the content that a run without an index would roll out is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum ContentCheck {
+    /// From the latest snapshot: the run that is made shows what it got.
+    Snapshots,
+    /// From what the placement selects on the hub.
+    Selected,
+}
+
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
 pub(in crate::commands) fn read(
     reading: &mut SourceReading,
     wish: &PlannedRun,
+    check: ContentCheck,
 ) -> Result<PlanWithInputs, Error> {
     let placement = &wish.placement;
     let scope = placement.scope();
@@ -112,21 +124,31 @@ pub(in crate::commands) fn read(
         let others = others.all::<Strategy>().cloned();
         around.inventory.strategies.items.extend(others);
     }
-    let unmatched = unmatched(reading, wish, &around)?;
+    let (unmatched, selected) = selected(reading, wish, &around, check)?;
+    let mut gaps = unmatched.gaps;
+    let mut is_current = false;
+    if let Some(selected) = selected {
+        is_current = selected.gaps.is_empty() && put_next(&mut around, selected.manifests);
+        gaps.extend(selected.gaps);
+    }
     let contents = PlanContents {
         texts: &around.texts,
         overrides: &overrides.found,
         unmatched: &unmatched.places,
         added: &unmatched.matched,
+        is_current,
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
     plan.not_checked
         .extend(hidden.map(|why| NotChecked::new(format!("other {}", strategies.plural()), why)));
-    let unread = unmatched
-        .gaps
-        .into_iter()
-        .map(|(what, why)| NotChecked::new(format!("{what} on the hub"), why));
-    plan.not_checked.extend(unread);
+    let mut unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (what, why) in gaps {
+        unread.entry(why).or_default().push(what);
+    }
+    let unread = unread.into_iter();
+    plan.not_checked.extend(
+        unread.map(|(why, what)| NotChecked::new(format!("{} on the hub", enumerate(&what)), why)),
+    );
     plan.not_checked.sort();
     Ok(PlanWithInputs {
         plan,
@@ -154,21 +176,38 @@ fn add_overrides_elsewhere(reading: &mut SourceReading, inventory: &mut Inventor
         .extend(all_of(&elsewhere).cloned());
 }
 
-/// The placement's selectors that match nothing on the hub: only those are asked about of which the latest
-/// snapshot has no object.
-fn unmatched(
+/// The placement's selectors that match nothing on the hub, of which only those are asked about of which the
+/// latest snapshot has no object; and all that the placement selects, where that is checked.
+fn selected(
     reading: &mut SourceReading,
     wish: &PlannedRun,
     around: &PlacementObjects,
-) -> Result<UnmatchedSelectors, Error> {
+    check: ContentCheck,
+) -> Result<(UnmatchedSelectors, Option<SelectedObjects>), Error> {
     let inventory = &around.inventory;
     let placement = inventory.placement.present();
     let placement = placement.filter(|it| wish.snapshot.is_none() && it.is_external());
     let Some(placement) = placement.filter(|_| inventory.snapshots.is_complete()) else {
-        return Ok(UnmatchedSelectors::default());
+        return Ok(Default::default());
     };
     let places = plan::without_object(inventory, placement);
-    selected_content::read_unmatched(reading, placement, &places)
+    let all = check == ContentCheck::Selected;
+    selected_content::read_unmatched(reading, placement, &places, all)
+}
+
+/// Puts the snapshot there that a run would be given, where what the placement selects is another than that
+/// of the latest one. Returns whether the latest has it then.
+fn put_next(around: &mut PlacementObjects, selected: Vec<Manifest>) -> bool {
+    let Some(parts) = next_snapshot(&around.inventory, &around.texts, selected) else {
+        return false;
+    };
+    let (parts, texts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let names = parts.iter().map(ResourceSnapshot::object);
+    around.texts.extend(names.zip(texts));
+    if !parts.is_empty() {
+        around.inventory.put_latest_snapshot(parts);
+    }
+    true
 }
 
 /// The placement that a user means. One that is nowhere to be found is one more thing that the plan

@@ -30,19 +30,26 @@ pub(in crate::commands) fn read(
     })
 }
 
-/// Which of a placement's selectors, of those at the places, match nothing on the hub. Files never say that
-/// they hold everything, and selectors that KubeFleet refuses are refused elsewhere.
+/// Which of a placement's selectors, of those at the places, match nothing on the hub, and all that it
+/// selects, where that is wanted. Files never say that they hold everything, and selectors that KubeFleet
+/// refuses are refused elsewhere.
 pub(in crate::commands) fn read_unmatched(
     reading: &mut SourceReading,
     placement: &Placement,
     places: &[usize],
-) -> Result<UnmatchedSelectors, Error> {
-    if places.is_empty() || reading.hub().is_none() {
-        return Ok(UnmatchedSelectors::default());
+    all: bool,
+) -> Result<(UnmatchedSelectors, Option<SelectedObjects>), Error> {
+    if places.is_empty() && !all || reading.hub().is_none() {
+        return Ok(Default::default());
     }
     let found = read_by(reading, placement, |served, known| {
         let mut found = unmatched(placement, places, served, known)?;
-        Ok((std::mem::take(&mut found.needs), found))
+        let mut needs = std::mem::take(&mut found.needs);
+        let selected = all.then(|| select(placement, served, known).ok()).flatten();
+        needs.extend(selected.iter().flat_map(|it| it.needs.iter().cloned()));
+        needs.sort();
+        needs.dedup();
+        Ok((needs, (found, selected)))
     })?;
     Ok(found.unwrap_or_default())
 }

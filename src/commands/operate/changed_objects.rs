@@ -78,6 +78,7 @@ pub(in crate::commands) fn show(
     let contents = PlanContents {
         unmatched: &[],
         added: &[],
+        is_current: false,
         texts: &material.around.texts,
         overrides: &material.overrides,
     };

@@ -16,6 +16,7 @@ use crate::rollout::content::{
     ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
     old_content, overtaken,
 };
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{Phase, Rollout};
 use crate::words::{CommandLine, Hint, capital, enumerate};
 
@@ -205,7 +206,7 @@ pub(in crate::commands) fn nobody_leaves(
 }
 
 /// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
-/// go on after another run took over those that are done, and delete everything for a snapshot without
+/// go on after another run took over those that are done, bring again what was rolled back, and delete everything for a snapshot without
 /// objects that nobody named. Returns whether a person is asked.
 pub(in crate::commands) fn unattended(
     rollout: &Rollout<'_>,
@@ -222,13 +223,24 @@ pub(in crate::commands) fn unattended(
                 .command(diagnose),
         ));
     }
+    let run = rollout.run;
+    let back = TakenBack::after(rollout.inventory, run).filter(|_| !accepted.older);
+    if let Some(why) = back.as_ref().filter(|_| is_script) {
+        let named = steps::run_in_place(run, &run.status.snapshot_index);
+        return Err(rolled_back(
+            &run.meta.name,
+            &why.to_string(),
+            named,
+            reading,
+        ));
+    }
     let is_named = rollout.run.pinned().is_some();
     let mut emptied = emptied(rollout);
     emptied.retain(|it| !is_named && clusters.is_none_or(|clusters| clusters.contains(it)));
     if is_script {
         empty(rollout, &emptied, reading)?;
     }
-    Ok(overtaken.is_some() || !emptied.is_empty())
+    Ok(overtaken.is_some() || back.is_some() || !emptied.is_empty())
 }
 
 /// Refuses to let a run begin with clusters from which it deletes everything, because its snapshot has
@@ -344,6 +356,9 @@ pub(in crate::commands) fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Pre
     }
     if let Some(why) = overtaken_words(rollout) {
         preview.warning(&why);
+    }
+    if let Some(back) = TakenBack::after(rollout.inventory, rollout.run) {
+        preview.warning(&back.to_string());
     }
     let emptied = emptied(rollout);
     if !emptied.is_empty() {

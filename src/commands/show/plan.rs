@@ -13,7 +13,9 @@ use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
 use crate::commands::gather::manifests::{KEEP, RenderMaterial, WorkQuery};
 use crate::commands::gather::pickers::MadeOf;
-use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
+use crate::commands::gather::plan_inputs::{
+    self, ContentCheck, PlanWithInputs, PlannedRun, StrategyChoice,
+};
 use crate::commands::gather::reading::{InputArgs, SourceReading};
 use crate::commands::gather::session::Session;
 use crate::commands::output::FormArg;
@@ -28,7 +30,8 @@ use diff::VersionDiff;
 ///
 /// Computes what the controller would compute: stages, the order of clusters, concurrency, gates,
 /// and the clusters that lose the placement. For each cluster it shows the current snapshot and the
-/// one the run would roll out. Writes nothing. Estimates the end of each stage from how long clusters
+/// one the run would roll out. Without --snapshot, this is what the placement selects on the hub now.
+/// Writes nothing. Estimates the end of each stage from how long clusters
 /// of the placement took before. Lists all reasons to refuse the run at once; the controller reports
 /// only the first one. Warns about other unfinished runs on the placement, and
 /// about clusters that would get an older snapshot.
@@ -154,7 +157,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         plan,
         around,
         overrides,
-    } = plan_inputs::read(&mut reading, &wish)?;
+    } = plan_inputs::read(&mut reading, &wish, ContentCheck::Selected)?;
     let changes = if args.diff {
         let placement = wish.placement.clone();
         let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());

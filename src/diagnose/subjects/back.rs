@@ -1,9 +1,12 @@
 //! What continuing a run does to clusters that another run has updated since.
 
 use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::objects::RepairPlace;
 use crate::inventory::Inventory;
 use crate::problems::put_there;
+use crate::report::{ComposeText, Finding};
 use crate::rollout::content::{self, GoesBack, would_go_back};
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{Phase, Rollout, rollout_started};
 use crate::words::{count, enumerate};
 
@@ -54,6 +57,20 @@ pub(in crate::diagnose) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String
         "{} {verb} as done, but {has} another run's snapshot.",
         enumerate(lost.iter().map(|lost| lost.cluster))
     ))
+}
+
+/// What to do about a run whose content was taken back, where nobody is to let it continue.
+pub(in crate::diagnose) fn taken_back(
+    cx: &DiagnosisContext<'_>,
+    finding: Finding,
+    back: &TakenBack<'_>,
+) -> Finding {
+    let history = cx.command("history").arg(&cx.inventory.placement_name);
+    let check = format!("Check what was rolled back: {back}.");
+    finding.look_with(check, history).new_run(
+        cx,
+        "Start a new run in its place once the content is corrected: this one keeps its own.",
+    )
 }
 
 /// The clusters from which any new run removes the placement.

@@ -15,6 +15,7 @@ use crate::problems::members::TroubledMembers;
 use crate::problems::namespace_undelivered_ahead;
 use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, life, opening, rollback};
 use crate::words::enumerate;
 
@@ -117,6 +118,9 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     let rollout = cx.rollout.as_ref()?;
     if !cx.verdict.waits_for_person() {
         return None;
+    }
+    if let Some(back) = TakenBack::after(cx.inventory, rollout.run) {
+        return Some(format!("{back}."));
     }
     let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
     if !lost.is_empty() && !life::is_foreign(rollout.inventory, rollout.run) {

@@ -7,8 +7,8 @@
 use serde_json::Value;
 
 use super::text;
-use crate::kubefleet::kind::{CLUSTER_GROUP, PLACEMENT_GROUP};
-use crate::kubefleet::snapshot::ENVELOPES;
+use crate::kubefleet::kind::CLUSTER_GROUP;
+use crate::kubefleet::snapshot::is_of_hub;
 
 /// Groups of which nothing is placed.
 const GROUPS: &[&str] = &[
@@ -31,7 +31,7 @@ const KINDS: &[(&str, &str)] = &[
 /// Whether a kind is never placed.
 pub(super) fn is_disabled(group: &str, version: &str, kind: &str) -> bool {
     GROUPS.contains(&group)
-        || (group == PLACEMENT_GROUP && !ENVELOPES.contains(&kind))
+        || is_of_hub(group, kind)
         || (KINDS.contains(&(group, kind)) && (!group.is_empty() || version == "v1"))
 }
 

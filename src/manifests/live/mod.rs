@@ -5,6 +5,7 @@
 //! `left_out.rs`; what is removed from an object, and the order of objects, in `trim.rs`.
 
 mod left_out;
+mod next_snapshot;
 mod trim;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,8 @@ use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::selector::LabelSelector;
 use crate::query::{Outcome, Query, QuerySelection};
+
+pub use next_snapshot::next_snapshot;
 
 use left_out::{is_disabled, why_left_out};
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::rollout::life::tests::{OWN, SINCE, inventory, placement, run, snapshot};
+use crate::rollout::life::tests::{OWN, SINCE, binding, inventory, placement, run, snapshot};
 
 /// A run that was taken up at once, began after ten seconds and took a minute.
 fn done(name: &str, index: &str, second: i64) -> Value {
@@ -221,6 +221,66 @@ fn what_a_deleted_run_brought_is_taken_back() {
 }
 
 /// A rollback that is run once more goes further back, or nowhere: never to what it took away.
+/// What took snapshot 1 back, and whether that came after the run `rests` was made.
+fn taken_back(objects: &[Value]) -> (String, bool) {
+    let all = inventory(objects);
+    let back = TakenBack::of(&all, "1").map_or_else(String::new, |back| back.to_string());
+    let rests = all.run_on("rests").map(|it| TakenBack::after(&all, it));
+    (back, rests.flatten().is_some())
+}
+
+#[test]
+fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
+    let objects = |made: i64| {
+        let mut all = with_runs([
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            done("back", "0", DAY + 210),
+            run(
+                "rests",
+                "1",
+                [Some(DAY + made), Some(DAY + made), None, None],
+            ),
+        ]);
+        all.remove(3);
+        all
+    };
+    let back = "ClusterStagedUpdateRun back rolled snapshot 1 back to snapshot 0".to_owned();
+    assert_eq!(taken_back(&objects(150)), (back.clone(), true));
+    assert_eq!(
+        taken_back(&objects(210)),
+        (back.clone(), true),
+        "in one second"
+    );
+    // Who makes one afterwards and names the snapshot means it.
+    assert_eq!(taken_back(&objects(211)), (back, false));
+}
+
+#[test]
+fn clusters_tell_what_a_deleted_run_took_back() {
+    let told = |has: &str, second: Value| {
+        let mut all = with_runs([
+            done("first", "0", DAY + 10),
+            second,
+            run("rests", "1", [Some(DAY + 150), Some(DAY + 150), None, None]),
+            run("next", "2", [Some(DAY + 400), Some(DAY + 400), None, None]),
+        ]);
+        all.push(binding(has, DAY));
+        taken_back(&all)
+    };
+    let second = || done("second", "1", DAY + 110);
+    let back = "every cluster to which ClusterStagedUpdateRun second brought snapshot 1 has snapshot 0 again";
+    assert_eq!(told("0", second()), (back.to_owned(), false));
+    for (has, second) in [
+        ("1", second()),
+        ("2", second()),
+        ("0", under_way("second", "1", DAY + 110)),
+        ("0", done("second", "2", DAY + 110)),
+    ] {
+        assert_eq!(told(has, second).0, "", "{has}");
+    }
+}
+
 #[test]
 fn what_is_newer_is_no_way_back() {
     let mut objects = vec![

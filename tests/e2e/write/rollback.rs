@@ -351,6 +351,11 @@ fn a_rollback_is_not_rolled_back() {
         let third = format!("{}-3", scene.name);
         scene.run(&third, "Run");
         scene.until_waiting(&third);
+        // One beside it has brought nothing yet.
+        let rests = format!("{}-rests", scene.name);
+        let content = json!({"resourceSnapshotIndex": "2"});
+        scene.run_of(&rests, "Stop", &content);
+        scene.until_run(&rests, "Progressing", "False", "UpdateRunStopped");
         // Of two runs that began in one second nobody knows which was later.
         scene.pass_a_second();
         let placement = placement(scene);
@@ -381,6 +386,12 @@ fn a_rollback_is_not_rolled_back() {
             .is_silent_of("go back further");
         scene.approve(&format!("{back}-before-canary"), "True", true);
         scene.until_run(&back, "Succeeded", "True", "");
+        scene
+            .does(&["resume", &rests, "--yes"])
+            .ends(1)
+            .says(&format!("{back} rolled snapshot 2 back to snapshot 1"))
+            .says("--snapshot 2");
+        scene.does(&["delete", &rests, "--yes"]).ends(0);
         let before = runs(scene);
         brings_it_back(
             scene,

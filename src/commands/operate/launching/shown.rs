@@ -13,7 +13,9 @@ use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
-use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
+use crate::commands::gather::plan_inputs::{
+    self, ContentCheck, PlanWithInputs, PlannedRun, StrategyChoice,
+};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects};
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
@@ -345,7 +347,7 @@ pub(super) fn plan(
         snapshot,
         run: Some(launch.run.name.clone()),
     };
-    plan_inputs::read(reading, &wish)
+    plan_inputs::read(reading, &wish, ContentCheck::Snapshots)
 }
 
 /// Shows what the controller would compute.
@@ -783,6 +785,7 @@ mod tests {
                 overrides: &[],
                 unmatched: &[],
                 added: &[],
+                is_current: false,
             };
             let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(

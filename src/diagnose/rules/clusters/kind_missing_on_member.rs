@@ -6,7 +6,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::rolled_out;
 use crate::diagnose::subjects::sent::{self, SentManifest};
-use crate::kubefleet::kind::PLACEMENT_GROUP;
+use crate::kubefleet::snapshot::is_of_hub;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
@@ -88,8 +88,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                 ),
             );
     }
-    // Source: utils/apiresources.go:NewResourceConfig, which left some kinds out up to KubeFleet 0.3.
-    if manifest.group == PLACEMENT_GROUP {
+    if is_of_hub(manifest.group, manifest.kind) {
         return finding.new_run(
             affected.cx,
             format!(

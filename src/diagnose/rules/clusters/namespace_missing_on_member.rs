@@ -8,7 +8,7 @@ use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::Kind;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::problems::{namespace_undelivered_ahead, steps};
+use crate::problems::{SCOPE_VERSION, namespace_undelivered_ahead, steps};
 use crate::rollout::ManifestTrouble;
 use crate::words::CommandLine;
 
@@ -167,8 +167,8 @@ fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) 
         CommandLine::kubectl("get").arg(kind.for_kubectl()),
     );
     finding.fix(format!(
-        "Let a {kind} select the Namespace {namespace} with selectionScope NamespaceOnly, if none \
-         does: a ResourcePlacement does not place its namespace."
+        "Let a {kind} select the Namespace {namespace} with `selectionScope: NamespaceOnly`, if none \
+         does: a ResourcePlacement does not place its namespace. {SCOPE_VERSION}"
     ))
 }
 

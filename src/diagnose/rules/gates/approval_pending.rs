@@ -1,11 +1,13 @@
 //! A gate waits for a person.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::taken_back;
 use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarized_gate, unlisted};
 use crate::inventory::Sight;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::removed;
 use crate::rollout::content::missing_content;
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{ClusterState, Phase, Rollout};
 
 /// An approval request without an answer.
@@ -40,6 +42,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let halted = rollout.phase.is_halted();
     // An older agent asked for it, and the one that is there does not work on the run.
     let is_idle = rollout.phase == Phase::Idle;
+    let back = TakenBack::after(cx.inventory, rollout.run);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
@@ -105,6 +108,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
             finding
+        } else if let Some(back) = &back {
+            taken_back(cx, finding, back)
         } else if is_idle {
             finding.look("Resolve FS604 first: nothing works on the run.")
         } else if removes {

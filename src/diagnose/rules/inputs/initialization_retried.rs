@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::state::initialization_overdue;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
-use crate::problems::{Problem, bindings_outdated, snapshot_incomplete};
+use crate::problems::{Problem, bindings_outdated, snapshot_awaited, snapshot_incomplete};
 use crate::rollout::versions::{created_twice, versions};
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
@@ -75,31 +75,13 @@ fn old_bindings(cx: &DiagnosisContext<'_>) -> Option<Problem> {
     (!old.is_empty()).then(|| bindings_outdated(cx.run_object(), &old, policy))
 }
 
-/// Up to KubeFleet 0.2.2 the placement controller makes the snapshots, and a run without an index
-/// waits for the first. Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
+/// No snapshot is the latest, where that is what the run waits for.
 fn no_snapshot(cx: &DiagnosisContext<'_>) -> Option<Problem> {
     let inventory = cx.inventory;
-    let run = cx.run()?;
-    if !run.spec.snapshot_index.is_empty()
-        || !inventory.snapshots.is_complete()
-        || inventory.latest_snapshot().is_some()
-    {
-        return None;
-    }
-    let object = cx.placement_object();
-    let message = format!(
-        "{object} has no resource snapshot yet. Up to KubeFleet 0.2.2, a run without an index waits \
-         for one."
-    );
-    let problem = Problem::new(cx.run_object(), message).computed(
-        run.object(),
-        &["spec.placementName"],
-        format!("no resource snapshot of {object} is marked as the latest"),
-    );
-    Some(problem.look_with(
-        "Check whether the placement selects anything, and its conditions.",
-        cx.command("diagnose").arg(object.word()),
-    ))
+    let is_awaited = cx.run()?.spec.snapshot_index.is_empty()
+        && inventory.snapshots.is_complete()
+        && inventory.latest_snapshot().is_none();
+    is_awaited.then(|| snapshot_awaited(inventory, cx.run_object(), &cx.placement_object()))
 }
 
 /// Since KubeFleet 0.3 the controller creates the parts that the latest snapshot lacks, behind as many

@@ -1,6 +1,7 @@
 //! The run is initialized and waits to be started.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::taken_back;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::run::RunState;
@@ -44,6 +45,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         Some(_) => start.switch("--allow-older"),
         None => start,
     };
+    let back = TakenBack::of(cx.inventory, &run.status.snapshot_index);
+    let back = back.filter(|_| run.pinned().is_none());
+    if let Some(back) = back.or_else(|| TakenBack::after(cx.inventory, run)) {
+        return Some(taken_back(cx, check_failing(cx, finding), &back));
+    }
     let mut finding = check_failing(cx, finding);
     // It may be what an interrupted command left behind.
     let others = cx.inventory.runs_under_way();
@@ -54,15 +60,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             format!("Check {name} first: it is under way on the same placement."),
             cx.command("status").arg(name),
         );
-    }
-    let back = TakenBack::of(cx.inventory, &run.status.snapshot_index);
-    if let Some(back) = back.filter(|_| run.pinned().is_none()) {
-        let history = cx.command("history").arg(&cx.inventory.placement_name);
-        let check = format!("Check what was rolled back: {back}.");
-        return Some(finding.look_with(check, history).new_run(
-            cx,
-            "Start a new run in its place once the content is corrected: this one keeps its own.",
-        ));
     }
     Some(
         finding

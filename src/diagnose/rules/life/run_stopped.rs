@@ -1,9 +1,11 @@
 //! The run is stopped.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::taken_back;
 use crate::diagnose::subjects::gate::{check_failing, since_path, wait_of, wait_path};
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::duration;
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
@@ -56,12 +58,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 );
         }
     }
+    let finding = check_failing(cx, finding);
+    let finding = match TakenBack::after(cx.inventory, run) {
+        Some(back) => taken_back(cx, finding, &back),
+        None => finding.fix_with(
+            "Resume it: it continues from where it stopped.",
+            cx.command("resume").arg(&run.meta.name),
+        ),
+    };
     Some(
-        check_failing(cx, finding)
-            .fix_with(
-                "Resume it: it continues from where it stopped.",
-                cx.command("resume").arg(&run.meta.name),
-            )
+        finding
             .disrupt_with(
                 match (left.len(), rollout.clusters().count()) {
                     (0, _) => "Or delete it: every cluster keeps its content.",
