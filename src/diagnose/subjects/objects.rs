@@ -97,6 +97,12 @@ pub trait RepairPlace: Sized {
     #[must_use]
     fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
 
+    /// The same for an object, which stands for the `{}` in the words.
+    #[must_use]
+    fn repair_on_hub(self, affected: &AffectedObject<'_, '_>, words: &str) -> Self {
+        self.new_run(affected.cx, words.replace("{}", &affected.on_hub()))
+    }
+
     /// Adds a repair of how the content is applied, which needs a new run with the same content.
     #[must_use]
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;

@@ -72,13 +72,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             "Make {managers} release the fields that the hub sends, on {clusters}."
         ))
         .then_continues(affected.cx)
-        .new_run(
-            affected.cx,
-            format!(
-                "Or remove the fields from {} on the hub and start a new run, if the other manager \
-                 should keep them.",
-                affected.on_hub()
-            ),
+        .repair_on_hub(
+            affected,
+            "Or remove the fields from {} on the hub and start a new run, if the other manager \
+             should keep them.",
         )
         .same_content(
             affected.cx,

@@ -33,12 +33,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                  server."
             ))
             .then_continues(affected.cx)
-            .new_run(
-                affected.cx,
-                format!(
-                    "Or fix {} on the hub and start a new run, if the manifest is wrong.",
-                    affected.on_hub()
-                ),
+            .repair_on_hub(
+                affected,
+                "Or fix {} on the hub and start a new run, if the manifest is wrong.",
             )
     });
     findings.extend(unnamed(cx, rule));

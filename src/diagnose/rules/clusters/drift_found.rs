@@ -56,13 +56,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
              again."
         ))
         .then_continues(affected.cx)
-        .new_run(
-            affected.cx,
-            format!(
-                "Or copy the change into {} on the hub and roll it out with a new run, if the \
-                 change should stay.",
-                affected.on_hub()
-            ),
+        .repair_on_hub(
+            affected,
+            "Or copy the change into {} on the hub and roll it out with a new run, if the change \
+             should stay.",
         )
         .same_content(
             affected.cx,

@@ -79,23 +79,17 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
                     .command("diagnose")
                     .arg(affected.cx.run_object().name),
             )
-            .new_run(
-                affected.cx,
-                format!(
-                    "Fix the version of {}, or the definition, on the hub and start a new run, if \
-                     they do not fit together.",
-                    affected.on_hub()
-                ),
+            .repair_on_hub(
+                affected,
+                "Fix the version of {}, or the definition, on the hub and start a new run, if they \
+                 do not fit together.",
             );
     }
     if is_of_hub(manifest.group, manifest.kind) {
-        return finding.new_run(
-            affected.cx,
-            format!(
-                "Select objects instead of the whole namespace, or move {} to another one, and start \
-                 a new run: KubeFleet's own objects belong on the hub.",
-                affected.on_hub()
-            ),
+        return finding.repair_on_hub(
+            affected,
+            "Select objects instead of the whole namespace, or move {} to another one, and start a \
+             new run: KubeFleet's own objects belong on the hub.",
         );
     }
     let served = affected.on_member("api-resources");

@@ -30,16 +30,13 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     finding = member_findings::invite(affected.cx, &names, finding);
     finding
         .fix(format!(
-            "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), or free an \
-             address or quota."
+            "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), or free \
+             an address or quota."
         ))
         .then_continues(affected.cx)
-        .new_run(
-            affected.cx,
-            format!(
-                "Or change the type of {} on the hub, or with an override for these clusters, and \
-                 start a new run, if it needs no load balancer.",
-                affected.on_hub()
-            ),
+        .repair_on_hub(
+            affected,
+            "Or change the type of {} on the hub, or with an override for these clusters, and \
+             start a new run, if it needs no load balancer.",
         )
 }

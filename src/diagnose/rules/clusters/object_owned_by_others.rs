@@ -51,15 +51,12 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         .then_continues(affected.cx)
         .same_content(
             affected.cx,
-            "Or set allowCoOwnership: true in the placement's applyStrategy, if both should own it. \
-             This fails the current run, so start a new one.",
+            "Or set allowCoOwnership: true in the placement's applyStrategy, if both should own \
+             it. This fails the current run, so start a new one.",
         )
-        .new_run(
-            affected.cx,
-            format!(
-                "Or remove {} from the placement's content and start a new run, if the other owner \
-                 should keep it.",
-                affected.on_hub()
-            ),
+        .repair_on_hub(
+            affected,
+            "Or remove {} from the placement's content and start a new run, if the other owner \
+             should keep it.",
         )
 }

@@ -46,14 +46,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     finding = finding.evidence_in(cluster, pod, path, end);
                 }
             }
-            finding.look_with(
-                "Inspect the pod.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
-            ).new_run(group.cx, format!(
+            finding
+                .look_with(
+                    "Inspect the pod.",
+                    group.kubectl("describe").arg("pod").arg(group.pod()),
+                )
+                .repair_on_hub(
+                    group,
                     "Fix the command, the security context, or the mounts in {} on the hub, and \
                      start a new run.",
-                    group.on_hub()
-                ))
+                )
         },
     )
 }

@@ -63,21 +63,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                          limit of its own, so its node ran out of memory.",
                     )
                     .then_continues(group.cx)
-                    .new_run(
-                        group.cx,
-                        format!(
-                            "Or reduce the memory use of {} on the hub, and start a new run.",
-                            group.on_hub()
-                        ),
+                    .repair_on_hub(
+                        group,
+                        "Or reduce the memory use of {} on the hub, and start a new run.",
                     );
             }
-            finding.new_run(
-                group.cx,
-                format!(
-                    "Raise the memory limit in {} on the hub, or with an override for these \
-                     clusters, or reduce the program's memory use. Then start a new run.",
-                    group.on_hub()
-                ),
+            finding.repair_on_hub(
+                group,
+                "Raise the memory limit in {} on the hub, or with an override for these clusters, \
+                 or reduce the program's memory use. Then start a new run.",
             )
         },
     )

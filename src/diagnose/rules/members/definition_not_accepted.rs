@@ -63,13 +63,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                      objects.",
                 )
                 .then_continues(group.cx)
-                .new_run(
-                    group.cx,
-                    format!(
-                        "Or rename {} on the hub and start a new run.",
-                        group.on_hub()
-                    ),
-                )
+                .repair_on_hub(group, "Or rename {} on the hub and start a new run.")
         },
     )
 }

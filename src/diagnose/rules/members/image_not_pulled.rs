@@ -78,23 +78,20 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             if one == PullProblem::InvalidName {
-                return finding.new_run(
-                    group.cx,
-                    format!(
-                        "Correct the image name in {} on the hub, or with an override for these \
-                         clusters, and start a new run: nothing can be pushed under this name.",
-                        group.on_hub()
-                    ),
+                return finding.repair_on_hub(
+                    group,
+                    "Correct the image name in {} on the hub, or with an override for these \
+                     clusters, and start a new run: nothing can be pushed under this name.",
                 );
             }
-            finding.fix(repair(one)).then_continues(group.cx).new_run(
-                group.cx,
-                format!(
-                    "Or fix the image in {} on the hub, or with an override for these clusters, and \
-                     start a new run.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .fix(repair(one))
+                .then_continues(group.cx)
+                .repair_on_hub(
+                    group,
+                    "Or fix the image in {} on the hub, or with an override for these clusters, \
+                     and start a new run.",
+                )
         },
     )
 }

@@ -51,12 +51,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                      migration.",
                 )
                 .then_continues(group.cx)
-                .new_run(
-                    group.cx,
-                    format!(
-                        "Or fix {} on the hub and start a new run, if it should not wait.",
-                        group.on_hub()
-                    ),
+                .repair_on_hub(
+                    group,
+                    "Or fix {} on the hub and start a new run, if it should not wait.",
                 )
         },
     )

@@ -49,13 +49,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                      permission of the cloud controller.",
                 )
                 .then_continues(group.cx)
-                .new_run(
-                    group.cx,
-                    format!(
-                        "Or fix {} on the hub, or with an override for these clusters, and start a \
-                         new run, if the cluster cannot provide what the Service asks for.",
-                        group.on_hub()
-                    ),
+                .repair_on_hub(
+                    group,
+                    "Or fix {} on the hub, or with an override for these clusters, and start a new \
+                     run, if the cluster cannot provide what the Service asks for.",
                 )
         },
     )

@@ -49,16 +49,20 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let quota = quotas.first().unwrap_or(&"");
-            finding.look_with(
-                "Check what is used.",
-                group.kubectl("describe").arg("resourcequota").arg(*quota),
-            ).fix(
-                "Raise the quota on the member, or remove what fills it: a rolling update needs \
-                 room for old and new pods.",
-            ).then_continues(group.cx).new_run(group.cx, format!(
+            finding
+                .look_with(
+                    "Check what is used.",
+                    group.kubectl("describe").arg("resourcequota").arg(*quota),
+                )
+                .fix(
+                    "Raise the quota on the member, or remove what fills it: a rolling update \
+                     needs room for old and new pods.",
+                )
+                .then_continues(group.cx)
+                .repair_on_hub(
+                    group,
                     "Or lower the requests or the surge in {} on the hub and start a new run.",
-                    group.on_hub()
-                ))
+                )
         },
     )
 }

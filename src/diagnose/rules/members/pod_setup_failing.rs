@@ -85,8 +85,8 @@ fn deadlocked<'i>(
     finding = group.says(
         finding,
         &format!(
-            "{} cannot start: its volume is attached for the old pod {old}, which stays until the new \
-             one is ready (maxUnavailable is 0)",
+            "{} cannot start: its volume is attached for the old pod {old}, which stays until the \
+             new one is ready (maxUnavailable is 0)",
             group.pods()
         ),
     );
@@ -99,12 +99,9 @@ fn deadlocked<'i>(
             "Inspect the new pod: its events name the volume.",
             group.kubectl("describe").arg("pod").arg(group.pod()),
         )
-        .new_run(
-            group.cx,
-            format!(
-                "Set the update strategy of {} on the hub to Recreate, or maxUnavailable to 1, and \
-                 start a new run.",
-                group.on_hub()
-            ),
+        .repair_on_hub(
+            group,
+            "Set the update strategy of {} on the hub to Recreate, or maxUnavailable to 1, and \
+             start a new run.",
         )
 }

@@ -58,13 +58,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                      service.",
                 )
                 .then_continues(group.cx)
-                .new_run(
-                    group.cx,
-                    format!(
-                        "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
-                         port or path or starts too early.",
-                        group.on_hub()
-                    ),
+                .repair_on_hub(
+                    group,
+                    "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
+                     port or path or starts too early.",
                 )
         },
     )

@@ -72,13 +72,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                 }
             };
-            finding.then_continues(group.cx).new_run(
-                group.cx,
-                format!(
-                    "Or fix {} on the hub and start a new run, if the content sets this: a staged \
-                     update run cannot end while its workload delays pods.",
-                    group.on_hub()
-                ),
+            finding.then_continues(group.cx).repair_on_hub(
+                group,
+                "Or fix {} on the hub and start a new run, if the content sets this: a staged \
+                 update run cannot end while its workload delays pods.",
             )
         },
     )
