@@ -3,7 +3,7 @@
 //! What the rollout waits for is known from the hub; why it does not come is known in the cluster.
 //! Findings of this kind explain the object that they are about, and no other.
 
-use crate::report::{ComposeText, Finding, NotChecked, Subject};
+use crate::report::{ComposeText, Finding, NotChecked, ShownValue, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
@@ -394,16 +394,24 @@ impl<'i, T> SameTrouble<'_, 'i, (PodTrouble<'i>, T)> {
             .map_or("", |(_, (trouble, _))| trouble.pod.meta.name.as_str())
     }
 
-    /// The command that shows what the first container said before it was started again.
+    /// The command that describes the first pod, with its events.
+    pub fn describe_pod(&self) -> CommandLine {
+        self.kubectl("describe").arg("pod").arg(self.pod())
+    }
+
+    /// The command that shows what the first container says.
+    pub fn logs(&self) -> CommandLine {
+        let logs = self.kubectl("logs").arg(self.pod());
+        logs.flag("-c", self.container())
+    }
+
+    /// What it said before it was started again.
     pub fn previous_logs(&self) -> CommandLine {
-        self.kubectl("logs")
-            .arg(self.pod())
-            .flag("-c", self.container())
-            .switch("--previous")
+        self.logs().switch("--previous")
     }
 
     /// The name of the first container; empty when it is about pods.
-    pub fn container(&self) -> &str {
+    fn container(&self) -> &str {
         self.first()
             .and_then(|(_, (trouble, _))| trouble.container)
             .map_or("", |place| place.name)
@@ -411,7 +419,7 @@ impl<'i, T> SameTrouble<'_, 'i, (PodTrouble<'i>, T)> {
 }
 
 /// Where the status of a container stands.
-pub(in crate::diagnose) fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
+fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
     match trouble.container {
         Some(place) => {
             let list = if place.init {
@@ -425,12 +433,55 @@ pub(in crate::diagnose) fn path(trouble: &PodTrouble<'_>, field: &str) -> String
     }
 }
 
-/// Where the end of a container stands: its last one, or the one before.
-pub(in crate::diagnose) fn end_path(trouble: &PodTrouble<'_>, end: &ContainerTerminated) -> String {
+/// Adds a field of a container's status.
+pub(in crate::diagnose) fn status_field(
+    finding: Finding,
+    cluster: &str,
+    trouble: &PodTrouble<'_>,
+    field: &str,
+    value: impl ShownValue,
+) -> Finding {
+    finding.evidence_in(cluster, trouble, path(trouble, field), value)
+}
+
+/// Adds the end of a container: its last one, or the one before.
+pub(in crate::diagnose) fn container_end(
+    finding: Finding,
+    cluster: &str,
+    trouble: &PodTrouble<'_>,
+    end: &ContainerTerminated,
+) -> Finding {
     let now = trouble.container.map(|place| &place.status.state);
     let is_now = now.is_some_and(|state| state.terminated.as_deref() == Some(end));
     let field = if is_now { "state" } else { "lastState" };
-    path(trouble, &format!("{field}.terminated"))
+    let field = format!("{field}.terminated");
+    status_field(finding, cluster, trouble, &field, end)
+}
+
+/// Adds how often a container was started again, where that is known.
+pub(in crate::diagnose) fn restarts(
+    finding: Finding,
+    cluster: &str,
+    trouble: &PodTrouble<'_>,
+) -> Finding {
+    match trouble.container.and_then(|place| place.status.restarts) {
+        Some(restarts) => status_field(finding, cluster, trouble, "restartCount", restarts),
+        None => finding,
+    }
+}
+
+/// Adds the event that says why a container waits, else what its status says.
+pub(in crate::diagnose) fn event_or_waiting(
+    finding: Finding,
+    cluster: &str,
+    trouble: &PodTrouble<'_>,
+    told: Option<&Event>,
+    message: &str,
+) -> Finding {
+    match told {
+        Some(told) => event(finding, cluster, told),
+        None => status_field(finding, cluster, trouble, "state.waiting.message", message),
+    }
 }
 
 /// The events about an object that count, the newest first.

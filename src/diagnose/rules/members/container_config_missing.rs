@@ -25,25 +25,24 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 .map_or_else(String::new, |(_, (_, (message, _)))| missing(message));
             finding = group.says(finding, &needs(&group.pods(), &what));
             for (cluster, (trouble, (message, event))) in group.shown() {
-                finding = match event {
-                    Some(event) => member_findings::event(finding, cluster, event),
-                    None => finding.evidence_in(
-                        cluster,
-                        trouble,
-                        member_findings::path(trouble, "state.waiting.message"),
-                        *message,
-                    ),
-                };
+                finding =
+                    member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
             }
-            finding.look_with(
-                "List what exists.",
-                group.kubectl("get").arg("configmaps,secrets"),
-            ).fix(
-                "Create it on the member under this name, if it is made there (by an operator or by \
-                 hand): the pods then start by themselves.",
-            ).then_continues(group.cx).new_run(group.cx, "Or add it to the placement's selectors, \
-                                                          or fix its name, if it belongs to the \
-                                                          content. Then start a new run.")
+            finding
+                .look_with(
+                    "List what exists.",
+                    group.kubectl("get").arg("configmaps,secrets"),
+                )
+                .fix(
+                    "Create it on the member under this name, if it is made there (by an operator \
+                     or by hand): the pods then start by themselves.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    "Or add it to the placement's selectors, or fix its name, if it belongs to the \
+                     content. Then start a new run.",
+                )
         },
     )
 }

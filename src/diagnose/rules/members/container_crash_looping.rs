@@ -48,22 +48,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, ended)) in group.shown() {
-                let restarts = trouble.container.and_then(|place| place.status.restarts);
-                if let Some(restarts) = restarts {
-                    finding = finding.evidence_in(
-                        cluster,
-                        trouble,
-                        member_findings::path(trouble, "restartCount"),
-                        restarts,
-                    );
-                }
+                finding = member_findings::restarts(finding, cluster, trouble);
                 if let Some(ended) = ended {
-                    finding = finding.evidence_in(
-                        cluster,
-                        trouble,
-                        member_findings::end_path(trouble, ended),
-                        *ended,
-                    );
+                    finding = member_findings::container_end(finding, cluster, trouble, ended);
                 }
             }
             finding =

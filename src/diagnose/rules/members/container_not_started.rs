@@ -1,7 +1,7 @@
 //! The container runtime cannot create or start a container.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod, status_field};
 use crate::member::PodState;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
@@ -35,22 +35,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 let waits = place.status.state.waiting.as_deref();
                 let ends = [&place.status.state, &place.status.last];
                 let mut ends = ends.into_iter().filter_map(|it| it.terminated.as_deref());
-                let pod = trouble;
                 if let Some(waits) = waits.filter(|it| it.reason == *reason) {
-                    let path = member_findings::path(trouble, "state.waiting");
-                    finding = finding.evidence_in(cluster, pod, path, waits);
+                    finding = status_field(finding, cluster, trouble, "state.waiting", waits);
                 } else if let Some(end) =
                     ends.find(|it| it.reason == *reason && it.message == *message)
                 {
-                    let path = member_findings::end_path(trouble, end);
-                    finding = finding.evidence_in(cluster, pod, path, end);
+                    finding = member_findings::container_end(finding, cluster, trouble, end);
                 }
             }
             finding
-                .look_with(
-                    "Inspect the pod.",
-                    group.kubectl("describe").arg("pod").arg(group.pod()),
-                )
+                .look_with("Inspect the pod.", group.describe_pod())
                 .repair_on_hub(
                     group,
                     "Fix the command, the security context, or the mounts in {} on the hub, and \

@@ -37,20 +37,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, ended)) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    trouble,
-                    member_findings::end_path(trouble, ended),
-                    *ended,
-                );
-                if let Some(restarts) = trouble.container.and_then(|place| place.status.restarts) {
-                    finding = finding.evidence_in(
-                        cluster,
-                        trouble,
-                        member_findings::path(trouble, "restartCount"),
-                        restarts,
-                    );
-                }
+                finding = member_findings::container_end(finding, cluster, trouble, ended);
+                finding = member_findings::restarts(finding, cluster, trouble);
             }
             finding = finding.look_with(
                 "Read the log from before it was killed.",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod, status_field};
 use crate::member::PodState;
 use crate::member::texts::{PullProblem, pull_problem};
 
@@ -57,25 +57,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, (reason, message, event))) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    trouble,
-                    member_findings::path(trouble, "state.waiting.reason"),
-                    *reason,
-                );
-                finding = match event {
-                    Some(event) => member_findings::event(finding, cluster, event),
-                    None => finding.evidence_in(
-                        cluster,
-                        trouble,
-                        member_findings::path(trouble, "state.waiting.message"),
-                        *message,
-                    ),
-                };
+                finding = status_field(finding, cluster, trouble, "state.waiting.reason", *reason);
+                finding =
+                    member_findings::event_or_waiting(finding, cluster, trouble, *event, message);
             }
             finding = finding.look_with(
                 "Read the pod's events: they name the registry and its answer.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
+                group.describe_pod(),
             );
             if one == PullProblem::InvalidName {
                 return finding.repair_on_hub(

@@ -1,7 +1,7 @@
 //! A container that runs before the others does not come to an end.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{per_pod, status_field};
 use crate::kubefleet::duration;
 use crate::member::PodState;
 
@@ -31,21 +31,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 let since = trouble
                     .container
                     .and_then(|place| place.status.state.running.as_deref()?.since);
-                finding = finding.evidence_in(
-                    cluster,
-                    trouble,
-                    member_findings::path(trouble, "state.running.startedAt"),
-                    since,
-                );
+                finding = status_field(finding, cluster, trouble, "state.running.startedAt", since);
             }
             finding
-                .look_with(
-                    "Read its log to see what it waits for.",
-                    group
-                        .kubectl("logs")
-                        .arg(group.pod())
-                        .flag("-c", group.container()),
-                )
+                .look_with("Read its log to see what it waits for.", group.logs())
                 .fix(
                     "Provide on the member what it waits for: a database, another service, or a \
                      migration.",

@@ -46,10 +46,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 return deadlocked(group, old, finding);
             }
             finding
-                .look_with(
-                    "Read the pod's events.",
-                    group.kubectl("describe").arg("pod").arg(group.pod()),
-                )
+                .look_with("Read the pod's events.", group.describe_pod())
                 .fix(if volumes {
                     "Detach the volume from the node or pod that still uses it, or fix the \
                      cluster's storage driver."
@@ -97,7 +94,7 @@ fn deadlocked<'i>(
     finding
         .look_with(
             "Inspect the new pod: its events name the volume.",
-            group.kubectl("describe").arg("pod").arg(group.pod()),
+            group.describe_pod(),
         )
         .repair_on_hub(
             group,

@@ -52,7 +52,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 } else {
                     "Inspect the pod's requests."
                 },
-                group.kubectl("describe").arg("pod").arg(group.pod()),
+                group.describe_pod(),
             );
             let content = format!(
                 "fix the requests, tolerations, or affinity in {} on the hub, or with an override \
@@ -79,8 +79,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
             if read.taints {
                 finding = finding.fix(
-                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they are \
-                     unhealthy.",
+                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they \
+                     are unhealthy.",
                 );
             }
             if read.no_nodes {

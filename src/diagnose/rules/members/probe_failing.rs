@@ -1,7 +1,7 @@
 //! A container runs and does not pass a probe.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, per_pod, status_field};
 use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
@@ -33,26 +33,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 &format!("its {} {which}, in {}", group.containers(), group.pods()),
             );
             for (cluster, (trouble, (_, event))) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    trouble,
-                    member_findings::path(trouble, "ready"),
-                    "false",
-                );
+                finding = status_field(finding, cluster, trouble, "ready", "false");
                 if let Some(event) = event {
                     finding = member_findings::event(finding, cluster, event);
                 }
             }
-            let (pod, container) = (group.pod(), group.container());
             finding
-                .look_with(
-                    "Check the result of the probe.",
-                    group.kubectl("describe").arg("pod").arg(pod),
-                )
-                .look_with(
-                    "Read the program's log.",
-                    group.kubectl("logs").arg(pod).flag("-c", container),
-                )
+                .look_with("Check the result of the probe.", group.describe_pod())
+                .look_with("Read the program's log.", group.logs())
                 .fix(
                     "Fix what the program waits for on the member, such as a database or another \
                      service.",

@@ -40,7 +40,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding.look_with(
                 "Find which controller sets this condition, such as a load balancer's or a service \
                  mesh's, and why it does not.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
+                group.describe_pod(),
             ).fix(
                 "Fix that controller on the member, or what it checks, such as a target's health.",
             ).then_continues(group.cx)
