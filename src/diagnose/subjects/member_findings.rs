@@ -261,6 +261,17 @@ pub(in crate::diagnose) fn per_pod<'a, 'i, T>(
     )
 }
 
+/// For [`per_pod`]: recognizes states, and gives what is known of each.
+macro_rules! in_state {
+    ($($state:pat => $known:expr),+) => {
+        |trouble| match trouble.state {
+            $($state => Some($known),)+
+            _ => None,
+        }
+    };
+}
+pub(in crate::diagnose) use in_state;
+
 /// Adds how far the rollouts of an object have come in the clusters that were looked into.
 pub(in crate::diagnose) fn statuses(
     cx: &DiagnosisContext<'_>,

@@ -1,7 +1,7 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, in_state, per_pod};
 use crate::member::PodState;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
@@ -15,10 +15,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::ConfigMissing { message, event } => Some((message, event)),
-            _ => None,
-        },
+        in_state!(PodState::ConfigMissing { message, event } => (message, event)),
         |group, mut finding| {
             let what = group
                 .first()

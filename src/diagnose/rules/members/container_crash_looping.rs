@@ -1,7 +1,7 @@
 //! A container ends again and again.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, in_state, per_pod};
 use crate::member::PodState;
 use crate::member::texts::exit_code;
 
@@ -13,10 +13,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::Crash(ended) => Some(ended),
-            _ => None,
-        },
+        in_state!(PodState::Crash(ended) => ended),
         |group, mut finding| {
             let codes: std::collections::BTreeSet<_> = group
                 .found()

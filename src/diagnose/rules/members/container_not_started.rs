@@ -1,7 +1,7 @@
 //! The container runtime cannot create or start a container.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{self, in_state, per_pod, status_field};
 use crate::member::PodState;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
@@ -12,10 +12,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::NotStarted { reason, message } => Some((reason, message)),
-            _ => None,
-        },
+        in_state!(PodState::NotStarted { reason, message } => (reason, message)),
         |group, mut finding| {
             let reason = group
                 .first()

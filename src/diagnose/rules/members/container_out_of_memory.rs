@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod};
+use crate::diagnose::subjects::member_findings::{self, in_state, per_pod};
 use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.
@@ -13,10 +13,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::OutOfMemory(ended) => Some(ended),
-            _ => None,
-        },
+        in_state!(PodState::OutOfMemory(ended) => ended),
         |group, mut finding| {
             let limits: BTreeSet<_> = group
                 .found()

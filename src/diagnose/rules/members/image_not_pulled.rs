@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{self, in_state, per_pod, status_field};
 use crate::member::PodState;
 use crate::member::texts::{PullProblem, pull_problem};
 
@@ -15,14 +15,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::Image {
-                reason,
-                message,
-                event,
-            } => Some((reason, message, event)),
-            _ => None,
-        },
+        in_state!(PodState::Image { reason, message, event } => (reason, message, event)),
         |group, mut finding| {
             let images: BTreeSet<_> = group
                 .found()

@@ -1,7 +1,7 @@
 //! A container that runs before the others does not come to an end.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{in_state, per_pod, status_field};
 use crate::kubefleet::duration;
 use crate::member::PodState;
 
@@ -12,10 +12,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::InitRuns(runs) => Some(runs),
-            _ => None,
-        },
+        in_state!(PodState::InitRuns(runs) => runs),
         |group, mut finding| {
             let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
             let long = duration::lasting(longest);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::per_pod;
+use crate::diagnose::subjects::member_findings::{in_state, per_pod};
 use crate::member::PodState;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
@@ -15,10 +15,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::NodeSilent(ready) => Some(ready),
-            _ => None,
-        },
+        in_state!(PodState::NodeSilent(ready) => ready),
         |group, mut finding| {
             let nodes: BTreeSet<_> = group
                 .found()

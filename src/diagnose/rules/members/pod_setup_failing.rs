@@ -1,7 +1,7 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, SameTrouble, per_pod};
+use crate::diagnose::subjects::member_findings::{self, SameTrouble, in_state, per_pod};
 use crate::member::model::Event;
 use crate::member::{MULTI_ATTACH, PodState, PodTrouble, WorkloadView};
 
@@ -15,10 +15,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::Setup(event) => Some(event),
-            _ => None,
-        },
+        in_state!(PodState::Setup(event) => event),
         |group, mut finding| {
             let Some((_, (_, first))) = group.first() else {
                 return finding;

@@ -1,7 +1,7 @@
 //! No node of the member cluster takes a pod.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::per_pod;
+use crate::diagnose::subjects::member_findings::{in_state, per_pod};
 use crate::member::PodState;
 use crate::member::texts::unschedulable;
 
@@ -15,11 +15,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::Unschedulable(condition) => Some((condition, false)),
-            PodState::Gated(condition) => Some((condition, true)),
-            _ => None,
-        },
+        in_state!(
+            PodState::Unschedulable(condition) => (condition, false),
+            PodState::Gated(condition) => (condition, true)
+        ),
         |group, mut finding| {
             let Some((_, (_, (condition, gated)))) = group.first() else {
                 return finding;

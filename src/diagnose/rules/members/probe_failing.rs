@@ -1,7 +1,7 @@
 //! A container runs and does not pass a probe.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::{self, per_pod, status_field};
+use crate::diagnose::subjects::member_findings::{self, in_state, per_pod, status_field};
 use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
@@ -12,10 +12,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::Probe { probe, event } => Some((probe, event)),
-            _ => None,
-        },
+        in_state!(PodState::Probe { probe, event } => (probe, event)),
         |group, mut finding| {
             let probes: std::collections::BTreeSet<_> =
                 group.found().map(|(_, (_, (probe, _)))| *probe).collect();

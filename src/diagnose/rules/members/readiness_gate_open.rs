@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::member_findings::per_pod;
+use crate::diagnose::subjects::member_findings::{in_state, per_pod};
 use crate::kubefleet::Conditions;
 use crate::member::PodState;
 
@@ -15,10 +15,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
         cx,
         rule,
-        |trouble| match trouble.state {
-            PodState::ReadinessGate(gate) => Some(gate),
-            _ => None,
-        },
+        in_state!(PodState::ReadinessGate(gate) => gate),
         |group, mut finding| {
             let gates: BTreeSet<_> = group.found().map(|(_, (_, gate))| *gate).collect();
             finding = group.says(
