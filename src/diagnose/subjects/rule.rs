@@ -84,13 +84,26 @@ impl Rule {
         Self::new(Severity::Info, code, name, check)
     }
 
-    /// Why an object does not become available, as a look into its cluster shows.
+    /// What keeps content from being in place on a member cluster.
     pub(in crate::diagnose) const fn on_member(
         code: &'static str,
         name: &'static str,
         check: fn(&DiagnosisContext<'_>, &Rule) -> Vec<Finding>,
     ) -> Self {
-        Self::error(code, name, RuleSearch::Whole(check))
+        Self::of_content(code, name, RuleSearch::Whole(check))
+    }
+
+    /// The same at an object that the rule owns.
+    pub(in crate::diagnose) const fn on_object(
+        code: &'static str,
+        name: &'static str,
+        check: fn(&AffectedObject<'_, '_>, Finding) -> Finding,
+    ) -> Self {
+        Self::of_content(code, name, RuleSearch::Object(check))
+    }
+
+    const fn of_content(code: &'static str, name: &'static str, check: RuleSearch) -> Self {
+        Self::error(code, name, check)
             .reads(&[Concept::Binding, Concept::Work])
             .caused_by(&["FS518"])
     }

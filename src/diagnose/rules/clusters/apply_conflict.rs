@@ -11,10 +11,7 @@ use crate::rollout::ManifestTrouble;
 
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
-pub const RULE: Rule = Rule::error("FS524", "apply-conflict", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_object("FS524", "apply-conflict", check).environment();
 
 /// The field manager of KubeFleet's member agent. Source: workapplier/controller.go:workFieldManagerName.
 const MEMBER_AGENT_MANAGER: &str = "work-api-agent";

@@ -11,10 +11,7 @@ use crate::problems::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
-pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS514", "diff-report-failed", check).environment();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_object(cx, rule, |affected, mut finding| {

@@ -9,10 +9,7 @@ use crate::rollout::ManifestTrouble;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:shouldPerformPreApplyDriftDetection.
-pub const RULE: Rule = Rule::error("FS505", "drift-found", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .person();
+pub const RULE: Rule = Rule::on_object("FS505", "drift-found", check).person();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let (clusters, object) = (affected.clusters(), affected.manifest.describe());

@@ -11,10 +11,7 @@ use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
-pub const RULE: Rule = Rule::error("FS504", "kind-missing-on-member", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_object("FS504", "kind-missing-on-member", check).content();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let manifest = affected.manifest;

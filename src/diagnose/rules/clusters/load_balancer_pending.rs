@@ -6,8 +6,7 @@ use crate::diagnose::subjects::member_findings;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
-pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
+pub const RULE: Rule = Rule::on_object("FS523", "load-balancer-pending", check)
     .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .environment();
 

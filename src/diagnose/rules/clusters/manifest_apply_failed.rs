@@ -9,10 +9,7 @@ use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_object("FS502", "manifest-apply-failed", check).content();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere.

@@ -6,10 +6,7 @@ use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent refuses the manifest before it asks the member's API server.
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .content();
+pub const RULE: Rule = Rule::on_object("FS513", "manifest-invalid", check).content();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     use ManifestProblem as P;

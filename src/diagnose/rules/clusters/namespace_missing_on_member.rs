@@ -14,14 +14,7 @@ use crate::words::CommandLine;
 
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
-pub const RULE: Rule = Rule::error(
-    "FS503",
-    "namespace-missing-on-member",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518"])
-.content();
+pub const RULE: Rule = Rule::on_member("FS503", "namespace-missing-on-member", check).content();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_subject(cx, rule, namespace, describe);

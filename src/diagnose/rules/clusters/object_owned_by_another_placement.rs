@@ -14,14 +14,8 @@ use crate::rollout::{ManifestTrouble, overrides};
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error(
-    "FS508",
-    "object-owned-by-another-placement",
-    RuleSearch::Object(check),
-)
-.reads(&[Concept::Binding, Concept::Work])
-.caused_by(&["FS518"])
-.person();
+pub const RULE: Rule =
+    Rule::on_object("FS508", "object-owned-by-another-placement", check).person();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

@@ -9,10 +9,7 @@ use crate::kubefleet::messages::ManifestProblem;
 /// `FailedToTakeOver` over foreign owner references, while `allowCoOwnership` is off.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_object("FS507", "object-owned-by-others", check).environment();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();

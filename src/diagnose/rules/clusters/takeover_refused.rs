@@ -12,10 +12,7 @@ use crate::rollout::ManifestTrouble;
 
 /// `FailedToTakeOver` with `whenToTakeOver: IfNoDiff`, `NotTakenOver` with `Never`.
 /// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
-pub const RULE: Rule = Rule::error("FS506", "takeover-refused", RuleSearch::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&["FS518"])
-    .environment();
+pub const RULE: Rule = Rule::on_member("FS506", "takeover-refused", check).environment();
 
 /// One setting keeps all objects of a placement that exist already: what is refused alike, on the
 /// same clusters, is told once, under the first of the objects.

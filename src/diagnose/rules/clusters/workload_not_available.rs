@@ -20,8 +20,7 @@ use crate::words::CommandLine;
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS501", "workload-not-available", RuleSearch::Object(check))
-    .reads(&[Concept::Binding, Concept::Work])
+pub const RULE: Rule = Rule::on_object("FS501", "workload-not-available", check)
     .caused_by(&member_findings::WHY_NOT_AVAILABLE)
     .content();
 
