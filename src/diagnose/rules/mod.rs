@@ -3,6 +3,7 @@
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::objects::per_object;
 pub use crate::diagnose::subjects::rule::{Rule, RuleSearch};
+use crate::diagnose::subjects::run_failure;
 use crate::report::Finding;
 use crate::rollout::Rollout;
 
@@ -22,6 +23,7 @@ mod prelude {
 impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &DiagnosisContext<'_>) -> Vec<Finding> {
+        let causes = cx.causes().chain(&cx.foreseen);
         let mut findings: Vec<_> = match self.check {
             RuleSearch::Whole(check) => check(cx, self),
             RuleSearch::One(check) => check(cx, self).into_iter().collect(),
@@ -32,11 +34,12 @@ impl Rule {
                     .filter_map(|gate| check(cx, self, gate))
                     .collect()
             }
-            RuleSearch::Cause(check) => cx
-                .causes()
-                .chain(&cx.foreseen)
-                .filter_map(|cause| check(cx, self, cause))
-                .collect(),
+            RuleSearch::Cause(check) => causes.filter_map(|it| check(cx, self, it)).collect(),
+            RuleSearch::Refusal(check) => {
+                let refused = causes.filter_map(|it| check(cx, it));
+                let told = |(problem, fixed)| run_failure::refused(cx, self, problem, fixed);
+                refused.map(told).collect()
+            }
         };
         for finding in &mut findings {
             finding.clusters.sort();

@@ -40,6 +40,8 @@ pub enum RuleSearch {
     Approval(fn(&DiagnosisContext<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
     /// In one of the causes that the text of a failed run names.
     Cause(fn(&DiagnosisContext<'_>, &Rule, &Cause) -> Option<Finding>),
+    /// The same, where it is told as every refusal is, and whether it has been fixed since.
+    Refusal(fn(&DiagnosisContext<'_>, &Cause) -> Option<(Problem, bool)>),
 }
 
 impl Rule {
@@ -82,6 +84,15 @@ impl Rule {
         check: RuleSearch,
     ) -> Self {
         Self::new(Severity::Info, code, name, check)
+    }
+
+    /// What the controller refuses: the finding is told in one way, with a new run.
+    pub(in crate::diagnose) const fn refusal(
+        code: &'static str,
+        name: &'static str,
+        check: fn(&DiagnosisContext<'_>, &Cause) -> Option<(Problem, bool)>,
+    ) -> Self {
+        Self::error(code, name, RuleSearch::Refusal(check))
     }
 
     /// What keeps content from being in place on a member cluster.

@@ -1,17 +1,16 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::problems::binding_count;
+use crate::problems::{Problem, binding_count};
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS107", "binding-count-mismatch", check)
     .reads(&[Concept::Binding, Concept::PolicySnapshot])
     .environment();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let Cause::BindingCountMismatch { selected, observed } = cause else {
         return None;
     };
@@ -30,5 +29,5 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     });
     let object = cx.placement_object();
     let problem = binding_count(inventory, &object, (*selected, *observed), past);
-    Some(run_failure::refused(cx, rule, problem, agrees))
+    Some((problem, agrees))
 }

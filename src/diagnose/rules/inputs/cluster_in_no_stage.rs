@@ -1,19 +1,18 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
-use crate::diagnose::subjects::run_failure;
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::problems::{StageMap, no_stage};
+use crate::problems::{Problem, StageMap, no_stage};
 use crate::rollout::Rollout;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS113", "cluster-in-no-stage", check)
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let Cause::ClustersInNoStage { total, shown } = cause else {
         return None;
     };
@@ -75,7 +74,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
     } else {
         problem.look_with("Check the stage of every cluster then.", cx.plan_command())
     };
-    Some(run_failure::refused(cx, rule, problem, fixed))
+    Some((problem, fixed))
 }
 
 /// Whether a cluster joined the fleet after the run ended: what was in no stage was another MemberCluster.

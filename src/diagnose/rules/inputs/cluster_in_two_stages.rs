@@ -1,16 +1,15 @@
 //! Two stages select the same cluster.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
-use crate::problems::{StageMap, two_stages, was_in_two_stages};
+use crate::problems::{Problem, StageMap, two_stages, was_in_two_stages};
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS111", "cluster-in-two-stages", check)
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let Cause::ClusterInSeveralStages { cluster } = cause else {
         return None;
     };
@@ -33,5 +32,5 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         None => was_in_two_stages(recorded.as_ref(), cluster, cx.past(since)),
     };
     let problem = problem.look_with("Check the stage of every cluster then.", cx.plan_command());
-    Some(run_failure::refused(cx, rule, problem, fixed))
+    Some((problem, fixed))
 }

@@ -1,18 +1,17 @@
 //! An override that matches the content cannot be used.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::problems::{Problem, override_invalid, override_repair};
 use crate::words::CommandLine;
 
 /// The controller does not say which override it is; the snapshots of those in force do.
 /// Source: utils/overrider/overrider.go:IsClusterMatched, updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule = Rule::error("FS118", "override-invalid", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS118", "override-invalid", check)
     .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot])
     .content();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let problem = match cause {
         Cause::OverridePolicyNil => invalid(
             cx,
@@ -31,7 +30,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         ),
         _ => return None,
     };
-    Some(run_failure::refused(cx, rule, problem, false))
+    Some((problem, false))
 }
 
 /// Whether the controller took the override as it is now for the run's placement, as far as its

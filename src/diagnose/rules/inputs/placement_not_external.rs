@@ -3,15 +3,15 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::placement::Placement;
-use crate::problems;
+use crate::problems::{self, Problem};
 
 /// Update runs take only placements whose strategy is External; without a word it is
 /// RollingUpdate. Source: updaterun/initialization.go:validatePlacement.
-pub const RULE: Rule = Rule::error("FS102", "placement-not-external", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS102", "placement-not-external", check)
     .reads(&[Concept::Placement])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let Cause::PlacementNotExternal { current } = cause else {
         return None;
     };
@@ -32,5 +32,5 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         }
     }
     let fixed = placement.is_some_and(Placement::is_external);
-    Some(run_failure::refused(cx, rule, problem, fixed))
+    Some((problem, fixed))
 }

@@ -7,16 +7,16 @@ use crate::problems::{MAKE_PLACEMENT, Problem, placement_missing};
 
 /// A run finds a placement only in its own scope, and in a namespace only in its own one.
 /// Source: updaterun/initialization.go:validatePlacement.
-pub const RULE: Rule = Rule::error("FS101", "placement-not-found", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS101", "placement-not-found", check)
     .reads(&[Concept::Placement])
     .caused_by(&["FS206"])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    matches!(cause, Cause::PlacementNotFound).then(|| missing(cx, rule))
-}
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
+    let Cause::PlacementNotFound = cause else {
+        return None;
+    };
 
-fn missing(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
     let run = cx.run_object().name;
     let object = cx.placement_object();
     let initializing = run_failure::initializing(cx);
@@ -58,7 +58,7 @@ fn missing(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
              to roll out.",
         ),
     };
-    run_failure::refused(cx, rule, problem, fixed)
+    Some((problem, fixed))
 }
 
 /// Works keep a binding, and what they brought keeps a Work: where no binding is left, nothing is.

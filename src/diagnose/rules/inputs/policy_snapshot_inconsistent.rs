@@ -1,7 +1,6 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{ObjectRef, names};
 use crate::problems::{Problem, RefusalTense, several_latest, without_count, without_index};
@@ -9,16 +8,12 @@ use crate::problems::{Problem, RefusalTense, several_latest, without_count, with
 /// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
 /// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
 /// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub const RULE: Rule = Rule::error(
-    "FS104",
-    "policy-snapshot-inconsistent",
-    RuleSearch::Cause(check),
-)
-.reads(&[Concept::PolicySnapshot])
-.environment();
+pub const RULE: Rule = Rule::refusal("FS104", "policy-snapshot-inconsistent", check)
+    .reads(&[Concept::PolicySnapshot])
+    .environment();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    let (problem, fixed) = match cause {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
+    Some(match cause {
         Cause::PolicySnapshotMultiple { count, .. } => several(cx, *count),
         Cause::PolicySnapshotNoIndex { snapshot } => {
             let number =
@@ -34,8 +29,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
             })
         }
         _ => return None,
-    };
-    Some(run_failure::refused(cx, rule, problem, fixed))
+    })
 }
 
 fn several(cx: &DiagnosisContext<'_>, count: Option<u32>) -> (Problem, bool) {

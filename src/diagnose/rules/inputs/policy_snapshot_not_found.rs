@@ -1,26 +1,21 @@
 //! The placement has no scheduling policy snapshot that is marked as the latest.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::names;
-use crate::problems::not_latest;
+use crate::problems::{Problem, not_latest};
 
 /// Either the placement is too young, or it is being deleted: then its policy snapshots go first.
 /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub const RULE: Rule = Rule::error(
-    "FS103",
-    "policy-snapshot-not-found",
-    RuleSearch::Cause(check),
-)
-.reads(&[Concept::Placement, Concept::PolicySnapshot])
-.caused_by(&["FS206"])
-.environment();
+pub const RULE: Rule = Rule::refusal("FS103", "policy-snapshot-not-found", check)
+    .reads(&[Concept::Placement, Concept::PolicySnapshot])
+    .caused_by(&["FS206"])
+    .environment();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    matches!(cause, Cause::PolicySnapshotNotFound { .. }).then(|| missing(cx, rule))
-}
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
+    let Cause::PolicySnapshotNotFound { .. } = cause else {
+        return None;
+    };
 
-fn missing(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
     let object = cx.placement_object();
     let inventory = cx.inventory;
     let placement = inventory.placement.present();
@@ -60,5 +55,5 @@ fn missing(cx: &DiagnosisContext<'_>, rule: &Rule) -> Finding {
         }
         (None, None) => problem,
     };
-    run_failure::refused(cx, rule, problem, !gone && latest.is_some())
+    Some((problem, !gone && latest.is_some()))
 }

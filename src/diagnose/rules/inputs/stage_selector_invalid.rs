@@ -2,16 +2,15 @@
 
 use super::stage_tasks_invalid::both;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
-use crate::problems::stage_selector;
+use crate::problems::{Problem, stage_selector};
 
 /// The schema does not check operators and values.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS110", "stage-selector-invalid", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS110", "stage-selector-invalid", check)
     .reads(&[Concept::Strategy])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let Cause::StageSelectorInvalid {
         strategy,
         stage,
@@ -48,5 +47,5 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         let check = "Check what the current strategy computes.";
         problem = problem.look_with(check, cx.plan_command());
     }
-    Some(run_failure::refused(cx, rule, problem, false))
+    Some((problem, false))
 }

@@ -1,18 +1,17 @@
 //! The strategy gives a stage tasks that the controller refuses.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::strategy::Stage;
-use crate::problems::stage_tasks;
+use crate::problems::{Problem, stage_tasks};
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
 /// validateAfterStageTask.
-pub const RULE: Rule = Rule::error("FS109", "stage-tasks-invalid", RuleSearch::Cause(check))
+pub const RULE: Rule = Rule::refusal("FS109", "stage-tasks-invalid", check)
     .reads(&[Concept::Strategy])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let Cause::StageTasksInvalid {
         before,
         strategy,
@@ -38,7 +37,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         let path = format!("spec.stages[name={stage}].{field}");
         problem = problem.evidence(&object, path, tasks);
     }
-    Some(run_failure::refused(cx, rule, problem, fixed))
+    Some((problem, fixed))
 }
 
 /// A stage as the run recorded it, and as it is now.
