@@ -1,5 +1,7 @@
 //! Names for new runs: valid, short enough for a label, and told apart by a suffix.
 
+use crate::kubefleet::selector::is_domain;
+
 /// The longest name of a run: it becomes a label of its approval requests.
 pub const LONGEST: usize = 63;
 
@@ -47,13 +49,7 @@ pub fn fault(name: &str) -> Option<String> {
             "the name of an update run has at most {LONGEST} characters, and this one has {length}"
         ));
     }
-    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_label = |label: &str| {
-        label.starts_with(is_letter)
-            && label.ends_with(is_letter)
-            && label.chars().all(|c| is_letter(c) || c == '-')
-    };
-    (!name.split('.').all(is_label)).then(|| {
+    (!is_domain(name)).then(|| {
         format!(
             "{name:?} is no name of an update run: it may have lower-case letters, digits, `-` and \
              `.`, and begins and ends with a letter or a digit"

@@ -181,9 +181,9 @@ pub fn is_domain(text: &str) -> bool {
         })
 }
 
-/// Whether a text is a label's value.
+/// Whether a text is a label's value, which may be empty.
 /// Source: apimachinery/pkg/util/validation/validation.go:IsValidLabelValue.
-fn is_label_value(value: &str) -> bool {
+pub fn is_label_value(value: &str) -> bool {
     let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     value.len() <= 63

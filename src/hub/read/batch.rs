@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::source::{HubQuery, Labels, QuerySelection};
+use crate::kubefleet::selector::is_label_value;
 use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
@@ -11,8 +12,6 @@ const VALUES: usize = 2000;
 /// Of kinds with many or large objects for a value, so many values: they come in one page, and a
 /// server prepares several pages at once.
 const OF_LARGE: usize = 10;
-/// The longest value that a label may have.
-const VALUE: usize = 63;
 /// Up to so many objects are asked for one by one.
 const ONE_BY_ONE: usize = 8;
 
@@ -150,14 +149,7 @@ fn chunks(values: BTreeSet<String>, most: usize) -> Vec<Vec<String>> {
 
 /// Whether a label may have the value: one that may not would spoil the request for all others.
 fn is_value(value: &str) -> bool {
-    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let bytes = value.as_bytes();
-    value.len() <= VALUE
-        && ends(bytes.first())
-        && ends(bytes.last())
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+    !value.is_empty() && is_label_value(value)
 }
 
 #[cfg(test)]
