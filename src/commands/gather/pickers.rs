@@ -10,6 +10,7 @@ mod runs;
 
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
+use crate::error::Error;
 use crate::kubefleet::Scope;
 use crate::ui::Ui;
 use crate::words::CommandLine;
@@ -32,6 +33,12 @@ fn say(command: CommandLine, reading: &SourceReading, ui: &mut Ui) {
     let command = ui.invocation().command(&reading.again(command));
     let line = ui.paint_err().command(&command);
     ui.note(&format!("{line}\n"));
+}
+
+/// That there is nothing to choose from.
+fn no_candidates(what: &str, reach: &ListReach, reading: &SourceReading) -> Error {
+    let (place, scope) = (reading.place(), in_this_scope(reach));
+    Error::failed(format!("{place} has no {what}{scope}"))
 }
 
 fn in_this_scope(reach: &ListReach) -> &'static str {

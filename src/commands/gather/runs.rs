@@ -368,8 +368,7 @@ impl KnownBefore {
         reach: &ListReach,
     ) -> Result<(), Error> {
         let queries = reach.queries(Concept::ApprovalRequest);
-        let answers = reading.answer(&queries);
-        reading.listed(&queries, &answers)?;
+        let answers = reading.list_all(&queries)?;
         self.take_approvals(&queries, &answers);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::commands::gather::eligible;
 use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
-use crate::inventory::source::{HubQuery, Labels};
+use crate::inventory::source::{HubQuery, Labels, all_of};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
@@ -84,6 +84,19 @@ impl ListReach {
                 .map(|kind| query(*kind, ""))
                 .collect(),
         }
+    }
+
+    /// Every run there that is wanted, by scope, namespace and name.
+    pub fn every_run(
+        &self,
+        reading: &mut SourceReading,
+        wanted: impl Fn(&UpdateRun) -> bool,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        let answers = reading.list_all(&self.queries(Concept::UpdateRun))?;
+        let runs = all_of::<UpdateRun>(&answers).filter(|run| wanted(run));
+        let mut runs: Vec<_> = runs.map(|run| run.object()).collect();
+        runs.sort();
+        Ok(runs)
     }
 
     /// The one scope, where it is one.

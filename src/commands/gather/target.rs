@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::commands::gather::names::{KnownNames, resolve};
 use crate::commands::gather::pickers;
 use crate::commands::gather::reading::{ReadingPlace, SourceReading};
+use crate::commands::gather::selection::ListReach;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -333,9 +334,11 @@ impl SourceReading {
         let error = Error::usage(format!(
             "{command} needs the name of an update run or placement"
         ));
-        let runs = self
-            .every_run(namespace, namespace.is_none(), |_| true)
-            .unwrap_or_default();
+        let reach = match namespace {
+            Some(namespace) => ListReach::one(Scope::of_namespace(namespace)),
+            None => ListReach::everywhere(),
+        };
+        let runs = reach.every_run(self, |_| true).unwrap_or_default();
         match runs.as_slice() {
             [] => error.hint(format!("{place} has no update runs; use a placement")),
             [one] => error.hint(

@@ -14,6 +14,7 @@ use crate::commands::gather::eligible;
 use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::pickers;
 use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{
@@ -27,7 +28,6 @@ use crate::exit::Exit;
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
@@ -143,9 +143,8 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let mut runs = Vec::new();
     if args.targets.iter().any(|word| !word.contains('/')) {
-        let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
-        let answer = op.reading.ask(&query);
-        runs.extend(answer.all::<UpdateRun>().map(|run| run.object()));
+        let all = ListReach::one(scope.clone()).every_run(op.reading, |_| true);
+        runs.extend(all.unwrap_or_default());
     }
     // All names are known before the first gate is shown.
     for word in &args.targets {

@@ -8,6 +8,7 @@ use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
 use crate::commands::gather::names;
 use crate::commands::gather::reading::SourceReading;
+use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{LaunchRisks, RunLaunch, launch};
 use crate::commands::operate::operation::{operate, to_continue};
@@ -16,7 +17,6 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::problems::steps;
 use crate::report::Verdict;
@@ -193,14 +193,9 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
 
 /// The old name with the next number that no run has: `shop-3` after `shop-2`.
 fn next_free(old: &ObjectRef, reading: &mut SourceReading) -> ObjectRef {
-    let query = HubQuery::all(old.kind, &old.namespace);
-    let answers = reading.answer(&[query]);
-    let taken: Vec<_> = answers
-        .iter()
-        .flat_map(|answer| answer.objects.iter())
-        .map(|object| object.reference().name)
-        .collect();
-    let name = next_name(&old.name, |name| taken.iter().any(|it| it == name));
+    let taken = ListReach::one(old.scope()).every_run(reading, |_| true);
+    let taken = taken.unwrap_or_default();
+    let name = next_name(&old.name, |name| taken.iter().any(|it| it.name == name));
     ObjectRef {
         name,
         ..old.clone()

@@ -6,6 +6,7 @@ use crate::change::preview::Preview;
 use crate::change::states::RequestedState;
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
+use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::{Operation, WriteProposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
@@ -14,8 +15,6 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
-use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef, duration, reasons};
 use crate::problems::members::stalls;
@@ -188,15 +187,9 @@ fn active(
         Concept::Placement,
         op.ui,
     )?;
-    let scope = target.scope();
-    let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
-    let answers = op.reading.answer(std::slice::from_ref(&query));
-    op.reading.listed(std::slice::from_ref(&query), &answers)?;
-    let runs: Vec<_> = all_of::<UpdateRun>(&answers)
-        .filter(|run| run.spec.placement == target.name && !choose::is_finished(run))
-        .filter(|run| may_go_on(run))
-        .map(|run| run.object())
-        .collect();
+    let runs = ListReach::one(target.scope()).every_run(op.reading, |run| {
+        run.spec.placement == target.name && !choose::is_finished(run) && may_go_on(run)
+    })?;
     if runs.is_empty() {
         op.ui.status(&format!("no run on {target} is in progress"));
     }

@@ -12,6 +12,7 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::hubs::{HubAnswer, HubAnswers, HubsArgs};
 use crate::commands::gather::members::{self, MemberAccess, MemberArgs};
 use crate::commands::gather::reading::{InputArgs, SourceReading};
+use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
@@ -225,7 +226,7 @@ fn examine_all(
     let namespace = global.namespace.as_deref();
     let targets = if args.all {
         let selector = args.selector.as_ref();
-        reading.every_run(namespace, args.all_namespaces, |run| {
+        ListReach::of(global, args.all_namespaces)?.every_run(reading, |run| {
             let labels = &run.meta.labels;
             is_wanted(args.active, run)
                 && selector.is_none_or(|selector| selector.matches(labels) == Some(true))
@@ -276,7 +277,8 @@ fn none(reading: &mut SourceReading, args: &DiagnoseArgs) -> Result<String, Erro
         return Ok(format!("{place} has no {which} with these labels"));
     }
     let wanted = |run: &UpdateRun| is_wanted(args.active, run);
-    Ok(match reading.every_run(None, true, wanted)?.len() {
+    let everywhere = ListReach::everywhere().every_run(reading, wanted)?;
+    Ok(match everywhere.len() {
         0 => format!("{place} has no {which}"),
         1 => format!("{place} has no {which} in this scope, but one in another: use -A"),
         more => format!("{place} has no {which} in this scope, but {more} in others: use -A"),

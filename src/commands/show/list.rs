@@ -328,7 +328,8 @@ fn none(reading: &mut SourceReading, reach: &ListReach, args: &ListArgs) -> Resu
         return Ok(format!("{place} has no {what}"));
     }
     let wanted = |run: &UpdateRun| !args.active || !choose::is_finished(run);
-    Ok(match reading.every_run(None, true, wanted)?.len() {
+    let everywhere = ListReach::everywhere().every_run(reading, wanted)?;
+    Ok(match everywhere.len() {
         0 => format!("{place} has no {what}"),
         1 => format!("{place} has no {what} in this scope, but one in another: use -A"),
         more => format!("{place} has no {what} in this scope, but {more} in others: use -A"),

@@ -18,7 +18,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, ObjectSource};
+use crate::inventory::source::HubQuery;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Strategy;
@@ -220,8 +220,7 @@ impl FoundStrategies {
         evidence: ReadDepth,
     ) -> Result<Self, Error> {
         let queries = reach.queries(Concept::Strategy);
-        let answers = reading.answer(&queries);
-        reading.listed(&queries, &answers)?;
+        let answers = reading.list_all(&queries)?;
         let mut found = Self {
             strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
             users: BTreeMap::new(),

@@ -30,13 +30,16 @@ pub(super) fn namespaced<'t, T>(
 }
 
 impl<T> CandidateRows<T> {
-    /// Candidates, each with its row of a table.
-    pub(super) const fn new(table: Table, stand_for: Vec<T>) -> Self {
-        Self { table, stand_for }
-    }
-
-    pub(super) const fn len(&self) -> usize {
-        self.stand_for.len()
+    /// Candidates, each with its row of a table; fails where there are none.
+    pub(super) fn new(
+        table: Table,
+        stand_for: Vec<T>,
+        if_none: impl FnOnce() -> Error,
+    ) -> Result<Self, Error> {
+        if stand_for.is_empty() {
+            return Err(if_none());
+        }
+        Ok(Self { table, stand_for })
     }
 
     /// Lets the user choose one; the first is the one at `at`.
@@ -53,13 +56,16 @@ impl<T> CandidateRows<T> {
         chosen.into_iter().next().ok_or_else(nothing)
     }
 
-    /// Lets the user choose one or more.
+    /// Lets the user choose one or more, where there are several.
     pub(super) fn several(
         self,
-        what: &str,
+        (of_one, what): (&str, &str),
         reading: &mut SourceReading,
         ui: &mut Ui,
     ) -> Result<Vec<T>, Error> {
+        if let [_] = self.stand_for.as_slice() {
+            return Ok(vec![self.one(of_one, 0, reading, ui)?]);
+        }
         let keys = "type to filter, Space marks, * marks all";
         let prompt = prompt(what, keys, ui);
         self.choose(prompt, (0, true), reading, ui)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::candidates::{CandidateRows, namespaced};
-use super::{in_this_scope, reach, say};
+use super::{no_candidates, reach, say};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::runs::{self, ReadDepth};
 use crate::commands::gather::selection::ListReach;
@@ -13,7 +13,7 @@ use crate::commands::gather::{names, placement_objects};
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
-use crate::inventory::source::{HubQuery, ObjectSource, all_of};
+use crate::inventory::source::{HubQuery, all_of};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::strategy::Strategy;
@@ -33,9 +33,7 @@ pub(in crate::commands) fn placement(
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
     let reach = reach(namespace, reading);
-    let queries = reach.queries(Concept::Placement);
-    let answers = reading.answer(&queries);
-    reading.listed(&queries, &answers)?;
+    let answers = reading.list_all(&reach.queries(Concept::Placement))?;
     let runs = runs::read(reading, &reach, ReadDepth::VerdictIfListed, |_| true)?;
     let mut newest: BTreeMap<ObjectRef, (Option<Timestamp>, String, Verdict)> = BTreeMap::new();
     for (_, rollout) in &runs.rollouts() {
@@ -66,16 +64,11 @@ pub(in crate::commands) fn placement(
         })
         .table();
     let objects = placements.iter().map(|(it, _)| it.clone()).collect();
-    let candidates = CandidateRows::new(table, objects);
-    if candidates.len() == 0 {
-        let place = reading.place();
-        return Err(Error::failed(format!(
-            "{place} has no placements{}",
-            in_this_scope(&reach)
-        ))
-        .hint("to choose from the placements in a namespace, use -n NAMESPACE"));
-    }
-    candidates.one("Choose a placement", 0, reading, ui)
+    let if_none = || {
+        let error = no_candidates("placements", &reach, reading);
+        error.hint("to choose from the placements in a namespace, use -n NAMESPACE")
+    };
+    CandidateRows::new(table, objects, if_none)?.one("Choose a placement", 0, reading, ui)
 }
 
 /// Lets the user choose a placement, and says it as the command's only name.
@@ -92,9 +85,7 @@ pub(in crate::commands) fn named_placement(
 /// Lets the user choose a strategy, by name.
 fn strategy(scope: &Scope, reading: &mut SourceReading, ui: &mut Ui) -> Result<String, Error> {
     let reach = ListReach::one(scope.clone());
-    let queries = reach.queries(Concept::Strategy);
-    let answers = reading.answer(&queries);
-    reading.listed(&queries, &answers)?;
+    let answers = reading.list_all(&reach.queries(Concept::Strategy))?;
     let strategies: Vec<_> = all_of::<Strategy>(&answers).collect();
     let table = Table::of(&strategies)
         .column(Column::name("STRATEGY"), |it| &it.meta.name)
@@ -108,16 +99,11 @@ fn strategy(scope: &Scope, reading: &mut SourceReading, ui: &mut Ui) -> Result<S
         })
         .table();
     let names = strategies.iter().map(|it| it.meta.name.clone()).collect();
-    let candidates = CandidateRows::new(table, names);
-    if candidates.len() == 0 {
-        let place = reading.place();
-        return Err(Error::failed(format!(
-            "{place} has no strategies{}",
-            in_this_scope(&reach)
-        ))
-        .hint(Hint::new("see all:").command(CommandLine::fleet("strategies").switch("-A"))));
-    }
-    candidates.one("Choose a strategy", 0, reading, ui)
+    let if_none = || {
+        let all = CommandLine::fleet("strategies").switch("-A");
+        no_candidates("strategies", &reach, reading).hint(Hint::new("see all:").command(all))
+    };
+    CandidateRows::new(table, names, if_none)?.one("Choose a strategy", 0, reading, ui)
 }
 
 /// Lets the user choose a strategy, and says it as the command's only name.
@@ -139,9 +125,7 @@ pub(in crate::commands) fn member(
     reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<String, Error> {
-    let queries = [HubQuery::all(Kind::MemberCluster, "")];
-    let answers = reading.answer(&queries);
-    reading.listed(&queries, &answers)?;
+    let answers = reading.list_all(&[HubQuery::all(Kind::MemberCluster, "")])?;
     let members: Vec<_> = all_of::<MemberCluster>(&answers).collect();
     let table = Table::of(&members)
         .column(Column::name("CLUSTER"), |it| &it.meta.name)
@@ -150,11 +134,8 @@ pub(in crate::commands) fn member(
         })
         .table();
     let names = members.iter().map(|it| it.meta.name.clone()).collect();
-    let candidates = CandidateRows::new(table, names);
-    if candidates.len() == 0 {
-        let place = reading.place();
-        return Err(Error::failed(format!("{place} has no member clusters")));
-    }
+    let if_none = || Error::failed(format!("{} has no member clusters", reading.place()));
+    let candidates = CandidateRows::new(table, names, if_none)?;
     let chosen = candidates.one("Choose a member cluster", 0, reading, ui)?;
     say(command.flag("--member", &chosen), reading, ui);
     Ok(chosen)
@@ -261,10 +242,8 @@ pub(in crate::commands) fn snapshot(
         })
         .table();
     let indexes = versions.iter().map(|it| it.index.clone()).collect();
-    let candidates = CandidateRows::new(table, indexes);
-    if candidates.len() == 0 {
-        return Err(Error::failed(format!("{placement} has no snapshot")));
-    }
+    let if_none = || Error::failed(format!("{placement} has no snapshot"));
+    let candidates = CandidateRows::new(table, indexes, if_none)?;
     let chosen = candidates.one("Choose the snapshot to roll back to", first, reading, ui)?;
     let said = placement.scope().fleet("rollback").arg(placement.word());
     say(said.flag("--to", &chosen), reading, ui);

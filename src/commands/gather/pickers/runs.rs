@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::candidates::{CandidateRows, namespaced};
-use super::{in_this_scope, reach, say};
+use super::{in_this_scope, no_candidates, reach, say};
 use crate::commands::gather::eligible::RunFilter;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::runs::{self, ReadDepth};
@@ -44,13 +44,8 @@ pub(in crate::commands) fn several(
     command: impl FnOnce(CommandLine) -> CommandLine,
 ) -> Result<Vec<ObjectRef>, Error> {
     let runs = EligibleRuns::read(eligible, namespace, reading, ui)?;
-    let chosen = match runs.candidates.len() {
-        1 => vec![
-            runs.candidates
-                .one("Choose an update run", 0, reading, ui)?,
-        ],
-        _ => runs.candidates.several("Choose update runs", reading, ui)?,
-    };
+    let what = ("Choose an update run", "Choose update runs");
+    let chosen = runs.candidates.several(what, reading, ui)?;
     if let Some(first) = chosen.first() {
         let said = first.scope().fleet(reading.command());
         let names = chosen.iter().map(|run| runs.named_alike.name(run));
@@ -93,9 +88,6 @@ impl EligibleRuns {
         rollouts.retain(|(_, rollout)| (eligible.is)(rollout));
         rollouts
             .sort_by_key(|(_, rollout)| (!rollout.is_live(), Reverse(rollout.run.meta.created)));
-        if rollouts.is_empty() {
-            return Err(no_run(eligible, &reach, reading));
-        }
         let table = namespaced(&rollouts, |(_, it)| it.run.meta.namespace.as_str())
             .column(Column::name("NAME"), |(_, it)| &it.run.meta.name)
             .column(Column::new("VERDICT"), |(_, it)| {
@@ -112,7 +104,8 @@ impl EligibleRuns {
                 &it.run.spec.placement
             });
         let objects = rollouts.iter().map(|(_, it)| it.run.object());
-        let candidates = CandidateRows::new(table.table(), objects.collect());
+        let if_none = || no_run(eligible, &reach, reading);
+        let candidates = CandidateRows::new(table.table(), objects.collect(), if_none)?;
         let placements = runs.placements.iter();
         let names = placements.map(|inventory| inventory.placement_name.clone());
         Ok(Self {
@@ -129,13 +122,8 @@ fn done(rollout: &Rollout<'_>) -> String {
 }
 
 /// That there is no run to choose, and where there are some.
-fn no_run(eligible: &RunFilter, reach: &ListReach, reading: &mut SourceReading) -> Error {
-    let error = Error::failed(format!(
-        "{} has no update runs{}{}",
-        reading.place(),
-        eligible.that,
-        in_this_scope(reach)
-    ));
+fn no_run(eligible: &RunFilter, reach: &ListReach, reading: &SourceReading) -> Error {
+    let error = no_candidates(&format!("update runs{}", eligible.that), reach, reading);
     let all = CommandLine::fleet("list").switch("-A");
     error.hint(Hint::new("see all update runs:").command(reading.again(all)))
 }
@@ -174,20 +162,15 @@ pub(in crate::commands) fn gates(
     let requests = waiting.iter();
     let requests =
         requests.map(|(scope, _, gate)| scope.object(Concept::ApprovalRequest, gate.request()));
-    let candidates = CandidateRows::new(table, requests.collect());
-    let what = "Choose what to approve";
-    let chosen = match candidates.len() {
-        0 => {
-            let error = Error::failed(format!(
-                "no gate waits for an approval{}",
-                in_this_scope(&reach)
-            ));
-            let all = CommandLine::fleet("approvals").switch("-A");
-            return Err(error.hint(Hint::new("see all approvals:").command(all)));
-        }
-        1 => vec![candidates.one(what, 0, reading, ui)?],
-        _ => candidates.several(what, reading, ui)?,
+    let if_none = || {
+        let scope = in_this_scope(&reach);
+        let all = CommandLine::fleet("approvals").switch("-A");
+        Error::failed(format!("no gate waits for an approval{scope}"))
+            .hint(Hint::new("see all approvals:").command(all))
     };
+    let what = "Choose what to approve";
+    let candidates = CandidateRows::new(table, requests.collect(), if_none)?;
+    let chosen = candidates.several((what, what), reading, ui)?;
     for request in &chosen {
         say(request.fleet("approve"), reading, ui);
     }

@@ -4,38 +4,16 @@ use super::SourceReading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::source::all_of;
 use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer};
-use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::kubefleet::Kind;
 use crate::words::Hint;
 
 impl SourceReading {
-    /// Every run that is wanted of a scope or of all, by scope, namespace and name.
-    pub fn every_run(
-        &mut self,
-        namespace: Option<&str>,
-        everywhere: bool,
-        wanted: impl Fn(&UpdateRun) -> bool,
-    ) -> Result<Vec<ObjectRef>, Error> {
-        let scope = Scope::of_namespace(namespace.unwrap_or_default());
-        let queries = if everywhere {
-            vec![
-                HubQuery::all(Kind::ClusterStagedUpdateRun, ""),
-                HubQuery::all(Kind::StagedUpdateRun, ""),
-            ]
-        } else {
-            vec![HubQuery::all(
-                scope.kind(Concept::UpdateRun),
-                scope.namespace(),
-            )]
-        };
-        let answers = self.answer(&queries);
-        self.listed(&queries, &answers)?;
-        let runs = all_of::<UpdateRun>(&answers).filter(|run| wanted(run));
-        let mut runs: Vec<_> = runs.map(|run| run.object()).collect();
-        runs.sort();
-        Ok(runs)
+    /// Answers, of which at least one could be had.
+    pub fn list_all(&mut self, queries: &[HubQuery]) -> Result<Vec<QueryAnswer>, Error> {
+        let answers = self.answer(queries);
+        self.listed(queries, &answers)?;
+        Ok(answers)
     }
 
     /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
