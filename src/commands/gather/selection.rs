@@ -152,13 +152,8 @@ impl RunSelection {
     ) -> Result<ListReach, Error> {
         let reach = ListReach::of(global, self.all_namespaces)?;
         let mut reach = reach.selecting(Concept::UpdateRun, self.selector.as_ref());
-        for word in &self.runs {
-            let namespace = global.namespace.as_deref();
-            let run = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?;
-            if !reach.named.contains(&run) {
-                reach.named.push(run);
-            }
-        }
+        let namespace = global.namespace.as_deref();
+        reach.named = reading.named_runs(&self.runs, namespace, false, ui)?;
         if let [first, rest @ ..] = reach.named.as_slice() {
             let scope = first.scope();
             let is_one = rest.iter().all(|run| run.scope() == scope);

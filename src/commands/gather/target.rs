@@ -231,7 +231,7 @@ impl SourceReading {
         }
     }
 
-    /// The runs that words mean; without any, one of these that the user chooses.
+    /// The runs that words mean, each once; without any, one of these that the user chooses.
     pub(in crate::commands) fn runs_or_chosen(
         &mut self,
         words: &[String],
@@ -240,12 +240,31 @@ impl SourceReading {
         ui: &mut Ui,
     ) -> Result<Vec<ObjectRef>, Error> {
         if words.is_empty() {
-            return Ok(vec![self.run_or_chosen(None, eligible, namespace, ui)?]);
+            return Ok(vec![pickers::run(eligible, namespace, self, ui)?]);
         }
-        let words = words.iter().map(|word| Some(word.as_str()));
-        words
-            .map(|word| self.run_or_chosen(word, eligible, namespace, ui))
-            .collect()
+        self.named_runs(words, namespace, false, ui)
+    }
+
+    /// The runs that words mean, each once; a word that means nothing may be passed over, and is said then.
+    pub(in crate::commands) fn named_runs(
+        &mut self,
+        words: &[String],
+        namespace: Option<&str>,
+        passes_over: bool,
+        ui: &mut Ui,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        let mut runs = Vec::new();
+        for word in words {
+            match self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui) {
+                Ok(run) if runs.contains(&run) => {}
+                Ok(run) => runs.push(run),
+                Err(error) if passes_over && error.exit == Exit::NotFound => {
+                    ui.status(&error.message);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(runs)
     }
 
     /// The placement that a word means, by its own name or that of a run on it; without a word, one

@@ -18,9 +18,9 @@ use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
@@ -61,29 +61,15 @@ pub fn run(args: &DeleteArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
 
 fn act(args: &DeleteArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
-    let mut runs = Vec::new();
-    if args.runs.is_empty() {
-        runs.push(
+    let runs = if args.runs.is_empty() {
+        vec![
             op.reading
                 .run_or_chosen(None, &eligible::EVERY, namespace, op.ui)?,
-        );
-    }
-    for word in &args.runs {
-        let found = op
-            .reading
-            .target_of(Some(word), namespace, &[Concept::UpdateRun], op.ui);
-        match found {
-            Err(error) if args.ignore_not_found && error.exit == Exit::NotFound => {
-                op.ui.status(&error.message);
-            }
-            found => {
-                let run = found?;
-                if !runs.contains(&run) {
-                    runs.push(run);
-                }
-            }
-        }
-    }
+        ]
+    } else {
+        op.reading
+            .named_runs(&args.runs, namespace, args.ignore_not_found, op.ui)?
+    };
     if runs.is_empty() {
         return Ok(Exit::Done);
     }
