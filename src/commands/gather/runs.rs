@@ -35,35 +35,6 @@ pub(in crate::commands) enum ReadDepth {
     Nothing,
 }
 
-/// Runs, by placement.
-pub(in crate::commands) struct RunsByPlacement {
-    /// What is known around each placement that a run names, by scope, namespace and name.
-    pub placements: Vec<Inventory>,
-    /// The kinds that could not be listed in full, and why.
-    pub gaps: Vec<NotChecked>,
-}
-
-impl RunsByPlacement {
-    /// Every run, understood: by scope and namespace, then name.
-    pub fn rollouts(&self) -> Vec<(&Inventory, Rollout<'_>)> {
-        let mut rollouts: Vec<_> = self
-            .placements
-            .iter()
-            .flat_map(|inventory| {
-                let runs = inventory.runs.iter();
-                runs.map(move |run| (inventory, Rollout::of(inventory, run)))
-            })
-            .collect();
-        rollouts.sort_by_cached_key(|(_, rollout)| rollout.run.object());
-        rollouts
-    }
-
-    /// Says which kinds could not be listed.
-    pub fn warn(&self, ui: &mut Ui) {
-        warn(&self.gaps, ui);
-    }
-}
-
 /// Says what could not be read, where someone tried.
 pub(in crate::commands) fn warn(gaps: &[NotChecked], ui: &mut Ui) {
     unlisted(gaps).for_each(|sentence| ui.warning(&sentence));
@@ -88,38 +59,6 @@ pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[QueryAnswer]) -
     gaps.sort();
     gaps.dedup();
     gaps
-}
-
-/// Reads the runs that are `wanted`, and what their verdicts need.
-pub(in crate::commands) fn read(
-    reading: &mut SourceReading,
-    reach: &ListReach,
-    evidence: ReadDepth,
-    wanted: impl Fn(&UpdateRun) -> bool,
-) -> Result<RunsByPlacement, Error> {
-    let queries = reach.queries(Concept::UpdateRun);
-    let answers = reading.answer(&queries);
-    if evidence == ReadDepth::Verdict {
-        reading.listed(&queries, &answers)?;
-    }
-    let mut known = KnownBefore::default();
-    if evidence == ReadDepth::Approvals {
-        known.add_approvals(reading, reach)?;
-    }
-    known.note(&queries, &answers);
-    let mut groups = PlacementRuns::new();
-    for answer in &answers {
-        for object in answer.objects.iter() {
-            if object.get::<UpdateRun>().is_some_and(|run| wanted(run)) {
-                add(&mut groups, object.clone(), &answer.outcome);
-            }
-        }
-    }
-    let placements = known.settle(reading, reach, evidence, groups)?;
-    Ok(RunsByPlacement {
-        placements,
-        gaps: known.gaps,
-    })
 }
 
 /// Runs as rows of a list.

@@ -13,6 +13,7 @@ use crate::commands::gather::{names, placement_objects};
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
+use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, all_of};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::placement::Placement;
@@ -34,16 +35,16 @@ pub(in crate::commands) fn placement(
 ) -> Result<ObjectRef, Error> {
     let reach = reach(namespace, reading);
     let answers = reading.list_all(&reach.queries(Concept::Placement))?;
-    let runs = runs::read(reading, &reach, ReadDepth::VerdictIfListed, |_| true)?;
+    let row = |_: &Inventory, rollout: &Rollout<'_>| {
+        let (run, verdict) = (rollout.run, diagnose::verdict(rollout));
+        (run.placement(), run.meta.created, verdict)
+    };
+    let runs = runs::rows(reading, &reach, ReadDepth::VerdictIfListed, |_| true, row)?;
     let mut newest: BTreeMap<ObjectRef, (Option<Timestamp>, String, Verdict)> = BTreeMap::new();
-    for (_, rollout) in &runs.rollouts() {
-        let run = rollout.run;
-        let placement = run.placement();
-        let seen = newest.get(&placement).map(|(created, ..)| *created);
-        if seen.is_none_or(|created| created < run.meta.created) {
-            let verdict = diagnose::verdict(rollout);
-            let last = (run.meta.created, run.meta.name.clone(), verdict);
-            newest.insert(placement, last);
+    for (run, (placement, created, verdict)) in runs.runs {
+        let seen = newest.get(&placement);
+        if seen.is_none_or(|(seen, ..)| *seen < created) {
+            newest.insert(placement, (created, run.name, verdict));
         }
     }
     let placements: Vec<_> = all_of::<Placement>(&answers)

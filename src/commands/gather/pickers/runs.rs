@@ -12,10 +12,12 @@ use crate::commands::gather::selection::ListReach;
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::error::Error;
+use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::Column;
+use crate::report::RunFacts;
+use crate::rollout::Rollout;
 use crate::rollout::approvals::of_run;
-use crate::rollout::{Rollout, StageView};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
@@ -82,42 +84,45 @@ impl EligibleRuns {
         ui: &mut Ui,
     ) -> Result<Self, Error> {
         let reach = reach(namespace, reading);
-        let runs = runs::read(reading, &reach, ReadDepth::Verdict, |_| true)?;
-        runs.warn(ui);
-        let mut rollouts = runs.rollouts();
-        rollouts.retain(|(_, rollout)| (eligible.is)(rollout));
-        rollouts
-            .sort_by_key(|(_, rollout)| (!rollout.is_live(), Reverse(rollout.run.meta.created)));
-        let table = namespaced(&rollouts, |(_, it)| it.run.meta.namespace.as_str())
-            .column(Column::name("NAME"), |(_, it)| &it.run.meta.name)
-            .column(Column::new("VERDICT"), |(_, it)| {
-                diagnose::verdict(it).as_str()
+        let row = |_: &Inventory, rollout: &Rollout<'_>| {
+            let facts = RunFacts::listed(rollout, diagnose::verdict(rollout));
+            ((eligible.is)(rollout), rollout.is_live(), facts)
+        };
+        let rows = runs::rows(reading, &reach, ReadDepth::Verdict, |_| true, row)?;
+        runs::warn(&rows.gaps, ui);
+        let mut runs = rows.runs;
+        let names = runs.iter().map(|(_, (.., it))| it.placement.clone());
+        let named_alike = PlacementNames(names.collect());
+        runs.retain(|(_, (is_eligible, ..))| *is_eligible);
+        runs.sort_by_key(|(_, (_, is_live, it))| (!is_live, Reverse(it.created)));
+        let table = namespaced(&runs, |(run, _)| run.namespace.as_str())
+            .column(Column::name("NAME"), |(run, _)| &run.name)
+            .column(Column::new("VERDICT"), |(_, (.., it))| it.verdict.as_str())
+            .column(Column::new("DONE").spare(2), |(_, (.., it))| {
+                done((it.done, it.total))
             })
-            .column(Column::new("DONE").spare(2), |(_, it)| done(it))
-            .column(Column::new("AGE").spare(0), |(_, it)| {
-                age(it.run.meta.created, it.now)
+            .column(Column::new("AGE").spare(0), |(_, (.., it))| {
+                age(it.created, reading.now)
             })
-            .column(Column::shrinking("STAGE", 5).spare(1), |(_, it)| {
-                it.current_stage().map(StageView::name)
+            .column(Column::shrinking("STAGE", 5).spare(1), |(_, (.., it))| {
+                it.stage.as_ref()
             })
-            .column(Column::shrinking("PLACEMENT", 9).spare(3), |(_, it)| {
-                &it.run.spec.placement
-            });
-        let objects = rollouts.iter().map(|(_, it)| it.run.object());
+            .column(
+                Column::shrinking("PLACEMENT", 9).spare(3),
+                |(_, (.., it))| &it.placement,
+            )
+            .table();
+        let objects = runs.into_iter().map(|(run, _)| run).collect();
         let if_none = || no_run(eligible, &reach, reading);
-        let candidates = CandidateRows::new(table.table(), objects.collect(), if_none)?;
-        let placements = runs.placements.iter();
-        let names = placements.map(|inventory| inventory.placement_name.clone());
         Ok(Self {
-            candidates,
-            named_alike: PlacementNames(names.collect()),
+            candidates: CandidateRows::new(table, objects, if_none)?,
+            named_alike,
         })
     }
 }
 
 /// How far a run has come.
-fn done(rollout: &Rollout<'_>) -> String {
-    let (done, total) = rollout.done_of();
+fn done((done, total): (usize, usize)) -> String {
     format!("{done}/{total}")
 }
 
@@ -135,23 +140,26 @@ pub(in crate::commands) fn gates(
     ui: &mut Ui,
 ) -> Result<Vec<ObjectRef>, Error> {
     let reach = reach(namespace, reading);
-    let runs = runs::read(reading, &reach, ReadDepth::Approvals, |_| true)?;
-    runs.warn(ui);
-    let rollouts = runs.rollouts();
-    let waiting: Vec<_> = rollouts
-        .iter()
-        .flat_map(|(inventory, rollout)| {
-            let gates = of_run(rollout).into_iter();
-            let gates = gates.filter(|gate| gate.gate.state.needs_a_person());
-            gates.map(move |gate| (&inventory.scope, rollout, gate))
-        })
-        .collect();
-    let table = namespaced(&waiting, |(scope, ..)| scope.namespace())
-        .column(Column::name("REQUEST"), |(.., gate)| gate.request())
+    let row = |_: &Inventory, rollout: &Rollout<'_>| {
+        let mut gates = of_run(rollout);
+        gates.retain(|gate| gate.gate.state.needs_a_person());
+        (gates, done(rollout.done_of()))
+    };
+    let rows = runs::rows(reading, &reach, ReadDepth::Approvals, |_| true, row)?;
+    runs::warn(&rows.gaps, ui);
+    let mut waiting = Vec::new();
+    for (run, (gates, done)) in rows.runs {
+        for gate in gates {
+            let request = run.scope().object(Concept::ApprovalRequest, gate.request());
+            waiting.push((request, done.clone(), gate));
+        }
+    }
+    let table = namespaced(&waiting, |(request, ..)| request.namespace.as_str())
+        .column(Column::name("REQUEST"), |(request, ..)| &request.name)
         .column(Column::new("STATE"), |(.., gate)| {
             gate.gate.state.describe()
         })
-        .column(Column::new("DONE").spare(0), |(_, it, _)| done(it))
+        .column(Column::new("DONE").spare(0), |(_, done, _)| done)
         .column(Column::new("SINCE").spare(1), |(.., gate)| {
             age(gate.gate.since, reading.now)
         })
@@ -159,9 +167,8 @@ pub(in crate::commands) fn gates(
             &gate.placement
         })
         .table();
-    let requests = waiting.iter();
-    let requests =
-        requests.map(|(scope, _, gate)| scope.object(Concept::ApprovalRequest, gate.request()));
+    let requests = waiting.iter().map(|(request, ..)| request.clone());
+    let requests = requests.collect();
     let if_none = || {
         let scope = in_this_scope(&reach);
         let all = CommandLine::fleet("approvals").switch("-A");
@@ -169,7 +176,7 @@ pub(in crate::commands) fn gates(
             .hint(Hint::new("see all approvals:").command(all))
     };
     let what = "Choose what to approve";
-    let candidates = CandidateRows::new(table, requests.collect(), if_none)?;
+    let candidates = CandidateRows::new(table, requests, if_none)?;
     let chosen = candidates.several((what, what), reading, ui)?;
     for request in &chosen {
         say(request.fleet("approve"), reading, ui);
