@@ -286,10 +286,7 @@ impl Status {
 
     /// Whether the run is over.
     pub const fn is_over(&self) -> bool {
-        matches!(
-            self.verdict,
-            Verdict::Succeeded | Verdict::Failed | Verdict::InitializationFailed
-        )
+        self.verdict.is_over()
     }
 }
 

@@ -140,6 +140,22 @@ worded! {
 }
 
 impl Verdict {
+    /// Whether the run is over.
+    pub const fn is_over(self) -> bool {
+        matches!(
+            self,
+            Self::Succeeded | Self::Failed | Self::InitializationFailed
+        )
+    }
+
+    /// Whether the run failed, or does not get further.
+    pub const fn is_in_trouble(self) -> bool {
+        matches!(
+            self,
+            Self::Failed | Self::InitializationFailed | Self::Stuck
+        )
+    }
+
     /// Whether a person has to let a run continue.
     pub const fn waits_for_person(self) -> bool {
         matches!(

@@ -2,7 +2,6 @@
 
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::diagnose;
-use crate::report::Verdict;
 use crate::rollout::Rollout;
 
 /// The runs that a command can do something with.
@@ -51,12 +50,7 @@ pub const RESUMABLE: RunFilter = RunFilter {
 
 /// Runs that can be tried again.
 pub const RETRYABLE: RunFilter = RunFilter {
-    is: |rollout| {
-        matches!(
-            diagnose::verdict(rollout),
-            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
-        )
-    },
+    is: |rollout| diagnose::verdict(rollout).is_in_trouble(),
     that: " that failed or are stuck",
 };
 

@@ -18,10 +18,7 @@ pub(in crate::diagnose) fn finding(
     subject: impl Into<Subject>,
     message: impl Into<String>,
 ) -> Finding {
-    let explains = matches!(
-        cx.verdict,
-        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck
-    );
+    let explains = cx.verdict.is_in_trouble();
     let finding = rule
         .finding(subject, message)
         .severity(Severity::error_if(explains || cx.failure.is_some()))

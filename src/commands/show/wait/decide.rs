@@ -137,7 +137,10 @@ pub(crate) fn decide(
     {
         return WaitDecision::Met(met.clone());
     }
-    if is_over(status.verdict) || (needs_a_person(status.verdict) && !keep_waiting) {
+    // A run that is being deleted is waited for: it ends in not being there.
+    let verdict = status.verdict;
+    let needs_a_person = verdict.waits_for_person() || verdict == Verdict::Stuck;
+    if verdict.is_over() || verdict == Verdict::Unknown || (needs_a_person && !keep_waiting) {
         return WaitDecision::Over;
     }
     if keep_waiting {
@@ -152,23 +155,6 @@ pub(crate) fn decide(
     } else {
         WaitDecision::Wait
     }
-}
-
-/// Whether the run does nothing any more, whatever a person does.
-const fn is_over(verdict: Verdict) -> bool {
-    matches!(
-        verdict,
-        Verdict::Succeeded | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown
-    )
-}
-
-/// Whether the run goes on only when a person acts. One that is being deleted is waited for: it
-/// ends in not being there.
-const fn needs_a_person(verdict: Verdict) -> bool {
-    matches!(
-        verdict,
-        Verdict::WaitingForApproval | Verdict::Stuck | Verdict::Stopped | Verdict::NotStarted
-    )
 }
 
 fn is_met(status: &Status, condition: &WaitCondition) -> bool {
