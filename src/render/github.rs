@@ -75,10 +75,8 @@ fn finding(
 /// How loud a verdict is: what ends a pipeline is an error, what waits for someone a warning.
 const fn level_of(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => "error",
-        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
-            "warning"
-        }
+        _ if verdict.is_in_trouble() => "error",
+        _ if verdict.waits_for_person() || matches!(verdict, Verdict::Unknown) => "warning",
         _ => "notice",
     }
 }

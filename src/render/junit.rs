@@ -99,7 +99,7 @@ fn verdict(verdict: Verdict, outline: &ReportOutline<'_>, lasts: Duration) -> Te
     let word = verdict.as_str();
     let text = format!("{word}\n{summary}");
     let (status, mut notes) = match verdict {
-        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => (
+        it if it.is_in_trouble() => (
             trouble(NonSuccessKind::Failure, word, &summary, &text),
             String::new(),
         ),

@@ -127,10 +127,8 @@ pub const fn attention(needed: bool) -> Style {
 pub const fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
         Verdict::Succeeded => GOOD.bold(),
-        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => ERROR,
-        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
-            WARNING
-        }
+        _ if verdict.is_in_trouble() => ERROR,
+        _ if verdict.waits_for_person() || matches!(verdict, Verdict::Unknown) => WARNING,
         _ => ONGOING,
     }
 }

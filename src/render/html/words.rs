@@ -58,11 +58,8 @@ impl ColorTone {
     pub const fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Succeeded => Self::Good,
-            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => Self::Bad,
-            Verdict::WaitingForApproval
-            | Verdict::Stopped
-            | Verdict::NotStarted
-            | Verdict::Unknown => Self::Waiting,
+            _ if verdict.is_in_trouble() => Self::Bad,
+            _ if verdict.waits_for_person() || matches!(verdict, Verdict::Unknown) => Self::Waiting,
             _ => Self::Moving,
         }
     }
