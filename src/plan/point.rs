@@ -119,8 +119,6 @@ kinds! {
         SnapshotNotFound = "snapshot-not-found", "FS115";
         /// The snapshot with the requested index was deleted.
         SnapshotPruned = "snapshot-pruned", "FS116";
-        /// None of the snapshots is the latest: up to KubeFleet 0.2.2, a run without an index waits for one.
-        SnapshotAwaited = "snapshot-awaited", "FS121";
         /// The placement's resource selectors are invalid, so no snapshot can be created.
         ResourceSelectorInvalid = "resource-selector-invalid", "FS119";
         /// Parts of the snapshot are missing.
@@ -146,6 +144,8 @@ kinds! {
         ChangeDelayed = "change-delayed", "FS701";
         /// Parts of the latest snapshot are missing.
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
+        /// None of the snapshots is the latest: up to KubeFleet 0.2.2, a run without an index waits for one.
+        SnapshotAwaited = "snapshot-awaited", "FS121";
         /// The next new snapshot deletes the one that would be rolled out.
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
         /// The current content is what the last run rolled back.

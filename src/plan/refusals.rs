@@ -1,7 +1,7 @@
 //! What the controller would refuse, in the words of a plan. What is wrong, its model finds.
 
 use super::draft::PlanDraft;
-use super::{RefusalKind, content};
+use super::{RefusalKind, Warning, WarningKind, content};
 use crate::controller::{InputFault, InputFinding, MissingInput};
 use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::placement::Placement;
@@ -42,6 +42,17 @@ pub(super) fn refuse(
             // One refusal names all the clusters.
             InputFinding::Fault(InputFault::TwoStages, _)
                 if draft.has_refused(RefusalKind::ClusterInTwoStages) => {}
+            // Nothing tells for certain whether the hub agent waits, and the first one is made in time.
+            InputFinding::Fault(InputFault::SnapshotAwaited, _) => {
+                if !inventory.snapshots.is_known_empty() {
+                    let mut problem =
+                        snapshot_awaited(inventory, draft.placement(), draft.placement());
+                    problem.message = capital(&problem.message);
+                    draft
+                        .warnings
+                        .push(Warning::of(WarningKind::SnapshotAwaited, problem));
+                }
+            }
             InputFinding::Fault(fault, _) => {
                 let found = of_placement(draft, fault)
                     .or_else(|| of_stage(draft, fault, map?))
@@ -243,12 +254,6 @@ fn of_content(
             snapshot_index(object, object, asked, RefusalTense::Now),
         ),
         InputFault::SnapshotMissing | InputFault::SnapshotPruned => content::missing(draft, asked),
-        // The first one is made while a run waits for it.
-        InputFault::SnapshotAwaited if !draft.inventory.snapshots.is_known_empty() => {
-            let mut problem = snapshot_awaited(draft.inventory, object, object);
-            problem.message = capital(&problem.message);
-            (RefusalKind::SnapshotAwaited, problem)
-        }
         InputFault::PartsNotFound => {
             let version = Version::of_index(draft.inventory, index?);
             let version = Some(version).filter(Version::exists)?;

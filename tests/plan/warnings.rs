@@ -246,16 +246,11 @@ fn without_the_latest_snapshot_nobody_knows_which_one_comes() {
     let without = without("  name: web-2-snapshot\n");
     let plan = of(&[], &without);
     assert!(plan["snapshot"].is_null(), "{plan:#}");
-    assert_eq!(kinds(&plan, "warnings"), [""; 0]);
-    // The members have no label with their name: KubeFleet 0.2 waits for a snapshot.
-    assert_eq!(kinds(&plan, "refusals"), ["snapshot-awaited"]);
-    let named = "metadata: {name: alpha, labels: {";
-    let newer = without.replace(
-        named,
-        &format!("{named}kubernetes-fleet.io/member-name: alpha, "),
-    );
-    assert_ne!(newer, without);
-    assert_eq!(kinds(&of(&[], &newer), "refusals"), [""; 0]);
+    // Members have a label with their name since KubeFleet 0.3; an older one waits for a snapshot.
+    assert_eq!(kinds(&plan, "warnings"), ["snapshot-awaited"]);
+    let label = "labels: {tier: canary}";
+    let named = "labels: {tier: canary, kubernetes-fleet.io/member-name: alpha}";
+    assert_eq!(warnings(&[], &without.replace(label, named)), [""; 0]);
     // What beta would lose is not known either.
     let pinned = of(&["--snapshot", "1"], &without);
     let unknown = &pinned["notChecked"][0];
