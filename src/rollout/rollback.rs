@@ -9,7 +9,7 @@ use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterView, Phase, Rollout};
+use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef};
@@ -82,15 +82,8 @@ fn went_back<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<&'i Update
 /// What speaks against going to a snapshot that a person names, as a clause: a run took it back, or none has
 /// brought it to a cluster.
 pub fn doubt(inventory: &Inventory, index: &str) -> Option<String> {
-    let took = |run: &&UpdateRun| {
-        let from = went_back(inventory, run).filter(|_| run.pinned().is_some());
-        from.is_some_and(|from| from.status.snapshot_index == index)
-    };
-    if let Some(back) = inventory.runs.iter().find(took) {
-        let (name, to) = (&back.meta.name, &back.status.snapshot_index);
-        return Some(format!(
-            "{name} rolled snapshot {index} back to snapshot {to}"
-        ));
+    if let Some(back) = rollbacks_from(inventory, index).next() {
+        return Some(rolled_back(back, index));
     }
     let mut runs = inventory.runs.iter();
     let is_known = runs
@@ -99,6 +92,47 @@ pub fn doubt(inventory: &Inventory, index: &str) -> Option<String> {
     let has = bindings.any(|binding| binding.snapshot_index() == Some(index));
     (!is_known && !has)
         .then(|| format!("no run that exists has brought snapshot {index} to a cluster"))
+}
+
+/// The runs that took a snapshot back.
+fn rollbacks_from<'i>(
+    inventory: &'i Inventory,
+    index: &str,
+) -> impl Iterator<Item = &'i UpdateRun> {
+    let runs = inventory.runs.iter();
+    runs.filter(move |run| {
+        let from = went_back(inventory, run).filter(|_| run.pinned().is_some());
+        from.is_some_and(|from| from.status.snapshot_index == index)
+    })
+}
+
+fn rolled_back(back: &UpdateRun, index: &str) -> String {
+    let (name, to) = (&back.meta.name, &back.status.snapshot_index);
+    format!("{name} rolled snapshot {index} back to snapshot {to}")
+}
+
+/// What took back what a run completed, after it did; `None` where nothing shows. Where the run that did it is
+/// deleted, clusters have an older snapshot again.
+fn taken_since(inventory: &Inventory, run: &UpdateRun) -> Option<String> {
+    let rollout = Rollout::of(inventory, run);
+    let index = run.status.snapshot_index.as_str();
+    let ended = rollout.ended()?;
+    let later = |back: &&UpdateRun| first_update(inventory, back).is_some_and(|at| at >= ended);
+    if let Some(back) = rollbacks_from(inventory, index).find(later) {
+        return Some(rolled_back(back, index));
+    }
+    let older = older_again(&rollout);
+    let (_, has) = older.first()?;
+    let clusters = enumerate(older.iter().map(|(cluster, _)| *cluster));
+    Some(format!("{clusters} went back from it to snapshot {has}"))
+}
+
+/// The clusters to which a run brought its snapshot and that have an older one again, with that one.
+fn older_again<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i str)> {
+    let done = rollout.updated_clusters();
+    let has = done.filter_map(|it| Some((it.name, sent_index(rollout.inventory, it.binding?)?)));
+    has.filter(|(_, has)| is_newer(&rollout.run.status.snapshot_index, has))
+        .collect()
 }
 
 /// A run that was created after `current` ended well, and has not begun: whoever wants to take it
@@ -289,6 +323,13 @@ pub fn last_good_below<'i>(
             passed_over.push(newer);
             continue;
         }
+        if let Some(why) = taken_since(inventory, run) {
+            passed_over.push(format!(
+                "snapshot {index}, which {} completed, was taken back: {why}",
+                run.meta.name
+            ));
+            continue;
+        }
         let version = versions.iter().find(|version| version.index == index);
         match usable(inventory, run, version) {
             SnapshotUse::Fine => {
@@ -468,11 +509,10 @@ fn taken_by_deleted_run<'i>(
     if rollout.phase != Phase::Succeeded || run.status.snapshot_index != from {
         return None;
     }
-    let has = |cluster: &ClusterView<'i>| sent_index(inventory, cluster.binding?);
-    let has: BTreeSet<_> = rollout.updated_clusters().map(has).collect();
-    let mut has = has.into_iter();
-    let again = has.next()??;
-    (has.next().is_none() && is_newer(from, again)).then_some(again)
+    let older = older_again(&rollout);
+    let (_, again) = *older.first()?;
+    let is_one = older.iter().all(|(_, has)| *has == again);
+    (is_one && older.len() == rollout.updated_clusters().count()).then_some(again)
 }
 
 /// As a clause.

@@ -193,7 +193,11 @@ fn wanted(
     let name = chosen_name(args);
     let done = name.and_then(|name| inventory.run_on(name));
     if let Some(done) = done.filter(|run| choose::is_finished(run)) {
-        return Err(has_finished(&done.object(), done));
+        // A job that is tried again is not to go further back.
+        return Err(match taken_back(inventory, done) {
+            Some((taken, true)) => already(&taken, done),
+            _ => has_finished(&done.object(), done),
+        });
     }
     let made = name.and_then(|name| rollback::earlier_try(inventory, name));
     if let Some(now) = now.filter(|_| to.is_none() && made.is_none()) {

@@ -282,6 +282,46 @@ fn clusters_tell_what_a_deleted_run_took_back() {
 }
 
 #[test]
+fn what_was_taken_back_is_no_way_back() {
+    let objects = |back: Value| {
+        with_runs([
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            back,
+            under_way("third", "2", DAY + 310),
+        ])
+    };
+    let mut all = objects(done("back", "0", DAY + 210));
+    assert_eq!(good(&all), ("0 of back".to_owned(), Vec::new()));
+    // Snapshot 0 is pruned.
+    all.remove(1);
+    let (none, why) = good(&all);
+    assert_eq!(none, "");
+    let taken = "snapshot 1, which second completed, was taken back: back rolled snapshot 1 back to snapshot 0";
+    assert_eq!(why[1], taken, "{why:?}");
+    // The same snapshot was completed again afterwards.
+    let mut all = objects(done("back", "0", DAY + 210));
+    all.push(done("again", "1", DAY + 230));
+    *all.get_mut(7).unwrap() = under_way("third", "2", DAY + 330);
+    assert_eq!(good(&all).0, "1 of again");
+    // The run that went back is deleted: clusters tell.
+    let mut all = objects(run(
+        "rests",
+        "2",
+        [Some(DAY + 400), Some(DAY + 400), None, None],
+    ));
+    all.push(binding("1", DAY));
+    assert_eq!(good(&all).0, "1 of second");
+    all.pop();
+    all.push(binding("0", DAY));
+    let taken = "snapshot 1, which second completed, was taken back: member-1 went back from it to snapshot 0";
+    assert_eq!(
+        good(&all),
+        ("0 of first".to_owned(), vec![taken.to_owned()])
+    );
+}
+
+#[test]
 fn what_is_newer_is_no_way_back() {
     let mut objects = vec![
         placement(),

@@ -26,9 +26,11 @@ fn a_run_gets_the_content_as_it_is_now() {
         make("run", &second, &["--timeout=10s"])
             .ends(9)
             .says("got snapshot 0, which lacks a change detected at")
-            .says("after --timeout; the run was not started")
-            .says(&format!("delete {second}"));
-        let seen = scene.seen_run(&second).unwrap();
+            .says("after --timeout; the run was deleted again")
+            .says("use a longer --timeout");
+        assert!(scene.seen_run(&second).is_none());
+        scene.run(&second, "Initialize");
+        let seen = scene.until_run(&second, "Initialized", "True", "");
         assert_eq!(seen["spec"]["state"], "Initialize");
         // It was made before, so that nothing is done to it.
         make("run", &second, &[])

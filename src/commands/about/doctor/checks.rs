@@ -417,7 +417,7 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         .iter()
         .filter(|member| {
             let heard = member.agent().and_then(|agent| agent.heartbeat);
-            heard.is_none() || member.silent_for(now).is_some()
+            !member.is_leaving() && (heard.is_none() || member.silent_for(now).is_some())
         })
         .map(|member| member.meta.name.as_str())
         .collect();
@@ -434,8 +434,11 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         .iter()
         .map(|it| it.meta.name.as_str())
         .collect();
+    let leaving = troubled.leaving.iter();
+    let leaving = leaving.map(|it| it.meta.name.as_str()).collect();
     let all = count(clusters.len(), "member cluster");
     let troubled = [
+        (leaving, "leaving the fleet"),
         (silent, "not reporting"),
         (unhealthy, "reported as unhealthy"),
     ];
@@ -451,7 +454,10 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         );
     }
     DoctorCheck::new("members", CheckResult::Warning, troubled.join("; "))
-        .hint("an update run stalls on a member cluster that does not report, or is unhealthy")
+        .hint(
+            "an update run stalls on a member cluster that does not report, or is unhealthy, and fails on one \
+             that leaves",
+        )
 }
 
 #[cfg(test)]
@@ -548,6 +554,12 @@ mod tests {
             "1 of 2 member clusters not reporting: a"
         );
         assert_eq!(heartbeats(&[&fresh], now).result, CheckResult::Ok);
+        let mut leaving = fresh.clone();
+        leaving.meta.deleted = Some(now);
+        assert_eq!(
+            heartbeats(&[&leaving, &fresh], now).message,
+            "1 of 2 member clusters leaving the fleet: b"
+        );
     }
 
     #[test]

@@ -147,16 +147,26 @@ pub(super) fn see_to(
     let due = due(&old, op.reading).max(pause);
     let limit = op.args.timeout.unwrap_or(PATIENCE);
     if due > limit.saturating_sub(tries.begun.elapsed()) {
-        return Err(Error::new(
-            crate::exit::Exit::TimeLimit,
-            format!(
-                "{run} got snapshot {index}, which lacks a change detected at {}; the new snapshot \
-                 is due in {}s, after --timeout; the run was not started",
-                old.detected,
-                due.as_secs()
-            ),
-        )
-        .hint(Hint::new("delete it and try again later:").command(run.fleet("delete"))));
+        let why = format!(
+            "{run} got snapshot {index}, which lacks a change detected at {}; the new snapshot is due \
+             in {}s, after --timeout",
+            old.detected,
+            due.as_secs()
+        );
+        // The next try finds nothing in its way.
+        let deleted = op.hushed(|op| delete_untouched(this, rollout.run, op));
+        let error = |what| {
+            Error::new(
+                crate::exit::Exit::TimeLimit,
+                format!("{why}; the run was {what}"),
+            )
+        };
+        if deleted.is_ok() {
+            *got = LaunchProgress::Nothing;
+            return Err(error("deleted again").hint("try again then, or use a longer --timeout"));
+        }
+        let delete = Hint::new("delete it and try again later:").command(run.fleet("delete"));
+        return Err(error("not started").hint(delete));
     }
     op.ui.status(&format!(
         "{run} got snapshot {index}, which lacks a change detected at {}: waiting {}s for the new \
