@@ -554,7 +554,7 @@ mod tests {
             "1 of 2 member clusters not reporting: a"
         );
         assert_eq!(heartbeats(&[&fresh], now).result, CheckResult::Ok);
-        let mut leaving = fresh.clone();
+        let mut leaving = MemberCluster::clone(&fresh);
         leaving.meta.deleted = Some(now);
         assert_eq!(
             heartbeats(&[&leaving, &fresh], now).message,
