@@ -32,7 +32,7 @@ use crate::inventory::source::{
 };
 use crate::kubefleet::object::{KeptObjects, Object, ParsedDocument};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::scope::ObjectRef;
+use crate::kubefleet::scope::{ObjectRef, Scope};
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{MemberErrand, MemberObservation};
 use budget::ReadBudget;
@@ -46,6 +46,8 @@ pub struct Bundle {
     outcomes: BTreeMap<Kind, Outcome>,
     /// The objects that the header says were asked for, of the kinds that were not listed.
     names: BTreeMap<Kind, BTreeSet<String>>,
+    /// The placement around which it was collected, where all placements were listed.
+    around: Option<HubQuery>,
     /// When the header says that it was collected.
     pub collected_at: Option<Timestamp>,
     /// What the header says that it was collected for.
@@ -168,9 +170,11 @@ pub fn read_within(
         header::merge_outcome(&mut header.kinds, kind, Outcome::Cut(read));
     }
     let looks = members::read(member_documents, &mut warnings);
+    let around = header.target.as_ref().and_then(|it| around(it, &objects));
     Ok(Bundle {
         objects,
         outcomes: header.kinds,
+        around: around.filter(|it| !header.names.contains_key(&it.kind)),
         names: header.names,
         collected_at: header.collected_at,
         target: header.target,
@@ -187,6 +191,29 @@ pub fn read_within(
         runs_on: HashMap::new(),
         lists: HashMap::new(),
     })
+}
+
+/// The placement of what a bundle was collected for, as far as the objects tell.
+fn around(target: &BundleTarget, objects: &[Object]) -> Option<HubQuery> {
+    let scope = Scope::of_namespace(&target.namespace);
+    let is_target = |object: &&Object| {
+        let meta = object.body.meta();
+        object.kind == target.kind
+            && (&meta.namespace, &meta.name) == (&target.namespace, &target.name)
+    };
+    let name = match target.kind.concept() {
+        Concept::Placement => &target.name,
+        Concept::UpdateRun => {
+            let run = objects.iter().find(is_target)?;
+            &run.get::<UpdateRun>()?.spec.placement
+        }
+        _ => return None,
+    };
+    Some(HubQuery::named(
+        scope.kind(Concept::Placement),
+        &target.namespace,
+        name,
+    ))
 }
 
 /// The text of each object: of several versions of one, that of the version to believe.
@@ -303,9 +330,12 @@ impl Bundle {
             let names = self.names.get(&kind);
             names.is_none_or(|names| name.is_some_and(|name| names.contains(&name)))
         };
-        let around = query.placement_around();
-        let asked = knows(query.kind, query.name_asked())
-            && around.is_none_or(|placement| knows(placement.kind, placement.name_asked()));
+        let is_around = |placement: HubQuery| match &self.around {
+            Some(own) => *own == placement,
+            None => knows(placement.kind, placement.name_asked()),
+        };
+        let asked =
+            knows(query.kind, query.name_asked()) && query.placement_around().is_none_or(is_around);
         match self.outcome(query.kind) {
             Outcome::Listed if !asked => Outcome::NotCollected,
             outcome => outcome.clone(),

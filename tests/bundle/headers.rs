@@ -131,6 +131,29 @@ fn of_a_placement_that_was_not_asked_for_nothing_is_known() {
     assert_eq!(ask(work, "shop"), Outcome::Listed);
 }
 
+/// All placements are listed where that of the run does not exist.
+#[test]
+fn a_bundle_around_one_placement_knows_nothing_around_another() {
+    let kinds = "kinds: [{kind: ClusterResourcePlacement, outcome: listed}, {kind: \
+                 ClusterResourceBinding, outcome: listed}]";
+    let run = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\n\
+               metadata: {name: a}\nspec: {placementName: web}\n";
+    let ask = |target: &str, placement: &str| {
+        let text = format!("{}---\n{run}", header(&format!("{target}{kinds}")));
+        let kind = Kind::ClusterResourceBinding;
+        let query = HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, placement);
+        good(text).answer(&[query])[0].outcome.clone()
+    };
+    for target in [A, "target: {kind: ClusterResourcePlacement, name: web}\n"] {
+        assert_eq!(ask(target, "web"), Outcome::Listed, "{target}");
+        assert_eq!(ask(target, "shop"), Outcome::NotCollected, "{target}");
+    }
+    // Of what it is for nothing tells.
+    for target in ["", B] {
+        assert_eq!(ask(target, "shop"), Outcome::Listed, "{target}");
+    }
+}
+
 /// What two headers say together of some kinds; the same in either order.
 fn together(one: &str, two: &str) -> Bundle {
     let (one, two) = (header(one), header(two));
