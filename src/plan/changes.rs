@@ -42,6 +42,8 @@ pub struct PlanContents<'c> {
     /// Whether the latest snapshot has what the placement selects on the hub; it may be one that does not
     /// exist yet.
     pub is_current: bool,
+    /// KubeFleet's own objects that are part of the next snapshot up to 0.3.
+    pub unclear: &'c [ManifestKey],
 }
 
 /// The changes for a group of clusters.

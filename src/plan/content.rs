@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlanContents, PlannedSnapshot, RefusalKind, Warning, WarningKind};
+use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
@@ -261,8 +262,9 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
         .push(Warning::of(WarningKind::SnapshotEmpty, problem));
 }
 
-/// Warns of KubeFleet's own objects in the content, unless clusters have taken such.
-pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>) {
+/// Warns of KubeFleet's own objects in the content, unless clusters have taken such. Of some, it depends on the
+/// version whether they are.
+pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>, unclear: &[ManifestKey]) {
     let inventory = draft.inventory;
     let own = |index: &str| -> Vec<_> {
         let version = Version::of_index(inventory, index);
@@ -270,7 +272,10 @@ pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>) {
         own.map(|it| Subject::new(&it.kind, &it.meta.namespace, &it.meta.name))
             .collect()
     };
-    let objects = then.map(own).unwrap_or_default();
+    let mut objects = then.map(own).unwrap_or_default();
+    let is_unclear = objects.is_empty() && !unclear.is_empty();
+    let unclear = unclear.iter();
+    objects.extend(unclear.map(|it| Subject::new(&it.kind, &it.namespace, &it.name)));
     let takes = |binding: &Binding| {
         let index = sent_index(inventory, binding);
         let applied = binding.status.conditions.condition(reasons::APPLIED);
@@ -287,8 +292,13 @@ pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>) {
         [_] => ("is", "its kind"),
         _ => ("are", "their kinds"),
     };
+    let so = if is_unclear {
+        " up to KubeFleet 0.3, and the"
+    } else {
+        ": the"
+    };
     let message = format!(
-        "{names} {are} part of the content: the run is stuck at every cluster that does not serve {them}."
+        "{names} {are} part of the content{so} run is stuck at every cluster that does not serve {them}."
     );
     let warning = Warning::new(WarningKind::HubObjectPlaced, first.clone(), message);
     draft.warnings.push(warning.fix_with(

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::value::RawValue;
+
 use crate::commands::gather::manifests::{self, ReadOverrides};
 use crate::commands::gather::placement_objects::{self, PlacementObjects};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selected_content;
-use crate::contents::Manifest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -18,7 +19,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::manifests::live::{SelectedObjects, UnmatchedSelectors, next_snapshot};
+use crate::manifests::live::{NextSnapshot, SelectedObjects, UnmatchedSelectors};
 use crate::plan::{self, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
@@ -126,10 +127,15 @@ pub(in crate::commands) fn read(
     }
     let (unmatched, selected) = selected(reading, wish, &around, check)?;
     let mut gaps = unmatched.gaps;
-    let mut is_current = false;
+    let (mut is_current, mut unclear) = (false, Vec::new());
     if let Some(selected) = selected {
-        is_current = selected.gaps.is_empty() && put_next(&mut around, selected.manifests);
-        gaps.extend(selected.gaps);
+        gaps.extend(selected.gaps.iter().cloned());
+        if selected.gaps.is_empty() {
+            let next = NextSnapshot::of(&around.inventory, &around.texts, selected);
+            unclear = next.unclear;
+            is_current = next.parts.is_some() && unclear.is_empty();
+            put(&mut around, next.parts.unwrap_or_default());
+        }
     }
     let contents = PlanContents {
         texts: &around.texts,
@@ -137,18 +143,16 @@ pub(in crate::commands) fn read(
         unmatched: &unmatched.places,
         added: &unmatched.matched,
         is_current,
+        unclear: &unclear,
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
     plan.not_checked
         .extend(hidden.map(|why| NotChecked::new(format!("other {}", strategies.plural()), why)));
-    let mut unread: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (what, why) in gaps {
-        unread.entry(why).or_default().push(what);
+    if let Some((_, why)) = gaps.first().cloned() {
+        let what = enumerate(gaps.into_iter().map(|(what, _)| what));
+        plan.not_checked
+            .push(NotChecked::new(format!("{what} on the hub"), why));
     }
-    let unread = unread.into_iter();
-    plan.not_checked.extend(
-        unread.map(|(why, what)| NotChecked::new(format!("{} on the hub", enumerate(&what)), why)),
-    );
     plan.not_checked.sort();
     Ok(PlanWithInputs {
         plan,
@@ -195,19 +199,14 @@ fn selected(
     selected_content::read_unmatched(reading, placement, &places, all)
 }
 
-/// Puts the snapshot there that a run would be given, where what the placement selects is another than that
-/// of the latest one. Returns whether the latest has it then.
-fn put_next(around: &mut PlacementObjects, selected: Vec<Manifest>) -> bool {
-    let Some(parts) = next_snapshot(&around.inventory, &around.texts, selected) else {
-        return false;
-    };
+/// Puts a snapshot there that is still to be made.
+fn put(around: &mut PlacementObjects, parts: Vec<(ResourceSnapshot, Box<RawValue>)>) {
     let (parts, texts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let names = parts.iter().map(ResourceSnapshot::object);
     around.texts.extend(names.zip(texts));
     if !parts.is_empty() {
         around.inventory.put_latest_snapshot(parts);
     }
-    true
 }
 
 /// The placement that a user means. One that is nowhere to be found is one more thing that the plan

@@ -79,6 +79,7 @@ pub(in crate::commands) fn show(
         unmatched: &[],
         added: &[],
         is_current: false,
+        unclear: &[],
         texts: &material.around.texts,
         overrides: &material.overrides,
     };

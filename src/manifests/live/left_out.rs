@@ -35,6 +35,12 @@ pub(super) fn is_disabled(group: &str, version: &str, kind: &str) -> bool {
         || (KINDS.contains(&(group, kind)) && (!group.is_empty() || version == "v1"))
 }
 
+/// Whether a kind of KubeFleet's own was placed with its namespace up to 0.3.
+pub(super) fn was_placed(group: &str, kind: &str) -> bool {
+    let kinds = ["StagedUpdateRun", "StagedUpdateStrategy", "ApprovalRequest"];
+    is_of_hub(group, kind) && kinds.contains(&kind)
+}
+
 /// Whether a namespace is never placed with what it holds.
 pub(super) fn is_reserved(namespace: &str) -> bool {
     namespace == "default" || namespace.starts_with("kube-") || namespace.starts_with("fleet-")

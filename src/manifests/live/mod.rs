@@ -19,9 +19,9 @@ use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::selector::LabelSelector;
 use crate::query::{Outcome, Query, QuerySelection};
 
-pub use next_snapshot::next_snapshot;
+pub use next_snapshot::NextSnapshot;
 
-use left_out::{is_disabled, why_left_out};
+use left_out::{is_disabled, was_placed, why_left_out};
 
 /// A kind of object as an API server serves it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -133,10 +133,14 @@ pub struct SelectedObjects {
     /// The objects as a snapshot has them, in its order.
     pub manifests: Vec<Manifest>,
     pub left_out: Vec<LeftOut>,
+    /// KubeFleet's own objects in the namespaces, which it placed up to 0.3, as the hub has them.
+    pub of_hub: Vec<Value>,
     /// Kinds that a selector names and that are never placed.
     pub never_placed: Vec<String>,
     /// What could not be read in full, and why.
     pub gaps: BTreeSet<(String, String)>,
+    /// The same as groups and kinds.
+    pub unread: BTreeSet<(String, String)>,
 }
 
 /// From how many namespaces on a kind is listed everywhere at once.
@@ -282,7 +286,11 @@ impl<'g> SelectionGatherer<'g> {
                 namespace: namespace.to_owned(),
             });
         }
-        let names: BTreeSet<_> = found.iter().map(name).map(str::to_owned).collect();
+        // One that is being deleted goes with what it holds.
+        let kept = found
+            .iter()
+            .filter(|it| it["metadata"]["deletionTimestamp"].is_null());
+        let names: BTreeSet<_> = kept.map(name).map(str::to_owned).collect();
         self.take(found);
         self.take_content(&names);
         Ok(())
@@ -290,24 +298,38 @@ impl<'g> SelectionGatherer<'g> {
 
     /// What namespaces hold.
     fn take_content(&mut self, namespaces: &BTreeSet<String>) {
-        let kinds = self.served.iter().filter(|kind| {
-            kind.is_namespaced
-                && kind.is_preferred
-                && !is_disabled(&kind.group, &kind.version, &kind.kind)
-        });
-        for kind in kinds {
-            if namespaces.len() >= MANY {
-                let all = self.ask(&LiveQuery::all(kind.clone(), ""));
-                let there = |it: &&Value| namespaces.contains(text(it, &["metadata", "namespace"]));
-                let found = all.unwrap_or_default().into_iter().filter(there).collect();
-                self.take(found);
+        let kinds = self.served.iter();
+        for kind in kinds.filter(|kind| kind.is_namespaced && kind.is_preferred) {
+            let was_placed = was_placed(&kind.group, &kind.kind);
+            if is_disabled(&kind.group, &kind.version, &kind.kind) && !was_placed {
                 continue;
             }
-            for namespace in namespaces {
-                let found = self.ask(&LiveQuery::all(kind.clone(), namespace));
-                self.take(found.unwrap_or_default());
+            let found = self.in_namespaces(kind, namespaces);
+            if was_placed {
+                self.selected.of_hub.extend(found.into_iter().cloned());
+            } else {
+                self.take(found);
             }
         }
+    }
+
+    /// The objects of a kind in namespaces.
+    fn in_namespaces(
+        &mut self,
+        kind: &ServedKind,
+        namespaces: &BTreeSet<String>,
+    ) -> Vec<&'g Value> {
+        if namespaces.len() >= MANY {
+            let all = self.ask(&LiveQuery::all(kind.clone(), ""));
+            let there = |it: &&Value| namespaces.contains(text(it, &["metadata", "namespace"]));
+            return all.unwrap_or_default().into_iter().filter(there).collect();
+        }
+        let mut found = Vec::new();
+        for namespace in namespaces {
+            let there = self.ask(&LiveQuery::all(kind.clone(), namespace));
+            found.extend(there.unwrap_or_default());
+        }
+        found
     }
 
     /// The objects of a selector; `None` where they were not asked for yet.
@@ -372,6 +394,8 @@ impl<'g> SelectionGatherer<'g> {
                 QuerySelection::All { .. } => query.kind.plural.clone(),
             };
             self.selected.gaps.insert((what, why));
+            let kind = (query.kind.group.clone(), query.kind.kind.clone());
+            self.selected.unread.insert(kind);
         }
         Some(answer.objects.iter().collect())
     }
@@ -412,9 +436,7 @@ impl<'g> SelectionGatherer<'g> {
         }
         let mut seen = BTreeSet::new();
         for object in self.found {
-            let trimmed = trim::trimmed(object);
-            let bytes = trimmed.to_string().len();
-            let manifest = Manifest::of(trimmed, bytes);
+            let manifest = trim::manifest(object);
             if !seen.insert(manifest.identity.clone()) {
                 return Err(SelectorProblem::Duplicate {
                     resource: manifest.identity.describe(),

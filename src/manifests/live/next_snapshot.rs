@@ -3,17 +3,19 @@
 //! Source: utils/controller/resource_snapshot_resolver.go:GetOrCreateResourceSnapshot, and
 //! snapshot_builder.go:SplitSelectedResources.
 
+use jiff::Timestamp;
 use serde::de::DeserializeSeed;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::contents::{self, Manifest};
+use super::{SelectedObjects, text, trim};
+use crate::contents::{self, Manifest, ManifestKey};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::snapshot::{ResourceSnapshot, is_of_hub};
 use crate::kubefleet::tolerant::LenientSeed;
 use crate::kubefleet::{Concept, names};
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 
 /// How many bytes of objects one part of a snapshot holds.
 const PART: usize = 800 * 1024;
@@ -21,43 +23,98 @@ const PART: usize = 800 * 1024;
 /// A part of a snapshot, and its text.
 type Part = (ResourceSnapshot, Box<RawValue>);
 
-/// The parts of the next snapshot; none where the latest has the same content. `None` where what the latest
-/// has is not known in full.
-pub fn next_snapshot(
-    inventory: &Inventory,
-    texts: &ObjectTexts,
-    mut selected: Vec<Manifest>,
-) -> Option<Vec<Part>> {
-    let all = versions(inventory);
-    let latest = all.iter().find(|it| it.is_latest() && it.is_complete());
-    let (has, index, is_first) = match latest {
-        Some(latest) => {
-            let parts = latest.parts.iter();
-            let parts = parts.map(|it| texts.get(&it.object()).map(AsRef::as_ref));
-            let parts: Option<Vec<&RawValue>> = parts.collect();
-            let index = latest.index.parse::<u64>().ok()?.checked_add(1)?;
-            (contents::manifests(parts?), index, false)
-        }
-        None if inventory.snapshots.is_known_empty() => (Vec::new(), 0, true),
-        None => return None,
-    };
-    let mut next: Vec<_> = selected.iter().collect();
-    next.sort_by(|a, b| a.identity.cmp(&b.identity));
-    let next = next.iter().map(|it| &it.value);
-    // Whether KubeFleet's own are placed depends on its version: what it did before, it does again.
-    let is_own = |it: &Manifest| is_of_hub(&it.identity.group, &it.identity.kind);
-    let (own, has): (Vec<_>, Vec<_>) = has.into_iter().partition(is_own);
-    if !is_first && has.iter().map(|it| &it.value).eq(next) {
-        return Some(Vec::new());
+/// What a run without an index would be given.
+#[derive(Debug, Default)]
+pub struct NextSnapshot {
+    /// The parts of a snapshot that is still to be made; none where the latest has the same content. `None` where
+    /// what the latest has is not known in full.
+    pub parts: Option<Vec<Part>>,
+    /// KubeFleet's own objects in the namespaces, of which nothing tells whether they are placed.
+    pub unclear: Vec<ManifestKey>,
+}
+
+impl NextSnapshot {
+    /// Compares what a placement selects with its latest snapshot.
+    pub fn of(inventory: &Inventory, texts: &ObjectTexts, selected: SelectedObjects) -> Self {
+        Self::compare(inventory, texts, selected).unwrap_or_default()
     }
-    selected.extend(own);
-    let index = index.to_string();
-    let parts = split(selected);
+
+    fn compare(
+        inventory: &Inventory,
+        texts: &ObjectTexts,
+        mut selected: SelectedObjects,
+    ) -> Option<Self> {
+        // What is in a namespace is not asked for without it.
+        let namespace = (String::new(), "Namespace".to_owned());
+        if selected.unread.contains(&namespace) {
+            return None;
+        }
+        let all = versions(inventory);
+        let latest = all.iter().find(|it| it.is_latest() && it.is_complete());
+        let (mut has, index) = match latest {
+            Some(latest) => {
+                let parts = latest.parts.iter();
+                let parts = parts.map(|it| texts.get(&it.object()).map(AsRef::as_ref));
+                let parts: Option<Vec<&RawValue>> = parts.collect();
+                let index = latest.index.parse::<u64>().ok()?.checked_add(1)?;
+                (contents::manifests(parts?), index)
+            }
+            None if inventory.snapshots.is_known_empty() => (Vec::new(), 0),
+            None => return None,
+        };
+        // What could not be read is taken to be as it was.
+        let unread = |it: &&Manifest| {
+            let kind = (it.identity.group.clone(), it.identity.kind.clone());
+            let mut read = selected.manifests.iter();
+            selected.unread.contains(&kind) && !read.any(|read| read.identity == it.identity)
+        };
+        let unread: Vec<_> = has.iter().filter(unread).cloned().collect();
+        selected.manifests.extend(unread);
+        let own = std::mem::take(&mut selected.of_hub);
+        let mut unclear = Vec::new();
+        match places_own(&has, latest, &own) {
+            Some(true) => selected.manifests.extend(own.iter().map(trim::manifest)),
+            Some(false) => {}
+            None => unclear = own.iter().map(ManifestKey::of).collect(),
+        }
+        selected.manifests.sort_by_cached_key(trim::place);
+        let mut next: Vec<_> = selected.manifests.iter().collect();
+        next.sort_by(|a, b| a.identity.cmp(&b.identity));
+        has.sort_by(|a, b| a.identity.cmp(&b.identity));
+        let values = has.iter().map(|it| &it.value);
+        let is_same = latest.is_some() && values.eq(next.iter().map(|it| &it.value));
+        let parts = if is_same {
+            Some(Vec::new())
+        } else {
+            parts(inventory, &index.to_string(), selected.manifests)
+        };
+        Some(Self { parts, unclear })
+    }
+}
+
+/// Whether the hub agent places KubeFleet's own objects with their namespace, as it did up to 0.3; `None` where
+/// the latest snapshot does not tell.
+fn places_own(has: &[Manifest], latest: Option<&Version<'_>>, own: &[Value]) -> Option<bool> {
+    let is_own = |it: &Manifest| is_of_hub(&it.identity.group, &it.identity.kind);
+    if own.is_empty() || has.iter().any(is_own) {
+        return Some(!own.is_empty());
+    }
+    let made = latest?.created()?;
+    let was_there = |it: &Value| {
+        let created = text(it, &["metadata", "creationTimestamp"]);
+        created.parse::<Timestamp>().is_ok_and(|it| it < made)
+    };
+    own.iter().any(was_there).then_some(false)
+}
+
+/// The objects that make up a snapshot.
+fn parts(inventory: &Inventory, index: &str, content: Vec<Manifest>) -> Option<Vec<Part>> {
+    let parts = split(content);
     let number = parts.len();
     let parts = parts.into_iter().enumerate();
     parts
         .map(|(at, manifests)| {
-            let text = to_raw_value(&part(inventory, &index, (at, number), manifests)).ok()?;
+            let text = to_raw_value(&part(inventory, index, (at, number), manifests)).ok()?;
             let mut reader = serde_json::Deserializer::from_str(text.get());
             let snapshot = LenientSeed::default().deserialize(&mut reader).ok()?;
             Some((snapshot, text))
@@ -118,7 +175,7 @@ fn split(manifests: Vec<Manifest>) -> Vec<Vec<Manifest>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollout::life::tests::{OWN, SINCE, inventory, placement, snapshot};
+    use crate::rollout::life::tests::{OWN, SINCE, at, inventory, placement, snapshot};
 
     fn config(name: &str, value: &str) -> Value {
         json!({
@@ -127,9 +184,20 @@ mod tests {
         })
     }
 
-    fn selected(objects: &[Value]) -> Vec<Manifest> {
+    fn selected(objects: &[Value]) -> SelectedObjects {
         let manifest = |it: &Value| Manifest::of(it.clone(), it.to_string().len());
-        objects.iter().map(manifest).collect()
+        SelectedObjects {
+            manifests: objects.iter().map(manifest).collect(),
+            ..SelectedObjects::default()
+        }
+    }
+
+    fn next_snapshot(
+        inventory: &Inventory,
+        texts: &ObjectTexts,
+        selected: SelectedObjects,
+    ) -> Option<Vec<Part>> {
+        NextSnapshot::of(inventory, texts, selected).parts
     }
 
     /// The hub's snapshots and their texts.
@@ -186,20 +254,74 @@ mod tests {
     }
 
     #[test]
-    fn what_clusters_do_not_serve_stays_in_the_content_that_has_it() {
-        let mut own = config("all", "1");
-        own["apiVersion"] = "placement.kubernetes-fleet.io/v1beta1".into();
-        own["kind"] = "StagedUpdateStrategy".into();
-        let a = config("a", "1");
-        let (known, texts) = hub(&[latest("0", &[a.clone(), own.clone()])]);
-        let next = |objects: &[Value]| next_snapshot(&known, &texts, selected(objects)).unwrap();
-        assert!(next(&[a]).is_empty());
-        let parts = next(&[config("a", "2")]);
-        let values: Vec<_> = contents::in_order(&parts[0].1)
-            .into_iter()
-            .map(|it| it.value)
-            .collect();
-        assert_eq!(values, [config("a", "2"), own]);
+    fn what_could_not_be_read_is_as_it_was() {
+        let secret = json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key", "namespace": "shop"},
+        });
+        let (known, texts) = hub(&[latest("0", &[secret.clone(), config("a", "1")])]);
+        let next = |objects: &[Value]| {
+            let mut selected = selected(objects);
+            selected.unread.insert((String::new(), "Secret".to_owned()));
+            let parts = next_snapshot(&known, &texts, selected).unwrap();
+            let objects = parts.iter().flat_map(|(_, text)| contents::in_order(text));
+            objects.map(|it| it.value).collect::<Vec<_>>()
+        };
+        assert_eq!(next(&[config("a", "1")]), [Value::Null; 0]);
+        assert_eq!(
+            next(&[config("a", "2")]),
+            [secret.clone(), config("a", "2")]
+        );
+        let mut nowhere = selected(&[]);
+        nowhere
+            .unread
+            .insert((String::new(), "Namespace".to_owned()));
+        assert!(next_snapshot(&known, &texts, nowhere).is_none());
+        // One of them was read.
+        let mut other = secret;
+        other["data"] = json!({"a": "b"});
+        assert_eq!(
+            next(&[other.clone(), config("a", "1")]),
+            [other, config("a", "1")]
+        );
+    }
+
+    #[test]
+    fn the_latest_snapshot_tells_whether_what_belongs_on_the_hub_is_placed() {
+        let own = |created: i64| {
+            let mut own = config("all", "1");
+            own["apiVersion"] = "placement.kubernetes-fleet.io/v1beta1".into();
+            own["kind"] = "StagedUpdateStrategy".into();
+            own["metadata"]["creationTimestamp"] = at(created).to_string().into();
+            own
+        };
+        let (a, b) = (config("a", "1"), config("b", "1"));
+        let placed = trim::manifest(&own(SINCE)).value;
+        let next = |snapshots: &[Value], objects: &[Value], created: i64| {
+            let (known, texts) = hub(snapshots);
+            let mut selected = selected(objects);
+            selected.of_hub = vec![own(created)];
+            let next = NextSnapshot::of(&known, &texts, selected);
+            let parts = next.parts.unwrap();
+            let objects = parts.iter().flat_map(|(_, text)| contents::in_order(text));
+            let kinds: Vec<_> = objects.map(|it| it.identity.kind).collect();
+            (kinds.join(" "), next.unclear.len())
+        };
+        let is = |kinds: &str, unclear: usize| (kinds.to_owned(), unclear);
+        // It was placed before.
+        let with = [latest("0", &[a.clone(), placed])];
+        let both = "ConfigMap ConfigMap StagedUpdateStrategy";
+        assert_eq!(next(&with, std::slice::from_ref(&a), SINCE), is("", 0));
+        assert_eq!(next(&with, &[a.clone(), b.clone()], SINCE), is(both, 0));
+        // It was there, and was not placed.
+        let without = [latest("0", std::slice::from_ref(&a))];
+        assert_eq!(
+            next(&without, std::slice::from_ref(&a), SINCE - 1),
+            is("", 0)
+        );
+        assert_eq!(next(&without, &[b.clone()], SINCE - 1), is("ConfigMap", 0));
+        // It came later, or there is no snapshot.
+        assert_eq!(next(&without, std::slice::from_ref(&a), SINCE), is("", 1));
+        assert_eq!(next(&[], &[a], SINCE), is("ConfigMap", 1));
     }
 
     #[test]
@@ -208,7 +330,10 @@ mod tests {
         let (none, texts) = hub(&[]);
         let first = next_snapshot(&none, &texts, selected(&objects)).unwrap();
         assert_eq!(first[0].0.meta.name, "shop-0-snapshot");
-        assert_eq!(next_snapshot(&none, &texts, Vec::new()).unwrap().len(), 1);
+        assert_eq!(
+            next_snapshot(&none, &texts, selected(&[])).unwrap().len(),
+            1
+        );
         let (some, _) = hub(&[latest("0", &objects)]);
         assert!(next_snapshot(&some, &ObjectTexts::new(), selected(&objects)).is_none());
         let mut half = latest("0", &objects);

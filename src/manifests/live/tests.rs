@@ -60,7 +60,11 @@ fn hub() -> Vec<Value> {
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     let mut token = object("v1", "Secret", "shop", "token");
     token["type"] = "kubernetes.io/service-account-token".into();
+    let mut going = object("v1", "Namespace", "", "going");
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     vec![
+        going,
+        object("v1", "ConfigMap", "going", "settings"),
         object("v1", "Namespace", "", "shop"),
         object("v1", "Namespace", "", "kube-system"),
         object("apps/v1", "Deployment", "shop", "web"),
@@ -176,6 +180,9 @@ fn a_namespace_comes_with_what_it_holds() {
     let labels = json!({"labelSelector": {"matchLabels": {"app": "shop"}}});
     let by_label = json!([selector("v1", "Namespace", &labels)]);
     assert_eq!(selected("", &by_label).unwrap(), ALL);
+    // One that is being deleted goes with what it holds.
+    let going = json!([selector("v1", "Namespace", &json!({"name": "going"}))]);
+    assert_eq!(selected("", &going).unwrap(), [""; 0]);
 }
 
 #[test]

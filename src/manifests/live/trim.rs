@@ -74,6 +74,13 @@ const OF_THE_HUB: [&str; 8] = [
     "creationTimestamp",
 ];
 
+/// An object as a snapshot has it.
+pub(super) fn manifest(object: &Value) -> Manifest {
+    let trimmed = trimmed(object);
+    let bytes = trimmed.to_string().len();
+    Manifest::of(trimmed, bytes)
+}
+
 /// An object without what is not sent to clusters.
 pub(super) fn trimmed(object: &Value) -> Value {
     let mut object = object.clone();

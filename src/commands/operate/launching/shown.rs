@@ -786,6 +786,7 @@ mod tests {
                 unmatched: &[],
                 added: &[],
                 is_current: false,
+                unclear: &[],
             };
             let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(
