@@ -82,8 +82,8 @@ fn went_back<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<&'i Update
 /// What speaks against going to a snapshot that a person names, as a clause: a run took it back, or none has
 /// brought it to a cluster.
 pub fn doubt(inventory: &Inventory, index: &str) -> Option<String> {
-    if let Some(back) = rollbacks_from(inventory, index).next() {
-        return Some(rolled_back(back, index));
+    if let Some(why) = rolled_back_before(inventory, index) {
+        return Some(why);
     }
     let mut runs = inventory.runs.iter();
     let is_known = runs
@@ -92,6 +92,12 @@ pub fn doubt(inventory: &Inventory, index: &str) -> Option<String> {
     let has = bindings.any(|binding| binding.snapshot_index() == Some(index));
     (!is_known && !has)
         .then(|| format!("no run that exists has brought snapshot {index} to a cluster"))
+}
+
+/// Which run took a snapshot back, as a clause.
+pub fn rolled_back_before(inventory: &Inventory, index: &str) -> Option<String> {
+    let back = rollbacks_from(inventory, index).next()?;
+    Some(rolled_back(back, index))
 }
 
 /// The runs that took a snapshot back.

@@ -87,6 +87,12 @@ impl<'i> Version<'i> {
         self.parts.iter().any(|part| part.is_made())
     }
 
+    /// What KubeFleet calls its content: versions with the same have the same objects.
+    pub fn hash(&self) -> Option<&str> {
+        let hash = self.parts.first()?.meta.annotation(names::RESOURCE_HASH)?;
+        (!hash.is_empty()).then_some(hash)
+    }
+
     /// When it was created.
     pub fn created(&self) -> Option<Timestamp> {
         self.parts.iter().filter_map(|part| part.meta.created).min()

@@ -599,6 +599,28 @@ fn content_that_the_last_run_took_back_is_told() {
     assert_eq!(warnings(&[], &forward), [""; 0]);
     let later = pins.replace("2026-03-02T08:35:00Z", "2026-03-02T08:55:00Z");
     assert_eq!(warnings(&[], &later), [""; 0]);
+    // The next snapshot has the content of the one that was rolled back.
+    let next = "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceSnapshot\n\
+                metadata:\n  name: web-3-snapshot\n  labels: {kubernetes-fleet.io/parent-CRP: web, \
+                kubernetes-fleet.io/resource-index: '3', kubernetes-fleet.io/is-latest-snapshot: 'true'}\n  \
+                annotations: {kubernetes-fleet.io/resource-hash: HASH, \
+                kubernetes-fleet.io/number-of-resource-snapshots: '1'}\nspec: {selectedResources: []}\n";
+    let latest = "is-latest-snapshot: 'true'\n    kubernetes-fleet.io/parent-CRP: web\n    \
+                  kubernetes-fleet.io/resource-index";
+    assert!(pins.contains(latest));
+    let pinned = hub(2, 1).replace(
+        "rolling, state: Run}",
+        "rolling, state: Run, resourceSnapshotIndex: '1'}",
+    );
+    let older = pinned.replace(latest, &latest.replace("true", "false"));
+    let told = |hash: &str| of(&[], &format!("{older}{}", next.replace("HASH", hash)));
+    let plan = told("bb");
+    assert_eq!(
+        plan["warnings"][0]["message"],
+        "The content is that of snapshot 2 again: two rolled snapshot 2 back to snapshot 1.",
+        "{plan:#}"
+    );
+    assert!(!kinds(&told("cc"), "warnings").contains(&"snapshot-rolled-back".to_owned()));
     // Nobody brought it, it is what came last, or somebody asks for it.
     assert_eq!(warnings(&[], &hub(0, 1)), [""; 0]);
     assert_eq!(warnings(&[], &hub(1, 2)), [""; 0]);

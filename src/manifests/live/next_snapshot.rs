@@ -51,13 +51,10 @@ impl NextSnapshot {
         }
         let all = versions(inventory);
         let latest = all.iter().find(|it| it.is_latest() && it.is_complete());
-        let (mut has, index) = match latest {
+        let (has, index) = match latest {
             Some(latest) => {
-                let parts = latest.parts.iter();
-                let parts = parts.map(|it| texts.get(&it.object()).map(AsRef::as_ref));
-                let parts: Option<Vec<&RawValue>> = parts.collect();
                 let index = latest.index.parse::<u64>().ok()?.checked_add(1)?;
-                (contents::manifests(parts?), index)
+                (content_of(latest, texts)?, index)
             }
             None if inventory.snapshots.is_known_empty() => (Vec::new(), 0),
             None => return None,
@@ -80,13 +77,17 @@ impl NextSnapshot {
         selected.manifests.sort_by_cached_key(trim::place);
         let mut next: Vec<_> = selected.manifests.iter().collect();
         next.sort_by(|a, b| a.identity.cmp(&b.identity));
-        has.sort_by(|a, b| a.identity.cmp(&b.identity));
-        let values = has.iter().map(|it| &it.value);
-        let is_same = latest.is_some() && values.eq(next.iter().map(|it| &it.value));
-        let parts = if is_same {
+        let is_next = |has: &[Manifest]| {
+            let values = has.iter().map(|it| &it.value);
+            values.eq(next.iter().map(|it| &it.value))
+        };
+        let parts = if latest.is_some() && is_next(&has) {
             Some(Vec::new())
         } else {
-            parts(inventory, &index.to_string(), selected.manifests)
+            let mut others = all.iter().filter(|it| it.is_complete());
+            let same = others.find(|it| content_of(it, texts).is_some_and(|has| is_next(&has)));
+            let hash = same.and_then(Version::hash).unwrap_or_default();
+            parts(inventory, (&index.to_string(), hash), selected.manifests)
         };
         Some(Self { parts, unclear })
     }
@@ -107,14 +108,22 @@ fn places_own(has: &[Manifest], latest: Option<&Version<'_>>, own: &[Value]) -> 
     own.iter().any(was_there).then_some(false)
 }
 
-/// The objects that make up a snapshot.
-fn parts(inventory: &Inventory, index: &str, content: Vec<Manifest>) -> Option<Vec<Part>> {
+/// The objects of a version, by kind, namespace and name; `None` where a text is missing.
+fn content_of(version: &Version<'_>, texts: &ObjectTexts) -> Option<Vec<Manifest>> {
+    let parts = version.parts.iter();
+    let parts = parts.map(|it| texts.get(&it.object()).map(AsRef::as_ref));
+    let parts: Option<Vec<&RawValue>> = parts.collect();
+    Some(contents::manifests(parts?))
+}
+
+/// The objects that make up a snapshot of an index and a hash.
+fn parts(inventory: &Inventory, named: (&str, &str), content: Vec<Manifest>) -> Option<Vec<Part>> {
     let parts = split(content);
     let number = parts.len();
     let parts = parts.into_iter().enumerate();
     parts
         .map(|(at, manifests)| {
-            let text = to_raw_value(&part(inventory, index, (at, number), manifests)).ok()?;
+            let text = to_raw_value(&part(inventory, named, (at, number), manifests)).ok()?;
             let mut reader = serde_json::Deserializer::from_str(text.get());
             let snapshot = LenientSeed::default().deserialize(&mut reader).ok()?;
             Some((snapshot, text))
@@ -125,7 +134,7 @@ fn parts(inventory: &Inventory, index: &str, content: Vec<Manifest>) -> Option<V
 /// One part of a snapshot, of so many.
 fn part(
     inventory: &Inventory,
-    index: &str,
+    (index, hash): (&str, &str),
     (at, number): (usize, usize),
     manifests: Vec<Manifest>,
 ) -> Value {
@@ -137,7 +146,8 @@ fn part(
         None => {
             labels[names::IS_LATEST] = "true".into();
             let number = number.to_string();
-            let annotations = json!({names::RESOURCE_HASH: "", names::NUMBER_OF_SNAPSHOTS: number});
+            let annotations =
+                json!({names::RESOURCE_HASH: hash, names::NUMBER_OF_SNAPSHOTS: number});
             (names::master_snapshot(placement, index), annotations)
         }
         Some(sub) => (
@@ -251,6 +261,25 @@ mod tests {
         );
         let survive: Vec<_> = versions(&known).iter().map(|it| it.survives).collect();
         assert_eq!(survive, [Some(9), None]);
+    }
+
+    #[test]
+    fn content_that_was_there_before_has_its_hash_again() {
+        let mut older = latest("0", &[config("a", "1")]);
+        older["metadata"]["labels"][names::IS_LATEST] = "false".into();
+        older["metadata"]["annotations"][names::RESOURCE_HASH] = "first".into();
+        let (known, texts) = hub(&[older, latest("1", &[config("a", "2")])]);
+        let hash = |value: &str| {
+            let parts = next_snapshot(&known, &texts, selected(&[config("a", value)])).unwrap();
+            parts[0]
+                .0
+                .meta
+                .annotation(names::RESOURCE_HASH)
+                .unwrap()
+                .to_owned()
+        };
+        assert_eq!(hash("1"), "first");
+        assert_eq!(hash("3"), "");
     }
 
     #[test]
