@@ -79,6 +79,13 @@ impl Preview {
         self.facts.insert(what.into(), fact);
     }
 
+    /// Adds the snapshot that a cluster has.
+    pub fn cluster(&mut self, name: &str, index: Option<&str>) {
+        let at = |index| format!("at snapshot {index}");
+        let how = index.map_or_else(|| "without content".to_owned(), at);
+        self.fact(format!("cluster {name}"), how, "");
+    }
+
     /// Adds that these runs are on the placement too.
     pub fn neighbours(&mut self, neighbours: &[NeighborRun]) {
         for one in neighbours {

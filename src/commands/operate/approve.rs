@@ -33,7 +33,7 @@ use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
 use crate::words::Hint;
-pub(in crate::commands) use preview::{moves, removal_lines};
+pub(in crate::commands) use preview::{moves, removal_lines, stage_lines};
 use select::{ApprovalChoice, ApprovalSelection};
 
 /// Approve a pending gate

@@ -158,23 +158,15 @@ fn preview_resume(
 fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for stage in &rollout.stages {
-        if matches!(stage.state, StageState::Done | StageState::Skipped) {
+        let is_over = matches!(stage.state, StageState::Done | StageState::Skipped);
+        let left = stage.clusters.iter();
+        let left: Vec<_> = left.filter(|it| it.state != ClusterState::Done).collect();
+        if is_over || stage.clusters.is_empty() || (stage.deletes && left.is_empty()) {
             continue;
         }
-        if stage.clusters.is_empty() {
-            continue;
-        }
-        let left: Vec<_> = stage
-            .clusters
-            .iter()
-            .filter(|cluster| cluster.state != ClusterState::Done)
-            .collect();
-        if stage.deletes && left.is_empty() {
-            continue;
-        }
-        let what = stage.name();
         lines.push(format!(
-            "stage {what}: {} of {} left, {} at a time",
+            "stage {}: {} of {} left, {} at a time",
+            stage.name(),
             left.len(),
             count(stage.clusters.len(), "cluster"),
             stage.concurrency

@@ -107,7 +107,11 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
         ));
     }
     for stage in &opening.stages {
-        lines.extend(stage_lines(rollout, stage));
+        let left = stage.clusters.iter();
+        let left: Vec<_> = left
+            .filter(|it| it.state == ClusterState::NotReached)
+            .collect();
+        lines.extend(stage_lines(rollout, stage, &left, "opens stage"));
     }
     if let Some(passed) = opening.passed {
         lines.push(format!(
@@ -137,22 +141,22 @@ fn task(gate: &Gate<'_>) -> String {
     }
 }
 
-/// What happens in a stage that an approval opens.
-fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
-    let waiting: Vec<&ClusterView<'_>> = stage
-        .clusters
-        .iter()
-        .filter(|cluster| cluster.state == ClusterState::NotReached)
-        .collect();
-    let clusters = count(waiting.len(), "cluster");
+/// What happens to the clusters of a stage that are left.
+pub(crate) fn stage_lines(
+    rollout: &Rollout<'_>,
+    stage: &StageView<'_>,
+    left: &[&ClusterView<'_>],
+    head: &str,
+) -> Vec<String> {
     if stage.deletes {
-        return removal_lines(rollout, &waiting);
+        return removal_lines(rollout, left);
     }
+    let clusters = count(left.len(), "cluster");
     let mut lines = vec![format!(
-        "  opens stage {}: {clusters}, {} at a time",
+        "  {head} {}: {clusters}, {} at a time",
         stage.status.name, stage.concurrency
     )];
-    lines.extend(moves(rollout, &waiting));
+    lines.extend(moves(rollout, left));
     lines
 }
 

@@ -389,12 +389,7 @@ fn show(
         ));
     }
     for cluster in plan.clusters() {
-        let has = cluster.snapshot.as_ref();
-        let how = has.map_or_else(
-            || "without content".to_owned(),
-            |index| format!("at snapshot {index}"),
-        );
-        preview.fact(format!("cluster {}", cluster.name), how, "");
+        preview.cluster(&cluster.name, cluster.snapshot.as_deref());
     }
     let placement = launch.placement.clone();
     let mut material = RenderMaterial::new(placement, around, overrides, false);

@@ -8,7 +8,7 @@ use crate::change::neighbours::{arrived_words, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::approve::{moves, removal_lines};
+use crate::commands::operate::approve::stage_lines;
 use crate::commands::operate::changed_objects::{self, ContentRisks};
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
@@ -268,13 +268,9 @@ fn preview_start(
             safeguards::warn_of_members(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {
-            let has = cluster.binding;
-            let has = has.and_then(|binding| sent_index(&inventory, binding));
-            let how = has.map_or_else(
-                || "without content".to_owned(),
-                |index| format!("at snapshot {index}"),
-            );
-            preview.fact(format!("cluster {}", cluster.name), how, "");
+            let binding = cluster.binding;
+            let index = binding.and_then(|it| sent_index(&inventory, it));
+            preview.cluster(cluster.name, index);
         }
         steering::unseen(&inventory, &mut preview);
         if !shown {
@@ -399,17 +395,7 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
         if clusters.is_empty() {
             continue;
         }
-        if stage.deletes {
-            lines.extend(removal_lines(rollout, &clusters));
-            continue;
-        }
-        lines.push(format!(
-            "  stage {}: {}, {} at a time",
-            stage.status.name,
-            count(clusters.len(), "cluster"),
-            stage.concurrency
-        ));
-        lines.extend(moves(rollout, &clusters));
+        lines.extend(stage_lines(rollout, stage, &clusters, "stage"));
     }
     if let Some(since) = content_since(rollout) {
         lines.push(format!(
