@@ -218,8 +218,6 @@ struct WaitProgress<'w> {
     begun: Instant,
     /// When something was said last.
     said: Instant,
-    /// The hubs that did not answer when something was said last.
-    away: Vec<Option<String>>,
 }
 
 impl<'w> WaitProgress<'w> {
@@ -229,7 +227,6 @@ impl<'w> WaitProgress<'w> {
             progress: ui.progress(),
             begun: Instant::now(),
             said: Instant::now(),
-            away: Vec::new(),
         }
     }
 
@@ -256,7 +253,7 @@ impl<'w> WaitProgress<'w> {
     /// Tells which hubs do not answer or answer again, and once a minute that it is still waited.
     fn connection<D>(
         &mut self,
-        hubs: &FollowedHubs<'_, FollowedStates>,
+        hubs: &mut FollowedHubs<'_, FollowedStates>,
         runs: &[AwaitedRun<D>],
         ui: &mut Ui,
     ) {
@@ -272,24 +269,12 @@ impl<'w> WaitProgress<'w> {
                 }
             }
         }
-        let of_hub = |hub: &Option<String>| {
-            let of_hub = runs.iter().filter(|run| run.hub == *hub);
-            of_hub.filter_map(|run| run.last.as_deref()).last()
-        };
-        let away = hubs.away();
-        for hub in &away {
-            if let (false, Some(status)) = (self.away.contains(&hub.hub), of_hub(&hub.hub)) {
-                let text = format!("{}; retrying", hub.found);
-                self.say(hub.hub.as_deref(), status, &text, ui);
-            }
-        }
-        let away: Vec<_> = away.into_iter().map(|hub| hub.hub).collect();
-        let before = std::mem::replace(&mut self.away, away);
-        for hub in before {
-            if let (false, Some(status)) = (self.away.contains(&hub), of_hub(&hub))
-                && !hubs.has_ended(hub.as_deref())
-            {
-                self.say(hub.as_deref(), status, "the hub answers again", ui);
+        for HubAnswer { hub, found } in hubs.take_connections() {
+            let of_hub = runs.iter().filter(|run| run.hub == hub);
+            if let Some(status) = of_hub.filter_map(|run| run.last.as_deref()).last() {
+                let retrying = found.map(|why| format!("{why}; retrying"));
+                let text = retrying.as_deref().unwrap_or("the hub answers again");
+                self.say(hub.as_deref(), status, text, ui);
             }
         }
     }

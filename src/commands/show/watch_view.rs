@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde::Serialize;
 
-use crate::commands::gather::hubs::{AllRows, FollowNews, FollowedHubs, HubAnswer, HubRows};
+use crate::commands::gather::hubs::{AllRows, FollowNews, FollowedHubs, HubRows};
 use crate::commands::gather::runs;
 use crate::commands::output::{self, Format, Output, names};
 use crate::error::Error;
@@ -21,18 +21,13 @@ use crate::words::enumerate;
 pub(super) struct WatchView {
     /// The terminal on which it is redrawn.
     screen: Option<ProgressBars>,
-    /// The hubs that do not answer, and why.
-    away: Vec<HubAnswer<String>>,
 }
 
 impl WatchView {
     /// Redraws what is meant for people, where the answer goes to a terminal.
     pub(super) fn new(is_text: bool, ui: &Ui) -> Self {
         let screen = Some(ui.screen()).filter(|screen| is_text && screen.is_visible());
-        Self {
-            screen,
-            away: Vec::new(),
-        }
+        Self { screen }
     }
 
     /// Whether it is redrawn in place.
@@ -59,7 +54,7 @@ impl WatchView {
         for absent in hubs.answers().absent() {
             self.warning(&mut notes, &absent.message, ui);
         }
-        for hub in &self.away {
+        for hub in &hubs.away() {
             let text = format!("{}; retrying", hub.says(&hub.found));
             self.warning(&mut notes, &text, ui);
         }
@@ -83,22 +78,16 @@ impl WatchView {
         hanging(text, &label, "  ", sentence, self.columns().unwrap_or(80));
     }
 
-    /// Takes in which hubs do not answer, and says it where nothing is redrawn.
-    pub(super) fn connection<T>(&mut self, hubs: &mut FollowedHubs<'_, T>, ui: &mut Ui) {
-        let was_away = std::mem::replace(&mut self.away, hubs.away());
+    /// Says which hubs do not answer or answer again, where nothing is redrawn.
+    pub(super) fn connection<T>(&self, hubs: &mut FollowedHubs<'_, T>, ui: &mut Ui) {
         if self.is_redrawn() {
             return;
         }
         hubs.tell(ui);
-        let has = |all: &[HubAnswer<String>], one: &HubAnswer<String>| {
-            all.iter().any(|other| other.hub == one.hub)
-        };
-        for hub in self.away.iter().filter(|hub| !has(&was_away, hub)) {
-            ui.warning(&format!("{}; retrying", hub.says(&hub.found)));
-        }
-        for hub in was_away.iter().filter(|hub| !has(&self.away, hub)) {
-            if !hubs.has_ended(hub.hub.as_deref()) {
-                ui.status(&hub.says("the hub answers again"));
+        for hub in hubs.take_connections() {
+            match &hub.found {
+                Some(why) => ui.warning(&format!("{}; retrying", hub.says(why))),
+                None => ui.status(&hub.says("the hub answers again")),
             }
         }
     }

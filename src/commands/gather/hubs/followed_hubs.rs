@@ -153,6 +153,8 @@ struct FollowedHub<T> {
     has_ended: bool,
     now: Option<T>,
     away: Option<String>,
+    /// Whether it was away when that was taken last.
+    was_away: bool,
 }
 
 enum HubSource<'r, T> {
@@ -279,6 +281,7 @@ impl<T> FollowedHub<T> {
             has_ended: false,
             now: None,
             away: None,
+            was_away: false,
         }
     }
 
@@ -464,6 +467,22 @@ impl<'r, T> FollowedHubs<'r, T> {
     /// The hubs that do not answer at the moment, and why.
     pub fn away(&self) -> Vec<HubAnswer<String>> {
         self.of_each(|hub| hub.away.clone())
+    }
+
+    /// Takes which hubs have gone away since, and why; then those that answer again, without a reason.
+    pub fn take_connections(&mut self) -> Vec<HubAnswer<Option<String>>> {
+        let mut changed = Vec::new();
+        for hub in &mut self.hubs {
+            let was_away = std::mem::replace(&mut hub.was_away, hub.away.is_some());
+            if was_away != hub.was_away && (hub.was_away || !hub.has_ended) {
+                changed.push(HubAnswer {
+                    found: hub.away.clone(),
+                    hub: hub.name.clone(),
+                });
+            }
+        }
+        changed.sort_by_key(|hub| hub.found.is_none());
+        changed
     }
 
     fn of_each<X>(&self, of: impl Fn(&FollowedHub<T>) -> Option<X>) -> Vec<HubAnswer<X>> {
