@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::invocation::Invocation;
-use super::wrap::list;
+use super::wrap::{gap_line, list};
 use crate::report::{
     NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, Severity, Verdict,
 };
@@ -82,16 +82,11 @@ const fn level_of(verdict: Verdict) -> &'static str {
 }
 
 fn gap(gap: &NotChecked) -> String {
-    let what = gap.name();
-    data(&if gap.clusters.is_empty() {
-        format!("{what}: {}", gap.why)
-    } else {
-        format!(
-            "{what}: {} ({})",
-            gap.why,
-            list(&gap.clusters, ReportDetail::ANNOTATION.clusters)
-        )
-    })
+    data(&gap_line(
+        &gap.name(),
+        gap,
+        ReportDetail::ANNOTATION.clusters,
+    ))
 }
 
 /// One command, with the lines of its message as [`data`] or [`exactly`] made them.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::invocation::Invocation;
-use super::wrap::list;
+use super::wrap::{gap_line, list};
 use super::{escape, tree};
 use crate::report::{
     Effect, NotChecked, OutlinedFinding, Report, ReportDetail, ReportOutline, RunFacts,
@@ -163,14 +163,7 @@ fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocat
 }
 
 fn gap(gap: &NotChecked) -> String {
-    let mut line = format!("{}: {}", gap.name(), gap.why);
-    if !gap.clusters.is_empty() {
-        line = format!(
-            "{line} ({})",
-            list(&gap.clusters, ReportDetail::ISSUE.clusters)
-        );
-    }
-    text(&line)
+    text(&gap_line(&gap.name(), gap, ReportDetail::ISSUE.clusters))
 }
 
 /// Text with code between backquotes, of which the rest must not be read as markdown.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::escape;
 use super::look::RenderLook;
 use super::tree::{self, TreePart};
-use super::wrap::{hanging, joined, list, titled};
+use super::wrap::{gap_line, hanging, joined, list, titled};
 use crate::report::{
     EvidenceValue, EvidenceValues, NotChecked, OutlinedFinding, Remedy, Report, ReportDetail,
     ReportOutline, RunFacts, Subject, Verdict,
@@ -257,11 +257,7 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &RenderLo
         let mut what: Vec<_> = gaps.iter().filter(same).map(NotChecked::name).collect();
         what.dedup();
         cut |= what.len() > most || gap.clusters.len() > most;
-        let mut text = format!("{}: {}", list(&what, most), gap.why);
-        if !gap.clusters.is_empty() {
-            text = format!("{text} ({})", list(&gap.clusters, most));
-        }
-        texts.push(text);
+        texts.push(gap_line(&list(&what, most), gap, most));
     }
     out.push('\n');
     if let [text] = texts.as_slice() {

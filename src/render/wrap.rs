@@ -5,6 +5,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthChar;
 
 use super::escape;
+use crate::report::NotChecked;
 
 /// Appends a paragraph. The beginnings of its lines are ours and may be painted; the text is from
 /// anywhere. A word that is wider than the line stays whole, so that it can be copied.
@@ -199,6 +200,15 @@ pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
         text = format!("{text} and {} more", names.len() - most);
     }
     text
+}
+
+/// What was not checked and why, with so many of the affected clusters.
+pub fn gap_line(what: &str, gap: &NotChecked, most: usize) -> String {
+    let why = &gap.why;
+    if gap.clusters.is_empty() {
+        return format!("{what}: {why}");
+    }
+    format!("{what}: {why} ({})", list(&gap.clusters, most))
 }
 
 #[cfg(test)]
