@@ -4,7 +4,7 @@ use super::Problem;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::report::{ComposeText, Subject};
-use crate::words::{count, enumerate};
+use crate::words::{by_number, count, enumerate};
 
 pub fn bindings_outdated(
     subject: impl Into<Subject>,
@@ -12,10 +12,7 @@ pub fn bindings_outdated(
     policy: &PolicySnapshot,
 ) -> Problem {
     let clusters = bindings.iter().map(|it| it.spec.cluster.as_str());
-    let (belong, them) = match bindings {
-        [_] => ("belongs", "it"),
-        _ => ("belong", "them"),
-    };
+    let (belong, them) = by_number(bindings.len(), ("belongs", "it"), ("belong", "them"));
     let mut problem = Problem::new(
         subject,
         format!(

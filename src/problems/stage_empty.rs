@@ -8,7 +8,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::report::ComposeText;
 use crate::rollout::placing::takes;
-use crate::words::enumerate;
+use crate::words::{by_number, enumerate};
 
 /// A stage without clusters.
 pub struct EmptyStage<'s> {
@@ -54,10 +54,7 @@ pub fn stage_empty(
             (near_misses(members.iter().copied(), &own), near.collect())
         }
         several => {
-            let (fits, them) = match several {
-                1 => ("fits", "it"),
-                _ => ("fit", "them"),
-            };
+            let (fits, them) = by_number(several, ("fits", "it"), ("fit", "them"));
             let names = enumerate(&unselected);
             let near = format!("; {names} {fits}, but the placement has not selected {them}");
             (near, unselected.clone())

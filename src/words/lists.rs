@@ -36,6 +36,11 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
+/// The words for one thing, or those for several.
+pub const fn by_number<W: Copy>(number: usize, one: W, several: W) -> W {
+    if number == 1 { one } else { several }
+}
+
 /// The indexes that there are, in the middle of a sentence: `only index 0 exists`,
 /// `existing indexes: 2, 3, 4`, `the newest of 12 indexes: 8, 9, 10, 11, 12`.
 pub fn existing_indexes(indexes: impl IntoIterator<Item = String>) -> String {

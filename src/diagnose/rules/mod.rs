@@ -17,7 +17,7 @@ mod prelude {
     pub use crate::report::{
         ABSENT, ComposeText, FaultOrigin, Finding, Severity, Subject, Verdict,
     };
-    pub use crate::words::{count, distinct, enumerate};
+    pub use crate::words::{by_number, count, distinct, enumerate};
 }
 
 impl Rule {

@@ -8,7 +8,7 @@ use crate::report::{ComposeText, Finding};
 use crate::rollout::content::{self, GoesBack, would_go_back};
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{Phase, Rollout, rollout_started};
-use crate::words::{count, enumerate};
+use crate::words::{by_number, count, enumerate};
 
 /// What lets the run continue, as the beginning of a sentence: `Resuming example-run`.
 fn how(rollout: &Rollout<'_>) -> String {
@@ -48,11 +48,7 @@ pub(in crate::diagnose) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String
     if lost.is_empty() {
         return None;
     }
-    let (verb, has) = if lost.len() == 1 {
-        ("counts", "has")
-    } else {
-        ("count", "have")
-    };
+    let (verb, has) = by_number(lost.len(), ("counts", "has"), ("count", "have"));
     Some(format!(
         "{} {verb} as done, but {has} another run's snapshot.",
         enumerate(lost.iter().map(|lost| lost.cluster))

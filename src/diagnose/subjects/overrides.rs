@@ -8,7 +8,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::{ComposeText, Finding, Subject};
 use crate::rollout::versions::versions;
-use crate::words::enumerate;
+use crate::words::{by_number, enumerate};
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
 /// text names no override.
@@ -73,10 +73,7 @@ pub(in crate::diagnose) fn describe_ahead(
     cx: &DiagnosisContext<'_>,
     fault: &RenderFault,
 ) -> String {
-    let them = match fault.clusters.len() {
-        1 => "it",
-        _ => "them",
-    };
+    let them = by_number(fault.clusters.len(), "it", "them");
     format!(
         "{}. {} will be stuck when {} reaches {them}.",
         fault.describe(),

@@ -34,10 +34,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     }
     let who = if managers.is_empty() {
         "others manage".to_owned()
-    } else if managers.len() == 1 {
-        format!("{} manages", enumerate(&managers))
     } else {
-        format!("{} manage", enumerate(&managers))
+        let verb = by_number(managers.len(), "manages", "manage");
+        format!("{} {verb}", enumerate(&managers))
     };
     finding.message = format!(
         "{} could not be applied on {clusters}: {who} some of its fields there, and server-side \

@@ -38,11 +38,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .flat_map(|binding| &binding.status.diffed)
         .map(|diff| describe_object(&diff.kind, &diff.namespace, &diff.name))
         .collect();
-    let verb = if objects.len() == 1 {
-        "differs"
-    } else {
-        "differ"
-    };
+    let verb = by_number(objects.len(), "differs", "differ");
     let placement = cx.placement_object();
     let mut finding = rule
         .finding(

@@ -84,10 +84,7 @@ fn describe(
         }
     }
     let lacks = reasons.into_iter().map(|(reason, (objects, clusters))| {
-        let (is, it) = match objects.len() {
-            1 => ("is", "it"),
-            _ => ("are", "them"),
-        };
+        let (is, it) = by_number(objects.len(), ("is", "it"), ("are", "them"));
         let (objects, clusters) = (enumerate(&objects), enumerate(clusters));
         format!("needs {objects}, which {is} not sent to {clusters}: {reason} {it}")
     });

@@ -32,11 +32,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .filter_map(|lost| rollout_started(lost.binding).run)
         .filter(|writer| *writer != run.name);
     let held = put_there(lost.iter().map(|lost| lost.index), writers);
-    let (verb, has, them) = if lost.len() == 1 {
-        ("counts", "has", "it")
-    } else {
-        ("count", "have", "them")
-    };
+    let several = ("count", "have", "them");
+    let (verb, has, them) = by_number(lost.len(), ("counts", "has", "it"), several);
     let names = enumerate(lost.iter().map(|lost| lost.cluster));
     // The same later run is then decided about there.
     let goes_back = !would_go_back(rollout).is_empty();

@@ -36,10 +36,12 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let is_new = life::of_run(cx.inventory, run) == PlacementLife::Earlier;
     let why = if is_new {
         "the placement was deleted and created again after that"
-    } else if names.len() == 1 {
-        "its binding was created again after that"
     } else {
-        "their bindings were created again after that"
+        by_number(
+            names.len(),
+            "its binding was created again after that",
+            "their bindings were created again after that",
+        )
     };
     let index = &run.status.snapshot_index;
     let continues = rollout.is_live() && cx.outlook.fails().is_none();
@@ -129,10 +131,8 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if names.is_empty() {
         return None;
     }
-    let (its, has) = match names.len() {
-        1 => ("its binding was", "has"),
-        _ => ("their bindings were", "have"),
-    };
+    let several = ("their bindings were", "have");
+    let (its, has) = by_number(names.len(), ("its binding was", "has"), several);
     let names_told = enumerate(&names);
     let mut finding = rule
         .finding(
@@ -273,11 +273,7 @@ fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if empty.is_empty() || live().all(|binding| binding.spec.snapshot.is_empty()) {
         return None;
     }
-    let (them, they_were) = if empty.len() == 1 {
-        ("it", "it was")
-    } else {
-        ("them", "they were")
-    };
+    let (them, they_were) = by_number(empty.len(), ("it", "it was"), ("them", "they were"));
     let mut finding = rule
         .finding(
             cx.placement_object(),
