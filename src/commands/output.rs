@@ -145,11 +145,8 @@ pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
 }
 
 /// A document for programs.
-pub fn document<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
-    match format {
-        Format::Yaml => yaml(data),
-        _ => json(data),
-    }
+pub fn document<T: Serialize>(data: &T, as_yaml: bool) -> Result<String, Error> {
+    if as_yaml { yaml(data) } else { json(data) }
 }
 
 /// A JSON document.

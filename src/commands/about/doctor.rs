@@ -14,7 +14,7 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
-use crate::commands::output::ItemFormat;
+use crate::commands::output::{self, ItemFormat};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::AccessCheck;
@@ -191,7 +191,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let text = match args.output {
         ItemFormat::Json | ItemFormat::Yaml if answers.is_several() => {
             let list = HubList::new("Doctor", doctors, &answers.not_reached);
-            list.print(args.output == ItemFormat::Yaml)?
+            output::document(&list, args.output == ItemFormat::Yaml)?
         }
         form => {
             let texts = doctors

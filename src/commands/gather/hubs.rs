@@ -19,7 +19,7 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::reading::{InputArgs, SourceReading, says_what, variable};
 use crate::commands::gather::runs;
 use crate::commands::gather::session::Session;
-use crate::commands::output::{self, Format, Output};
+use crate::commands::output::{Format, Output};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{
@@ -289,17 +289,6 @@ impl<T> HubList<T> {
             meta: TypeMeta::new(format!("{kind}List")),
             items,
             not_reached: not_reached.to_vec(),
-        }
-    }
-}
-
-impl<T: Serialize> HubList<T> {
-    /// The document.
-    pub fn print(&self, as_yaml: bool) -> Result<String, Error> {
-        if as_yaml {
-            output::yaml(self)
-        } else {
-            output::json(self)
         }
     }
 }

@@ -135,7 +135,7 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let text = match args.output {
         StatusFormat::Json | StatusFormat::Yaml if is_several || answers.is_several() => {
             let list = HubList::new("Status", states, &answers.not_reached);
-            list.print(args.output == StatusFormat::Yaml)?
+            output::document(&list, args.output == StatusFormat::Yaml)?
         }
         format => {
             let texts = states.iter().map(|status| write(status, format, &look));
@@ -166,11 +166,7 @@ pub(in crate::commands) fn look(ui: &Ui, global: &GlobalFlags) -> RenderLook {
 }
 
 /// A state in a format.
-pub(in crate::commands) fn write(
-    status: &Status,
-    format: StatusFormat,
-    look: &RenderLook,
-) -> Result<String, Error> {
+fn write(status: &Status, format: StatusFormat, look: &RenderLook) -> Result<String, Error> {
     Ok(match format {
         StatusFormat::Text => render::status::status(status, look),
         StatusFormat::Json => output::json(status)?,

@@ -15,7 +15,6 @@ use crate::commands::gather::pickers;
 use crate::commands::gather::session::Session;
 use crate::commands::output;
 use crate::commands::show::rollout_wait::{self, AwaitedRun, RunEnd, WaitDecider, WaitEnd};
-use crate::commands::show::status;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -367,16 +366,10 @@ impl WaitedRuns<'_, '_> {
             WaitFormat::Json | WaitFormat::Yaml if is_list => {
                 let not_reached = &self.hubs.answers().not_reached;
                 let list = HubList::new("Status", states.cloned().collect(), not_reached);
-                list.print(as_yaml)?
+                output::document(&list, as_yaml)?
             }
             WaitFormat::Json | WaitFormat::Yaml => {
-                let format = if as_yaml {
-                    status::StatusFormat::Yaml
-                } else {
-                    status::StatusFormat::Json
-                };
-                let look = status::look(session.ui, session.global);
-                let texts = states.map(|status| status::write(status, format, &look));
+                let texts = states.map(|status| output::document(status, as_yaml));
                 texts.collect::<Result<_, _>>()?
             }
         };

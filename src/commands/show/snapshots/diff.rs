@@ -165,7 +165,7 @@ pub(super) fn run(
                 changes: changes.iter().map(item).collect(),
                 not_checked: hidden.iter().map(not_checked).collect(),
             },
-            format,
+            format == Format::Yaml,
         )?,
     };
     session.ui.answer(&text);

@@ -139,7 +139,7 @@ pub(super) fn run(
                 created: version.created(),
                 resources,
             };
-            document(&view, format)?
+            document(&view, format == Format::Yaml)?
         }
     };
     session.ui.answer(&text);
