@@ -48,11 +48,7 @@ pub(in crate::diagnose) fn per_subject(
                 let (object, path) = &manifest.source;
                 finding = finding.evidence(object, path, manifest);
             }
-            for failing in affected.on.iter().take(SHOWN) {
-                let object = failing.binding.object();
-                finding = finding.condition(&object, failing.trouble.condition);
-            }
-            Some(describe(&affected, finding))
+            Some(describe(&affected, conditions(&affected.on, finding)))
         })
         .collect()
 }
@@ -73,16 +69,7 @@ pub(in crate::diagnose) fn grouped<'a, 'i: 'a, X>(
     }
     groups
         .into_iter()
-        .map(|((subject, stage, explains), (on, all))| {
-            let severity = on.first().map(|first| first.severity(cx.verdict));
-            let mut finding = rule
-                .finding(subject, String::new())
-                .severity(severity.unwrap_or(rule.severity))
-                .root_if(explains)
-                .clusters(on.iter().map(|failing| failing.cluster));
-            finding.stage = stage.map(str::to_owned);
-            (finding, all)
-        })
+        .map(|((subject, ..), (on, all))| (on_clusters(cx, rule, subject, &on), all))
         .collect()
 }
 
@@ -178,11 +165,10 @@ pub(in crate::diagnose) fn on_cluster(
 ) -> Finding {
     let mut finding = on_clusters(cx, rule, subject, &[failing]);
     finding.message = message;
-    finding
+    conditions(&[failing], finding)
 }
 
-/// A finding about clusters in one stage, with what the first of their bindings show. Its message
-/// is still to be written.
+/// A finding about clusters in one stage, still without words.
 fn on_clusters(
     cx: &DiagnosisContext<'_>,
     rule: &Rule,
@@ -198,11 +184,14 @@ fn on_clusters(
         .root_if(explains)
         .clusters(on.iter().map(|failing| failing.cluster));
     finding.stage = first.and_then(|first| first.stage).map(str::to_owned);
-    for failing in on.iter().take(SHOWN) {
-        let binding = failing.binding.object();
-        finding = finding.condition(&binding, failing.trouble.condition);
-    }
     finding
+}
+
+/// Adds what the first bindings show.
+fn conditions(on: &[&FailingCluster<'_>], finding: Finding) -> Finding {
+    on.iter().take(SHOWN).fold(finding, |finding, failing| {
+        finding.condition(&failing.binding.object(), failing.trouble.condition)
+    })
 }
 
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
@@ -230,7 +219,7 @@ pub(in crate::diagnose) fn per_trouble<'a, 'i>(
         .into_iter()
         .map(|((subject, ..), on)| {
             let finding = on_clusters(cx, rule, subject, &on);
-            describe(&on, finding)
+            describe(&on, conditions(&on, finding))
         })
         .collect()
 }
