@@ -124,12 +124,7 @@ fn placement_of(
     if target.kind.concept() != Concept::UpdateRun {
         return Ok((target.clone(), None));
     }
-    let query = HubQuery::object(target);
-    let answer = reading.ask(&query);
-    let Some(run) = answer.all::<UpdateRun>().next().cloned() else {
-        let gap = answer.outcome.gap().unwrap_or_default();
-        return Err(Error::failed(format!("{target} cannot be read: {gap}")));
-    };
+    let run = reading.run(target)?;
     Ok((run.placement(), Some(run)))
 }
 

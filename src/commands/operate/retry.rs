@@ -104,9 +104,8 @@ fn again(
     }
     if let Some(why) = replaced_since(&rollout) {
         if args.writing.yes {
-            let scope = old.scope();
-            let placement = scope.object(Concept::Placement, &rollout.run.spec.placement);
-            let see = scope.fleet("history").arg(placement.word());
+            let placement = rollout.run.placement();
+            let see = old.scope().fleet("history").arg(placement.word());
             return Err(reading
                 .refused(why)
                 .hint(Hint::new("to see what came after it:").command(see)));

@@ -4,8 +4,8 @@ use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
 use crate::commands::operate::delete::RunDeletion;
 use crate::commands::operate::operation::ThisRun;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::tolerant::UnknownFields;
-use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::Rollout;
 use crate::words::{CommandLine, Hint, enumerate};
 
@@ -142,7 +142,7 @@ impl RunLaunch {
         accepted: AcceptedRisks,
     ) -> Self {
         let spec = &old.run.spec;
-        let placement = run.scope().object(Concept::Placement, &spec.placement);
+        let placement = old.run.placement();
         let mut launch = Self {
             unknown: spec.unknown.clone(),
             from: Some(old.run.meta.name.clone()),
