@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{ObjectRef, describe_object};
 use crate::member::model::MemberMeta;
 use crate::member::{MemberKind, PodTrouble, WantedWorkload};
@@ -32,9 +33,7 @@ impl Subject {
             name: name.into(),
         }
     }
-}
 
-impl Subject {
     /// The object, with its hub where several were asked.
     pub fn on_hub(&self, hub: Option<&str>) -> String {
         match hub {
@@ -46,17 +45,20 @@ impl Subject {
 
 impl From<&ObjectRef> for Subject {
     fn from(object: &ObjectRef) -> Self {
-        Self::new(
-            object.kind.name(),
-            object.namespace.clone(),
-            object.name.clone(),
-        )
+        Self::new(object.kind.name(), &object.namespace, &object.name)
     }
 }
 
 impl From<ObjectRef> for Subject {
     fn from(object: ObjectRef) -> Self {
         Self::from(&object)
+    }
+}
+
+impl From<&ManifestIdentity> for Subject {
+    fn from(manifest: &ManifestIdentity) -> Self {
+        let meta = &manifest.meta;
+        Self::new(&manifest.kind, &meta.namespace, &meta.name)
     }
 }
 

@@ -292,7 +292,7 @@ pub(in crate::commands) fn delete_for_good(
 /// The finalizers of a run that KubeFleet does not remove.
 fn foreign_finalizers(run: &ObjectRef, reading: &mut SourceReading) -> Vec<String> {
     reading.forget();
-    let answer = reading.ask(&HubQuery::named(run.kind, &run.namespace, &run.name));
+    let answer = reading.ask(&HubQuery::object(run));
     let run = answer.all::<UpdateRun>().next();
     let finalizers = run
         .into_iter()

@@ -336,7 +336,7 @@ fn trace_in_work(
         .find(|binding| Some(binding.meta.name.as_str()) == work.binding());
     let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
     Ok(TracedObject {
-        object: subject(manifest),
+        object: manifest.into(),
         work: Subject::from(work.object()),
         envelope: work
             .envelope()
@@ -349,14 +349,6 @@ fn trace_in_work(
         written_by: binding.and_then(|binding| rollout_started(binding).run),
         overrides: overrides.map_or_else(Vec::new, |it| it.applied_to(manifest, &answers)),
     })
-}
-
-fn subject(manifest: &ManifestIdentity) -> Subject {
-    Subject::new(
-        &manifest.kind,
-        &manifest.meta.namespace,
-        &manifest.meta.name,
-    )
 }
 
 fn state(work: &Work, status: Option<&ManifestStatus>) -> String {

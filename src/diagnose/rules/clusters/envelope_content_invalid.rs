@@ -100,16 +100,7 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let faults = faults.filter(|it| matches!(it.cause, FaultCause::Envelope(_)));
     let findings = faults.map(|fault| {
         let found = wrapping(cx, fault);
-        let subject = found.map_or_else(
-            || cx.run_object().into(),
-            |(_, _, it)| {
-                Subject::new(
-                    it.kind.clone(),
-                    it.meta.namespace.clone(),
-                    it.meta.name.clone(),
-                )
-            },
-        );
+        let subject = found.map_or_else(|| cx.run_object().into(), |(.., it)| Subject::from(it));
         let finding = rule
             .finding(subject, overrides::describe_ahead(cx, fault))
             .severity(Severity::Warning)

@@ -36,11 +36,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .into_iter()
         .flat_map(|confirmed| {
             let those = all.iter().filter(|it| it.confirmed == confirmed);
-            let those = those.map(|it| {
-                let manifest = it.manifest;
-                let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
-                (subject, it.failing, it)
-            });
+            let those = those.map(|it| (it.manifest.into(), it.failing, it));
             grouped(cx, rule, those)
                 .into_iter()
                 .filter_map(|(finding, group)| {

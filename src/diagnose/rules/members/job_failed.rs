@@ -28,9 +28,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 return None;
             };
             let failed = job.status.conditions.condition("Failed")?;
-            let subject = Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name);
             let found = (failing.cluster, job, failed);
-            failed.is_true().then_some((subject, failing, found))
+            let is_failed = failed.is_true();
+            is_failed.then(|| (Subject::from(&wanted), failing, found))
         })
     });
     let groups = grouped(cx, rule, found).into_iter();
