@@ -127,7 +127,7 @@ fn sleeps(state: &State) -> Option<SignedDuration> {
 
 /// Whether the run says that it waits for the tasks of a stage.
 fn waits(run: &UpdateRun) -> bool {
-    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    let progressing = run.condition(reasons::PROGRESSING);
     progressing.is_some_and(|it| it.reason == reasons::RUN_WAITING)
 }
 

@@ -769,11 +769,7 @@ fn is_fresh(started: &Condition, now: Timestamp) -> bool {
 fn is_overtaken(binding: &Binding) -> bool {
     let finalizers = &binding.meta.finalizers;
     finalizers.iter().any(|it| it == names::WORK_FINALIZER)
-        && binding
-            .status
-            .conditions
-            .condition(reasons::ROLLOUT_STARTED)
-            .is_none()
+        && binding.condition(reasons::ROLLOUT_STARTED).is_none()
 }
 
 /// Source: utils/binding/binding.go:HasBindingFailed.

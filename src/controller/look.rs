@@ -26,11 +26,7 @@ pub(super) fn rests(state: &State) -> bool {
         && !run.meta.is_deleting()
         && run.spec.wants() == RunState::Initialize
         && run.status.conditions.is_true(reasons::INITIALIZED)
-        && run
-            .status
-            .conditions
-            .condition(reasons::SUCCEEDED)
-            .is_none()
+        && run.condition(reasons::SUCCEEDED).is_none()
         && pace::is_observed(run);
     waits || (!run.meta.is_deleting() && pace::is_at_rest(run, state.version))
 }
@@ -46,7 +42,7 @@ pub(super) fn pending_look(
     if !pace::is_at_rest(run, version) {
         return None;
     }
-    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    let progressing = run.condition(reasons::PROGRESSING);
     let stopped = progressing?.since?;
     let edited = run.meta.spec_edited();
     if edited.is_some_and(|edited| stopped.duration_since(edited) > pace::PROMPT) {

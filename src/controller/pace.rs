@@ -68,7 +68,7 @@ pub fn is_noted(run: &UpdateRun, request: &str) -> bool {
 /// Whether the controller is done with a run until something that it watches changes: it stopped the
 /// run as the spec is now.
 pub fn is_at_rest(run: &UpdateRun, version: AgentVersion) -> bool {
-    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    let progressing = run.condition(reasons::PROGRESSING);
     version > AgentVersion::V01
         && run.spec.wants() == RunState::Stop
         && progressing.is_some_and(|progressing| {

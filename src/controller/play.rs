@@ -13,7 +13,7 @@ use super::state::{State, set_condition};
 use super::wait::AwaitedEvent;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
+use crate::kubefleet::{Condition, ConditionStatus, reasons};
 
 /// How long a member cluster takes from what was written for it until its content is available, or
 /// removed; `None` where it never is.
@@ -122,7 +122,7 @@ fn ended(state: &State, failure: &mut Option<RunFailure>) -> Option<PlayEnd> {
         return None;
     }
     let of = |kind| {
-        let condition = state.run.status.conditions.condition(kind);
+        let condition = state.run.condition(kind);
         condition.map_or(ConditionStatus::Unknown, |it| it.status)
     };
     if of(reasons::SUCCEEDED) == ConditionStatus::True {

@@ -105,11 +105,14 @@ impl Binding {
         Scope::of_namespace(&self.meta.namespace).object(Concept::Binding, &self.meta.name)
     }
 
-    /// The condition of that type, when it speaks of the binding's current generation.
+    /// The condition of that type.
+    pub fn condition(&self, kind: &str) -> Option<&Condition> {
+        self.status.conditions.condition(kind)
+    }
+
+    /// The same, when it speaks of the binding's current generation.
     pub fn current(&self, kind: &str) -> Option<&Condition> {
-        self.status
-            .conditions
-            .condition(kind)
+        self.condition(kind)
             .filter(|condition| condition.observes(self.meta.generation))
     }
 

@@ -216,6 +216,11 @@ impl UpdateRun {
         self.scope().object(Concept::UpdateRun, &self.meta.name)
     }
 
+    /// The condition of that type.
+    pub fn condition(&self, kind: &str) -> Option<&Condition> {
+        self.status.conditions.condition(kind)
+    }
+
     /// The placement that it rolls out.
     pub fn placement(&self) -> ObjectRef {
         self.scope()

@@ -109,9 +109,7 @@ impl<'i> Rollout<'i> {
 
 /// Whether the controller works on the run's clusters: it says so, or that some do not finish.
 fn is_taken_up(run: &UpdateRun) -> bool {
-    run.status
-        .conditions
-        .condition(reasons::PROGRESSING)
+    run.condition(reasons::PROGRESSING)
         .is_some_and(|progressing| {
             progressing.is_true() || progressing.reason == reasons::RUN_STUCK
         })
@@ -194,8 +192,6 @@ fn stage<'i>(
 /// it has a time.
 fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
     let progressing = run
-        .status
-        .conditions
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.is_true())
         .and_then(|progressing| progressing.since);
@@ -288,7 +284,7 @@ fn stage_state(run: &UpdateRun, status: &StageStatus, gates: &[Gate<'_>]) -> Sta
 
 /// Whether the controller has noted since the last stop that a run continues.
 fn is_resumed(run: &UpdateRun) -> bool {
-    let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+    let progressing = run.condition(reasons::PROGRESSING);
     progressing.is_some_and(|it| !STOPS.contains(&it.reason.as_str()))
 }
 

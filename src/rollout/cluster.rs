@@ -195,8 +195,6 @@ pub fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) ->
 /// What a binding's RolloutStarted condition says.
 pub fn rollout_started(binding: &Binding) -> RolloutStarted {
     binding
-        .status
-        .conditions
         .condition(reasons::ROLLOUT_STARTED)
         .map(|condition| parse_rollout_started(&condition.message))
         .unwrap_or_default()
@@ -222,9 +220,7 @@ fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, is_over: bool) -> 
 /// Whether the controller called the run stuck while it was updating the cluster. A condition that
 /// is older than the cluster's start speaks of another one.
 fn is_called_stuck(run: &UpdateRun, since: Option<Timestamp>) -> bool {
-    run.status
-        .conditions
-        .condition(reasons::PROGRESSING)
+    run.condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::RUN_STUCK)
         .is_some_and(|progressing| since.is_some() && progressing.since > since)
 }

@@ -40,7 +40,7 @@ pub struct OldContent<'i> {
 pub fn content_since(rollout: &Rollout<'_>) -> Option<Timestamp> {
     const JUST_NOW: SignedDuration = SignedDuration::from_secs(60);
     let run = rollout.run;
-    let initialized = run.status.conditions.condition(reasons::INITIALIZED)?;
+    let initialized = run.condition(reasons::INITIALIZED)?;
     let since = initialized.since.filter(|_| initialized.is_true())?;
     let waits = rollout.phase == Phase::Idle && run.pinned().is_none();
     (waits && rollout.now.duration_since(since) > JUST_NOW).then_some(since)
@@ -65,8 +65,6 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
     }
     let used = &run.status.snapshot_index;
     let initialized = run
-        .status
-        .conditions
         .condition(reasons::INITIALIZED)
         .filter(|c| c.is_true())?
         .since?;

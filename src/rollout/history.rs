@@ -14,7 +14,7 @@ use super::sent::{reported, sent_index};
 use super::{Phase, Rollout, Undelivered, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Condition, Conditions, reasons};
+use crate::kubefleet::{Condition, reasons};
 
 /// What happened on a placement.
 #[derive(Debug)]
@@ -176,8 +176,6 @@ fn kept<'i>(
             // Its run is gone, or the binding does not say.
             (None, Some(ended)) => {
                 let written = binding
-                    .status
-                    .conditions
                     .condition(reasons::ROLLOUT_STARTED)
                     .and_then(|condition| condition.since);
                 written.is_none_or(|written| written >= ended)
@@ -269,11 +267,7 @@ fn steps_back<'i>(
 }
 
 fn initialized<'i>(rollout: &Rollout<'i>) -> Option<&'i Condition> {
-    rollout
-        .run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
+    rollout.run.condition(reasons::INITIALIZED)
 }
 
 /// What the bindings say.
@@ -289,8 +283,6 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
         let (index, undelivered) = (sent_index(inventory, binding), Undelivered::of(binding));
         let writer = rollout_started(binding).run;
         let since = binding
-            .status
-            .conditions
             .condition(reasons::ROLLOUT_STARTED)
             .and_then(|condition| condition.since);
         let number: Option<u64> = index.and_then(|index| index.parse().ok());

@@ -227,7 +227,7 @@ impl Gate<'_> {
 impl<'i> Rollout<'i> {
     /// The run's `Progressing` condition.
     pub fn progressing(&self) -> Option<&'i Condition> {
-        self.run.status.conditions.condition(reasons::PROGRESSING)
+        self.run.condition(reasons::PROGRESSING)
     }
 
     /// The reason of the run's `Progressing` condition; empty without one.
@@ -239,7 +239,7 @@ impl<'i> Rollout<'i> {
     /// Whether the conditions speak of the run's current spec.
     pub fn is_current(&self) -> bool {
         self.progressing()
-            .or_else(|| self.run.status.conditions.condition(reasons::INITIALIZED))
+            .or_else(|| self.run.condition(reasons::INITIALIZED))
             .is_none_or(|condition| condition.observes(self.run.meta.generation))
     }
 
@@ -595,8 +595,6 @@ pub fn depends_on_schema(run: &UpdateRun) -> bool {
     run.spec.wants() != RunState::Run
         && (old_controller(run)
             || run
-                .status
-                .conditions
                 .condition(reasons::PROGRESSING)
                 .is_some_and(|progressing| !STOPS.contains(&progressing.reason.as_str()))
             || (run.spec.wants() != RunState::Stop && begun()))
@@ -607,9 +605,7 @@ const STOPS: [&str; 2] = [reasons::RUN_STOPPING, reasons::RUN_STOPPED];
 
 /// Whether KubeFleet 0.1 initialized the run.
 pub fn old_controller(run: &UpdateRun) -> bool {
-    run.status
-        .conditions
-        .condition(reasons::INITIALIZED)
+    run.condition(reasons::INITIALIZED)
         .is_some_and(|initialized| {
             initialized.is_true() && initialized.message.contains("StagedUpdateRun initialized")
         })
@@ -649,11 +645,7 @@ pub fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
         let is_moving = since.is_some_and(|it| inventory.now.duration_since(it) < limit);
         return is_moving || inventory.hub.ignores_state() || goes_on_stopped(run);
     }
-    let moves = run
-        .status
-        .conditions
-        .condition(reasons::PROGRESSING)
-        .is_some();
+    let moves = run.condition(reasons::PROGRESSING).is_some();
     (old_controller(run) && run.spec.wants() != RunState::Run)
         || goes_on_stopped(run)
         || (moves && matches!(run.spec.wants(), RunState::Other))

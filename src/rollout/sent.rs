@@ -62,10 +62,7 @@ pub fn sent_index<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Option<
 /// and the scheduler took the binding back. Nothing is sent until a run writes it.
 /// Source: workgenerator/controller.go:Reconcile; scheduler/framework/framework.go.
 pub fn joined_again<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&'i MemberCluster> {
-    let written = binding
-        .status
-        .conditions
-        .condition(reasons::ROLLOUT_STARTED)?;
+    let written = binding.condition(reasons::ROLLOUT_STARTED)?;
     joined_since(inventory, &binding.spec.cluster, written.since?).filter(|_| binding.awaits_run())
 }
 

@@ -135,11 +135,7 @@ fn taken_before<'i>(
 }
 
 fn last_word<'i>(binding: &'i Binding, word: &str) -> Option<&'i str> {
-    let message = &binding
-        .status
-        .conditions
-        .condition(reasons::ROLLOUT_STARTED)?
-        .message;
+    let message = &binding.condition(reasons::ROLLOUT_STARTED)?.message;
     let at = message.rfind(word)?;
     message.get(at..at + word.len())
 }

@@ -7,8 +7,8 @@ use crate::diagnose::subjects::preemption::{LostCluster, lost};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::reasons;
 use crate::kubefleet::run::ClusterStatus;
-use crate::kubefleet::{Conditions, reasons};
 use crate::report::ShownValue;
 use crate::rollout::Rollout;
 use crate::rollout::sent::joined_since;
@@ -85,12 +85,10 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             DriftedValue::Computed(value) => finding.computed(&subject, &[difference.path], value),
         };
     }
-    if let Some(started) = lost.binding.and_then(|binding| {
-        binding
-            .status
-            .conditions
-            .condition(reasons::ROLLOUT_STARTED)
-    }) {
+    if let Some(started) = lost
+        .binding
+        .and_then(|binding| binding.condition(reasons::ROLLOUT_STARTED))
+    {
         finding = finding.condition(&subject, started);
     }
     let finding = match lost.binding {
@@ -255,10 +253,7 @@ fn differences(cx: &DiagnosisContext<'_>, binding: &Binding, cluster: &str) -> V
             );
         }
     }
-    let started = binding
-        .status
-        .conditions
-        .condition(reasons::ROLLOUT_STARTED);
+    let started = binding.condition(reasons::ROLLOUT_STARTED);
     if !started
         .is_some_and(|started| started.is_true() && started.observes(binding.meta.generation))
     {

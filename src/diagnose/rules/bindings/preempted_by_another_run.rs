@@ -128,8 +128,6 @@ fn evidence(
         finding = finding.condition(
             &binding.object(),
             binding
-                .status
-                .conditions
                 .condition(reasons::ROLLOUT_STARTED)
                 .filter(|_| winner.named),
         );
@@ -177,7 +175,7 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
         .run
         .is_none_or(|run| is_finished(run) || run.meta.is_deleting());
     let is_stopped = |run: &UpdateRun| {
-        let progressing = run.status.conditions.condition(reasons::PROGRESSING);
+        let progressing = run.condition(reasons::PROGRESSING);
         progressing.is_some_and(|it| it.reason == reasons::RUN_STOPPED)
     };
     if !over && winner.run.is_some_and(is_stopped) {

@@ -6,7 +6,7 @@ use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Conditions, names, reasons};
+use crate::kubefleet::{names, reasons};
 use crate::problems::number_of_parts;
 use crate::rollout::content::{ContentLoss, missing_content};
 use crate::rollout::versions::{Version, created_twice};
@@ -133,7 +133,7 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             &run.status.snapshot_index,
         );
     if missing.how == ContentLoss::Another {
-        let initialized = run.status.conditions.condition(reasons::INITIALIZED);
+        let initialized = run.condition(reasons::INITIALIZED);
         if let Some(initialized) = initialized {
             finding = finding.condition(&run.object(), initialized);
         }

@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::goes_back;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::reasons;
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView, Phase};
 
@@ -43,13 +43,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             "spec.resourceSnapshotName",
             &binding.spec.snapshot,
         );
-        finding = finding.condition(
-            &reference,
-            binding
-                .status
-                .conditions
-                .condition(reasons::ROLLOUT_STARTED),
-        );
+        finding = finding.condition(&reference, binding.condition(reasons::ROLLOUT_STARTED));
     }
     if let Some(gate) = rollout.open_approvals().next() {
         finding = finding.stage(gate.stage);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::overrides::compared;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::{Conditions, ObjectRef, names, reasons};
+use crate::kubefleet::{ObjectRef, names, reasons};
 use crate::rollout::overrides::{origin, successor, unrecorded};
 use crate::rollout::{ClusterState, Rollout};
 
@@ -105,7 +105,7 @@ fn added(
     clusters: Vec<&str>,
 ) -> Option<Finding> {
     let run = rollout.run;
-    let initialized = run.status.conditions.condition(reasons::INITIALIZED)?;
+    let initialized = run.condition(reasons::INITIALIZED)?;
     let is_newer = now.meta.created? > initialized.since?;
     if clusters.is_empty() || !is_newer || is_later(rollout, now)? {
         return None;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Conditions, names, reasons};
+use crate::kubefleet::{names, reasons};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::sent::sent_index;
 use crate::rollout::{rollback, rollout_started};
@@ -81,13 +81,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             let object = binding.object();
             finding =
                 finding.evidence(&object, "spec.resourceSnapshotName", &binding.spec.snapshot);
-            finding = finding.condition(
-                &object,
-                binding
-                    .status
-                    .conditions
-                    .condition(reasons::ROLLOUT_STARTED),
-            );
+            finding = finding.condition(&object, binding.condition(reasons::ROLLOUT_STARTED));
         }
     }
     let seen = if inventory.runs.is_complete() {

@@ -4,8 +4,8 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::taken_back;
 use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
+use crate::kubefleet::reasons;
 use crate::kubefleet::run::RunState;
-use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::Phase;
 use crate::rollout::content::{content_since, newer_snapshot, old_content};
 use crate::rollout::rollback::TakenBack;
@@ -28,10 +28,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         )
         .root()
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
-    finding = finding.condition(
-        &run.object(),
-        run.status.conditions.condition(reasons::INITIALIZED),
-    );
+    finding = finding.condition(&run.object(), run.condition(reasons::INITIALIZED));
     let content = content_since(rollout).map_or_else(String::new, |since| {
         format!(" Its content is that of {since}, without later changes on the hub.")
     });

@@ -1,7 +1,7 @@
 //! The run's state asks for something that the hub does not listen to.
 
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::reasons;
 use crate::rollout::{Phase, goes_on_stopped, old_controller};
 
 /// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
@@ -56,7 +56,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         &run.object(),
         rollout
             .progressing()
-            .or_else(|| run.status.conditions.condition(reasons::INITIALIZED)),
+            .or_else(|| run.condition(reasons::INITIALIZED)),
     );
     // An old agent that is at work would begin it again.
     if !known && hub.run_states.is_none() {

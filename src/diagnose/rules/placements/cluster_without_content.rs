@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::{Conditions, reasons};
+use crate::kubefleet::reasons;
 use crate::problems::steps;
 use crate::rollout::content::{leaving_ahead, lost_for_now};
 use crate::rollout::life::{self, PlacementLife};
@@ -217,10 +217,7 @@ fn lost_with_cluster(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> 
         .clusters(names.iter().copied());
     for (binding, member) in lost.iter().take(3) {
         let created = member.meta.created;
-        let written = binding
-            .status
-            .conditions
-            .condition(reasons::ROLLOUT_STARTED);
+        let written = binding.condition(reasons::ROLLOUT_STARTED);
         finding = finding
             .known(member.object(), "metadata.creationTimestamp", created)
             .condition(&binding.object(), written);
