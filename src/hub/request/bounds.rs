@@ -132,13 +132,18 @@ impl Deadline {
             request: limit,
             command: None,
         };
+        own.ended_by(command)
+    }
+
+    /// The same, or the end of the command where that comes first.
+    fn ended_by(self, command: Option<TimeLimit>) -> Self {
         match command {
-            Some(end) if end.at < own.at => Self {
+            Some(end) if end.at < self.at => Self {
                 at: end.at,
                 command: Some(end.limit),
-                ..own
+                ..self
             },
-            _ => own,
+            _ => self,
         }
     }
 
@@ -149,14 +154,7 @@ impl Deadline {
             Some(_) => self.at,
             None => self.at.checked_add(took).unwrap_or(self.at),
         };
-        match command {
-            Some(end) if end.at < at => Self {
-                at: end.at,
-                command: Some(end.limit),
-                ..self
-            },
-            _ => Self { at, ..self },
-        }
+        Self { at, ..self }.ended_by(command)
     }
 
     /// What is said when it has passed; `last` is what the tries before said: it tells more than
