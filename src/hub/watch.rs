@@ -10,7 +10,7 @@ mod mirror;
 mod seen;
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -103,17 +103,12 @@ pub struct Watch {
     connection: Connection,
     served: Arc<ServedVersions>,
     pace: WatchPace,
-    tell: Sender<WatchMessage>,
-    told: Receiver<WatchMessage>,
+    tell: Sender<WatchItem>,
+    told: Receiver<WatchItem>,
     tasks: Vec<(HubQuery, AbortHandle)>,
     signals: AbortHandle,
     interrupted: bool,
     on_wait: Option<OnWait>,
-}
-
-enum WatchMessage {
-    Event(WatchEvent),
-    Interrupted,
 }
 
 impl Hub {
@@ -197,15 +192,11 @@ impl Watch {
         if self.interrupted {
             return WatchItem::Interrupted;
         }
-        match self.told.recv_timeout(timeout) {
-            Ok(WatchMessage::Event(event)) => WatchItem::Event(event),
-            Ok(WatchMessage::Interrupted) => {
-                self.interrupted = true;
-                WatchItem::Interrupted
-            }
-            // Our own sender keeps the channel open.
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => WatchItem::Quiet,
-        }
+        // Our own sender keeps the channel open.
+        let item = self.told.recv_timeout(timeout);
+        let item = item.unwrap_or(WatchItem::Quiet);
+        self.interrupted = matches!(item, WatchItem::Interrupted);
+        item
     }
 }
 
@@ -219,12 +210,12 @@ impl Drop for Watch {
 }
 
 /// Tells of the first signal that asks for an end.
-async fn interrupts(tell: Sender<WatchMessage>) {
+async fn interrupts(tell: Sender<WatchItem>) {
     let Some(mut signals) = SignalStream::mind() else {
         return;
     };
     signals.next().await;
-    let _ = tell.send(WatchMessage::Interrupted);
+    let _ = tell.send(WatchItem::Interrupted);
 }
 
 /// Follows one query.
@@ -233,7 +224,7 @@ struct QueryFollower {
     served: Arc<ServedVersions>,
     query: HubQuery,
     pace: WatchPace,
-    tell: Sender<WatchMessage>,
+    tell: Sender<WatchItem>,
 }
 
 /// Where a follower stands.
@@ -322,9 +313,7 @@ impl QueryFollower {
     fn tell(&self, what: WatchNews) {
         let query = self.query.clone();
         // Who listens no longer ends this task too.
-        let _ = self
-            .tell
-            .send(WatchMessage::Event(WatchEvent { query, what }));
+        let _ = self.tell.send(WatchItem::Event(WatchEvent { query, what }));
     }
 
     /// The path of the query's objects, with what narrows them.
@@ -399,7 +388,7 @@ impl QueryFollower {
                     continue;
                 }
                 let silent = format!("{}s", self.pace.silence.as_secs_f64());
-                return Err((HubError::TimedOut(silent), None));
+                return Err(plain(HubError::TimedOut(silent)));
             };
             if line.is_ok() {
                 self.reached(place);
@@ -409,13 +398,11 @@ impl QueryFollower {
                 // Events may have been kept from us: a list tells.
                 Ok(None) if !brought && begun.elapsed() < SHORT => {
                     place.reached = false;
-                    return Err((
-                        answer::wrong(&ExpectedAnswer::kind("", "events"), b""),
-                        None,
-                    ));
+                    let events = ExpectedAnswer::kind("", "events");
+                    return Err(plain(answer::wrong(&events, b"")));
                 }
                 Ok(None) => return Ok(()),
-                Err(error) => return Err((self.connection.discreet(error).await, None)),
+                Err(error) => return Err(plain(self.connection.discreet(error).await)),
             };
             if !matches!(line, WatchLine::Error(_)) {
                 brought = true;
@@ -435,7 +422,7 @@ impl QueryFollower {
                     None
                 }
                 WatchLine::Error(error) => {
-                    return Err((self.connection.discreet(error).await, None));
+                    return Err(plain(self.connection.discreet(error).await));
                 }
             };
             if let Some(what) = what {

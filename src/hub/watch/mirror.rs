@@ -132,36 +132,27 @@ impl Mirror {
         let WatchEvent { query, what } = event;
         match what {
             WatchNews::Listed(objects) => {
-                let named = objects
-                    .into_iter()
-                    .map(|object| (object.reference(), object));
+                let named = objects.into_iter().map(|it| (it.reference(), it));
                 let held = MirroredList {
                     objects: named.collect(),
                     outcome: Outcome::Listed,
                 };
                 self.held.insert(query, held);
-                self.changed = true;
             }
             WatchNews::Changed(object) => {
-                if let Some(held) = self.held.get_mut(&query) {
-                    held.objects.insert(object.reference(), object);
-                    self.changed = true;
-                }
+                let Some(held) = self.held.get_mut(&query) else {
+                    return;
+                };
+                held.objects.insert(object.reference(), object);
             }
             WatchNews::Deleted(name) => {
-                if let Some(held) = self.held.get_mut(&query) {
-                    held.objects.remove(&name);
-                    self.changed = true;
-                }
+                let Some(held) = self.held.get_mut(&query) else {
+                    return;
+                };
+                held.objects.remove(&name);
             }
-            WatchNews::Away(error) => {
-                self.away = Some(error);
-                self.changed = true;
-            }
-            WatchNews::Back => {
-                self.away = None;
-                self.changed = true;
-            }
+            WatchNews::Away(error) => self.away = Some(error),
+            WatchNews::Back => self.away = None,
             WatchNews::Ended(error) => {
                 // What is not followed any more is not known any more.
                 let QueryAnswer { outcome, .. } = queries::unanswered(&error);
@@ -173,9 +164,9 @@ impl Mirror {
                     outcome,
                 };
                 self.held.insert(query, held);
-                self.changed = true;
             }
         }
+        self.changed = true;
     }
 
     fn answer_one(&self, query: &HubQuery) -> QueryAnswer {
