@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::kubefleet::kind::group_of;
+use crate::contents::ManifestKey;
 
 /// Kind, group, and the fields that must stay.
 const FIELDS: &[(&str, &str, &[&str])] = &[
@@ -68,13 +68,7 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
 
 /// The first field that changes although it must not, as a JSON pointer.
 pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
-    let text = |value: &Value, key: &str| {
-        let text = value.get(key).and_then(Value::as_str);
-        text.unwrap_or_default().to_owned()
-    };
-    let kind = text(after, "kind");
-    let version = text(after, "apiVersion");
-    let group = group_of(&version);
+    let ManifestKey { kind, group, .. } = ManifestKey::of(after);
     let (_, _, fields) = FIELDS
         .iter()
         .find(|(other, its, _)| *other == kind && *its == group)
