@@ -35,6 +35,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::scope::{ObjectRef, Scope};
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{MemberErrand, MemberObservation};
+use crate::words::count;
 use budget::ReadBudget;
 use header::BundleHeader;
 
@@ -69,13 +70,15 @@ pub struct Bundle {
     texts: BTreeMap<ObjectRef, Box<RawValue>>,
     /// What was seen in member clusters, by cluster.
     pub looks: BTreeMap<String, MemberObservation>,
-    /// Which objects have a label, by its value; filled when a query first asks for the label.
-    labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
-    /// Which runs there are on a placement, by its name; filled when that is first asked for.
-    runs_on: HashMap<Kind, HashMap<String, Vec<usize>>>,
+    /// Which objects have a label, by its value, or without one, which runs there are on a placement, by
+    /// its name; filled when that is first asked for.
+    places: HashMap<(Kind, Option<&'static str>), ObjectPlaces>,
     /// The lists that were asked for, and around which placement: who asks again shares them.
     lists: HashMap<(HubQuery, Option<String>), Arc<[Object]>>,
 }
+
+/// The places of objects, by what they have.
+type ObjectPlaces = HashMap<String, Vec<usize>>;
 
 /// How many things are said of files, at most: thousands are as bad as none.
 const MAX_WARNINGS: usize = 100;
@@ -158,7 +161,7 @@ pub fn read_within(
         objects.retain(|object| !object.body.meta().name.is_empty());
         warnings.push(format!(
             "skipped {} without a name",
-            text::count(nameless, "object")
+            count(nameless, "object")
         ));
     }
     let duplicates = duplicates::resolve(&mut objects);
@@ -187,8 +190,7 @@ pub fn read_within(
         texts,
         looks,
         warnings,
-        labels: HashMap::new(),
-        runs_on: HashMap::new(),
+        places: HashMap::new(),
         lists: HashMap::new(),
     })
 }
@@ -246,17 +248,14 @@ fn nothing(places: &[FilePlace], parsed: &ParsedDocument) -> ReadError {
         let mut kinds: Vec<_> = parsed.ignored.iter().collect();
         kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), *kind));
         let more = kinds.len().saturating_sub(5);
-        let mut found: Vec<_> = kinds
-            .into_iter()
-            .take(5)
-            .map(|(kind, count)| format!("{count} {kind}"))
-            .collect();
+        let kinds = kinds.into_iter().take(5);
+        let mut found: Vec<_> = kinds.map(|(kind, of)| format!("{of} {kind}")).collect();
         if more > 0 {
-            found.push(text::count(more, "other kind"));
+            found.push(count(more, "other kind"));
         }
         format!(
             "no KubeFleet objects among {}: {}",
-            text::count(total, "object"),
+            count(total, "object"),
             found.join(", ")
         )
     };
@@ -356,42 +355,33 @@ impl Bundle {
         start..end
     }
 
-    /// The places of the objects of a kind with a label. The first question for a label looks at
-    /// every object of the kind, the next ones at none.
-    fn labelled(&mut self, kind: Kind, label: &'static str, value: &str) -> &[usize] {
-        let range = self.range(|object| object.kind.cmp(&kind));
-        let objects = &self.objects;
-        self.labels
-            .entry((kind, label))
-            .or_insert_with(|| {
-                let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-                for place in range {
-                    if let Some(value) = objects[place].body.meta().label(label) {
-                        places.entry(value.to_owned()).or_default().push(place);
-                    }
-                }
-                places
-            })
-            .get(value)
-            .map_or(&[], Vec::as_slice)
-    }
-
-    /// The runs on a placement, of those that are asked for.
-    fn runs_on(&mut self, query: &HubQuery, placement: &str) -> Vec<Object> {
+    /// Of what is asked for, the objects that have a value of a label, or without one, the runs on a
+    /// placement. The first question looks at every object of the kind, the next ones at none.
+    fn placed(
+        &mut self,
+        query: &HubQuery,
+        label: Option<&'static str>,
+        wanted: &str,
+    ) -> Vec<Object> {
         let kind = query.kind;
         let range = self.range(|object| object.kind.cmp(&kind));
         let objects = &self.objects;
-        let places = self.runs_on.entry(kind).or_insert_with(|| {
-            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        let places = self.places.entry((kind, label)).or_insert_with(|| {
+            let mut places = ObjectPlaces::new();
             for place in range {
-                if let Some(run) = objects[place].get::<UpdateRun>() {
-                    let on = run.spec.placement.clone();
-                    places.entry(on).or_default().push(place);
+                let object = &objects[place];
+                let run = || object.get::<UpdateRun>();
+                let value = match label {
+                    Some(label) => object.body.meta().label(label),
+                    None => run().map(|run| run.spec.placement.as_str()),
+                };
+                if let Some(value) = value {
+                    places.entry(value.to_owned()).or_default().push(place);
                 }
             }
             places
         });
-        let places = places.get(placement).map_or(&[][..], Vec::as_slice);
+        let places = places.get(wanted).map_or(&[][..], Vec::as_slice);
         let found = places.iter().map(|place| &objects[*place]);
         found
             .filter(|object| query.matches(object))
@@ -409,7 +399,7 @@ impl Bundle {
             return Arc::clone(known);
         }
         let found: Arc<[Object]> = match placement {
-            Some(placement) => self.runs_on(query, placement),
+            Some(placement) => self.placed(query, None, placement),
             None => self.matching(query),
         }
         .into();
@@ -427,15 +417,7 @@ impl Bundle {
             QuerySelection::All {
                 labels: Some(Labels::Is(label, value)),
                 ..
-            } => {
-                let places = self.labelled(kind, label, value).to_vec();
-                places
-                    .into_iter()
-                    .map(|place| &self.objects[place])
-                    .filter(|object| query.matches(object))
-                    .cloned()
-                    .collect()
-            }
+            } => self.placed(query, Some(*label), value),
             QuerySelection::All {
                 labels: Some(Labels::Selected(_)),
                 ..

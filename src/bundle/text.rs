@@ -9,7 +9,7 @@ use super::error::{FilePlace, ReadError};
 use super::yaml;
 use crate::kubefleet::meter::{LimitExceeded, Meter};
 use crate::kubefleet::object::{KeptObjects, ParsedDocument};
-use crate::words::{brief, without_place};
+use crate::words::{brief, count, without_place};
 
 /// Characters of a line that is quoted.
 const LINE: usize = 160;
@@ -71,11 +71,6 @@ pub(super) fn read(
         ));
     }
     Ok(read)
-}
-
-/// `1 document`, `2 documents`.
-pub(super) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The bytes as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell's `>` writes it.
@@ -280,7 +275,8 @@ fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<YamlChunk<'t>>, LimitEx
             line.strip_prefix(mark)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
         };
-        if marker("---") {
+        let (begins, ends) = (marker("---"), marker("..."));
+        if begins || ends {
             if content {
                 meter.charge(3 * size_of::<YamlChunk<'_>>())?;
                 documents.push(YamlChunk {
@@ -289,17 +285,10 @@ fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<YamlChunk<'t>>, LimitEx
                 });
                 (start, start_line) = (offset, index + 1);
             }
-            content = true;
-        } else if marker("...") {
-            if content {
-                meter.charge(3 * size_of::<YamlChunk<'_>>())?;
-                documents.push(YamlChunk {
-                    line: start_line,
-                    text: &text[start..offset],
-                });
+            if ends {
+                (start, start_line) = (offset + line.len(), index + 2);
             }
-            (start, start_line) = (offset + line.len(), index + 2);
-            content = false;
+            content = begins;
         } else if !content {
             content = !matches!(line.trim_start().bytes().next(), None | Some(b'#' | b'%'));
         }
