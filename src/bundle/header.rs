@@ -7,17 +7,9 @@ use serde_json::Value;
 
 use super::error::FilePlace;
 use crate::inventory::source::{HubFacts, Outcome};
-use crate::kubefleet::{Kind, Scope};
+use crate::kubefleet::{Kind, ObjectRef};
 use crate::mask;
-
-/// What a bundle was collected for.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct BundleTarget {
-    pub kind: Kind,
-    /// Its namespace; empty for cluster-scoped kinds.
-    pub namespace: String,
-    pub name: String,
-}
+use crate::words::distinct;
 
 /// A header document, or what several of them say together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +18,8 @@ pub(super) struct BundleHeader {
     pub kinds: BTreeMap<Kind, Outcome>,
     /// The objects that were asked for, of the kinds that were not listed.
     pub names: BTreeMap<Kind, BTreeSet<String>>,
-    pub target: Option<BundleTarget>,
+    /// What the bundle was collected for.
+    pub target: Option<ObjectRef>,
     pub hub: HubFacts,
     pub served: Vec<String>,
     /// How many objects the collector wrote, when it says so.
@@ -83,7 +76,7 @@ impl BundleHeader {
         if let Some(kind) = Kind::by_name(&text(target, "kind"))
             && !name.is_empty()
         {
-            header.target = Some(BundleTarget {
+            header.target = Some(ObjectRef {
                 kind,
                 namespace: text(target, "namespace"),
                 name,
@@ -114,10 +107,7 @@ impl BundleHeader {
         }
         all.kinds.clear();
         for &kind in Kind::ALL {
-            if !headers
-                .iter()
-                .any(|header| header.kinds.contains_key(&kind))
-            {
+            if !headers.iter().any(|it| it.kinds.contains_key(&kind)) {
                 continue;
             }
             for header in headers {
@@ -139,43 +129,29 @@ impl BundleHeader {
         all.names = names.collect();
         let times = || headers.iter().filter_map(|header| header.collected_at);
         all.collected_at = times().max();
-        let mut targets: Vec<_> = headers.iter().filter_map(|h| h.target.clone()).collect();
-        targets.sort();
-        targets.dedup();
-        all.target = if targets.len() == 1 {
-            targets.pop()
-        } else {
-            None
-        };
-        let mut facts: Vec<_> = headers
-            .iter()
-            .filter_map(|h| h.hub.run_states.clone())
-            .collect();
-        for states in &mut facts {
+        let mut targets = distinct(headers.iter().filter_map(|h| h.target.clone()));
+        all.target = targets.pop().filter(|_| targets.is_empty());
+        let facts = headers.iter().filter_map(|h| h.hub.run_states.clone());
+        let mut facts = distinct(facts.map(|mut states| {
             states.sort();
-        }
-        facts.sort();
-        facts.dedup();
-        all.hub.run_states = if facts.len() == 1 { facts.pop() } else { None };
-        if facts.len() > 1 {
+            states
+        }));
+        all.hub.run_states = facts.pop().filter(|_| facts.is_empty());
+        if !facts.is_empty() {
             warnings.push(
                 "the bundles' headers describe different hubs, so facts about the hub are ignored"
                     .into(),
             );
         }
-        all.served = headers.iter().flat_map(|h| h.served.clone()).collect();
-        all.served.sort();
-        all.served.dedup();
+        all.served = distinct(headers.iter().flat_map(|h| h.served.clone()));
         all.objects = None;
         if times().min() != all.collected_at {
+            let said = |time: Option<Timestamp>| time.map_or_else(String::new, |it| it.to_string());
             warnings.push(format!(
                 "reading {} bundles together, collected from {} to {}",
                 headers.len(),
-                times()
-                    .min()
-                    .map_or_else(String::new, |time| time.to_string()),
-                all.collected_at
-                    .map_or_else(String::new, |time| time.to_string()),
+                said(times().min()),
+                said(all.collected_at)
             ));
         }
         all
@@ -183,9 +159,8 @@ impl BundleHeader {
 
     /// Whether the walk of the header's target reads the kind.
     fn walks(&self, kind: Kind) -> bool {
-        self.target.as_ref().is_some_and(|target| {
-            Scope::of_namespace(&target.namespace).find(kind.concept()) == Some(kind)
-        })
+        let target = self.target.as_ref();
+        target.is_some_and(|it| it.scope().find(kind.concept()) == Some(kind))
     }
 }
 

@@ -24,7 +24,6 @@ use serde_json::value::RawValue;
 
 pub use budget::{ReadLimits, parse as parse_size};
 pub use error::{FilePlace, ReadError};
-pub use header::BundleTarget;
 pub use input::Input;
 
 use crate::inventory::source::{
@@ -52,7 +51,7 @@ pub struct Bundle {
     /// When the header says that it was collected.
     pub collected_at: Option<Timestamp>,
     /// What the header says that it was collected for.
-    pub target: Option<BundleTarget>,
+    pub target: Option<ObjectRef>,
     /// What the header says of the hub.
     pub hub: HubFacts,
     /// The API versions and resources that the header says the hub served.

@@ -129,15 +129,8 @@ impl SourceReading {
     ) -> Result<ObjectRef, Error> {
         let Some(word) = word else {
             return match &self.place {
-                ReadingPlace::Files(bundle) if bundle.target.is_some() => {
-                    let target = bundle.target.clone();
-                    target
-                        .map(|target| ObjectRef {
-                            kind: target.kind,
-                            namespace: target.namespace,
-                            name: target.name,
-                        })
-                        .ok_or_else(|| self.unnamed(namespace))
+                ReadingPlace::Files(bundle) if let Some(target) = &bundle.target => {
+                    Ok(target.clone())
                 }
                 _ if ui.offers_choices() => pickers::run(&eligible::EVERY, namespace, self, ui),
                 _ => Err(self.unnamed(namespace)),
