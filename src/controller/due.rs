@@ -215,8 +215,7 @@ fn bindings_changed(
         if cluster.is_done() {
             continue;
         }
-        let started = cluster.conditions.condition(reasons::STARTED);
-        let started = started.and_then(|started| started.since).or(wrote);
+        let started = cluster.conditions.since(reasons::STARTED).or(wrote);
         let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
@@ -278,7 +277,7 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
     let second = SignedDuration::from_secs(1);
     let (mut clusters, mut pace) = (Vec::new(), SignedDuration::ZERO);
     for cluster in all() {
-        let time = |kind| cluster.conditions.condition(kind).and_then(|it| it.since);
+        let time = |kind| cluster.conditions.since(kind);
         let (Some(started), Some(ended)) = (time(reasons::STARTED), time(reasons::SUCCEEDED))
         else {
             continue;

@@ -264,8 +264,8 @@ impl Reconciler {
         }
         let found = self.check_cluster_update_result(binding, (at, nth));
         if !matches!(found, ClusterResult::Done) {
-            let started = cluster.conditions.condition(reasons::STARTED);
-            self.wait_for_cluster(&stage, name, started.and_then(|it| it.since));
+            let started = cluster.conditions.since(reasons::STARTED);
+            self.wait_for_cluster(&stage, name, started);
         }
         Ok(found)
     }
@@ -423,8 +423,7 @@ impl Reconciler {
     }
 
     pub(super) fn is_stuck(&self, cluster: &ClusterStatus) -> bool {
-        let started = cluster.conditions.condition(reasons::STARTED);
-        let since = started.and_then(|started| started.since);
+        let since = cluster.conditions.since(reasons::STARTED);
         since.is_some_and(|since| {
             self.state.now.duration_since(since) > stuck_after(&self.state.run)
         })

@@ -100,8 +100,7 @@ fn is_slow(state: &State, longest: SignedDuration) -> bool {
     let longest = longest.saturating_add(LOOK_EVERY);
     let mut flying = state.run.in_flight();
     flying.any(|cluster| {
-        let started = cluster.conditions.condition(reasons::STARTED);
-        let since = started.and_then(|it| it.since);
+        let since = cluster.conditions.since(reasons::STARTED);
         since.is_none_or(|it| state.now.duration_since(it) > longest)
     })
 }

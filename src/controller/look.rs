@@ -42,8 +42,7 @@ pub(super) fn pending_look(
     if !pace::is_at_rest(run, version) {
         return None;
     }
-    let progressing = run.condition(reasons::PROGRESSING);
-    let stopped = progressing?.since?;
+    let stopped = run.status.conditions.since(reasons::PROGRESSING)?;
     let edited = run.meta.spec_edited();
     if edited.is_some_and(|edited| stopped.duration_since(edited) > pace::PROMPT) {
         return None;

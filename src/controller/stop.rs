@@ -62,8 +62,8 @@ impl Reconciler {
                 continue;
             }
             updating = true;
-            let started = conditions.condition(reasons::STARTED);
-            self.wait_for_cluster(&stage, &cluster.name, started.and_then(|it| it.since));
+            let started = conditions.since(reasons::STARTED);
+            self.wait_for_cluster(&stage, &cluster.name, started);
             if self.is_stuck(&cluster) {
                 stuck.push(cluster.name.clone());
             }

@@ -142,6 +142,11 @@ pub trait Conditions {
     /// The condition of that type. Their order in the list means nothing.
     fn condition(&self, kind: &str) -> Option<&Condition>;
 
+    /// Since when the condition of that type is as it is.
+    fn since(&self, kind: &str) -> Option<Timestamp> {
+        self.condition(kind)?.since
+    }
+
     /// Whether the condition of that type is there and `True`.
     fn is_true(&self, kind: &str) -> bool {
         self.condition(kind).is_some_and(Condition::is_true)

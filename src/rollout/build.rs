@@ -201,11 +201,8 @@ fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
         .iter()
         .take_while(|other| other.name != stage.name)
         .filter_map(|other| other.ended);
-    let approved = stage.before.iter().filter_map(|task| {
-        task.conditions
-            .condition(reasons::APPROVAL_REQUEST_APPROVED)?
-            .since
-    });
+    let approved = |task: &TaskStatus| task.conditions.since(reasons::APPROVAL_REQUEST_APPROVED);
+    let approved = stage.before.iter().filter_map(approved);
     before
         .chain(approved)
         .chain(progressing)
@@ -226,7 +223,7 @@ fn turn(
     let mut ended: Vec<_> = earlier
         .iter()
         .filter(|cluster| cluster.is_done())
-        .map(|cluster| cluster.conditions.condition(reasons::SUCCEEDED)?.since)
+        .map(|cluster| cluster.conditions.since(reasons::SUCCEEDED))
         .collect();
     if earlier.len().saturating_sub(ended.len()) >= slots {
         return None;

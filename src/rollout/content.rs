@@ -16,7 +16,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
-use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, names, reasons};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
 use crate::words::enumerate;
 
 /// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
@@ -118,13 +118,12 @@ pub struct GoesBack<'i> {
 /// it. Measured on a hub; see the decisions.
 pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let back = goes_back(rollout);
-    let since = |conditions: &[Condition], kind| conditions.condition(kind)?.since;
-    let initialized = since(&rollout.run.status.conditions, reasons::INITIALIZED);
+    let conditions = &rollout.run.status.conditions;
+    let initialized = conditions.since(reasons::INITIALIZED);
     let came_after = |it: &GoesBack<'_>| {
-        let written = since(&it.binding.status.conditions, reasons::ROLLOUT_STARTED);
-        written
-            .zip(initialized)
-            .is_some_and(|(written, at)| written > at)
+        let conditions = &it.binding.status.conditions;
+        let written = conditions.since(reasons::ROLLOUT_STARTED);
+        initialized.is_some_and(|at| written > Some(at))
     };
     if rollout.run.pinned().is_none() || back.iter().any(came_after) {
         back

@@ -14,7 +14,7 @@ use super::sent::{reported, sent_index};
 use super::{Phase, Rollout, Undelivered, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Condition, reasons};
+use crate::kubefleet::{Condition, Conditions, reasons};
 
 /// What happened on a placement.
 #[derive(Debug)]
@@ -175,9 +175,8 @@ fn kept<'i>(
             (Some(other), Some(ended)) => other.started().is_some_and(|began| began >= ended),
             // Its run is gone, or the binding does not say.
             (None, Some(ended)) => {
-                let written = binding
-                    .condition(reasons::ROLLOUT_STARTED)
-                    .and_then(|condition| condition.since);
+                let conditions = &binding.status.conditions;
+                let written = conditions.since(reasons::ROLLOUT_STARTED);
                 written.is_none_or(|written| written >= ended)
                     && (writer.is_none() || !inventory.runs.is_complete())
             }
@@ -238,10 +237,9 @@ fn steps_back<'i>(
             if before.index <= after.index {
                 continue;
             }
-            let asked_for = new.run.pinned().is_some()
-                && initialized(new)
-                    .and_then(|condition| condition.since)
-                    .is_none_or(|at| at >= before.at);
+            let initialized = new.run.status.conditions.since(reasons::INITIALIZED);
+            let asked_for =
+                new.run.pinned().is_some() && initialized.is_none_or(|at| at >= before.at);
             let name = new.run.meta.name.as_str();
             let over = old.run.meta.name.as_str();
             let known = steps.entry(name).or_default();
@@ -266,10 +264,6 @@ fn steps_back<'i>(
     steps
 }
 
-fn initialized<'i>(rollout: &Rollout<'i>) -> Option<&'i Condition> {
-    rollout.run.condition(reasons::INITIALIZED)
-}
-
 /// What the bindings say.
 fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     let mut holdings: BTreeMap<_, VersionHolding<'_>> = BTreeMap::new();
@@ -282,9 +276,7 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     for binding in bindings {
         let (index, undelivered) = (sent_index(inventory, binding), Undelivered::of(binding));
         let writer = rollout_started(binding).run;
-        let since = binding
-            .condition(reasons::ROLLOUT_STARTED)
-            .and_then(|condition| condition.since);
+        let since = binding.status.conditions.since(reasons::ROLLOUT_STARTED);
         let number: Option<u64> = index.and_then(|index| index.parse().ok());
         let holding = holdings
             .entry((number, index, undelivered, writer.clone()))

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Concept, reasons};
+use crate::kubefleet::{Concept, Conditions, reasons};
 
 /// How far the controller's clock may be from the API server's.
 const CLOCKS: Duration = Duration::from_secs(5);
@@ -42,8 +42,7 @@ pub enum SnapshotMatch {
 
 /// When the controller computed a run from its placement, or refused to.
 fn taken_up(run: &UpdateRun) -> Option<Timestamp> {
-    let initialized = run.condition(reasons::INITIALIZED)?;
-    initialized.since
+    run.status.conditions.since(reasons::INITIALIZED)
 }
 
 /// The life of the placement that a run was computed from.

@@ -119,7 +119,7 @@ fn taken_before<'i>(
     let started = |run: &UpdateRun| {
         let mut clusters = run.updated_clusters();
         let own = clusters.find(|it| it.name == cluster)?;
-        own.conditions.condition(reasons::STARTED)?.since
+        own.conditions.since(reasons::STARTED)
     };
     let own = started(cx.run()?)?;
     let others = cx.inventory.other_runs();

@@ -106,8 +106,7 @@ pub(in crate::commands) fn has_finished(run: &ObjectRef, found: &UpdateRun) -> E
 /// Which content a run was given, and when: what was applied later is not in it.
 fn content_of(run: &UpdateRun) -> String {
     let index = &run.status.snapshot_index;
-    let initialized = run.condition(reasons::INITIALIZED);
-    match initialized.and_then(|it| it.since) {
+    match run.status.conditions.since(reasons::INITIALIZED) {
         Some(since) if !index.is_empty() => {
             format!(" (snapshot {index}; changes after {since} are not part of it)")
         }

@@ -22,13 +22,9 @@ const SAME: SignedDuration = SignedDuration::from_secs(10);
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Finding> {
     let run = cx.run_object();
     let request = gate.own_request()?;
-    let asked = gate
-        .task
-        .conditions
-        .condition(reasons::APPROVAL_REQUEST_CREATED);
-    let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since)) else {
-        return None;
-    };
+    let asked = &gate.task.conditions;
+    let asked = asked.since(reasons::APPROVAL_REQUEST_CREATED)?;
+    let created = request.meta.created?;
     // Any answer, right or wrong, is another rule's business.
     let answered = request.approved().is_some() || request.is_accepted();
     if answered || created.duration_since(asked) <= SAME {
