@@ -129,19 +129,9 @@ impl Reconciler {
             let reason = "StageUpdatingFailed";
             let aborted = "Stage update aborted due to a non-recoverable error";
             self.end_stage(at);
-            self.mark_stage(
-                at,
-                (
-                    reasons::PROGRESSING,
-                    ConditionStatus::False,
-                    reason,
-                    aborted,
-                ),
-            );
-            self.mark_stage(
-                at,
-                (reasons::SUCCEEDED, ConditionStatus::False, reason, &message),
-            );
+            let no = ConditionStatus::False;
+            self.mark_stage(at, (reasons::PROGRESSING, no, reason, aborted));
+            self.mark_stage(at, (reasons::SUCCEEDED, no, reason, &message));
         }
         ended
     }
@@ -502,11 +492,8 @@ impl Reconciler {
                 "the stage has no record of its task".to_owned(),
             ));
         };
-        if is_true(
-            &task.conditions,
-            reasons::APPROVAL_REQUEST_APPROVED,
-            generation,
-        ) {
+        let approved = reasons::APPROVAL_REQUEST_APPROVED;
+        if is_true(&task.conditions, approved, generation) {
             return Ok(true);
         }
         let created = "ApprovalRequest object is created";
@@ -549,14 +536,9 @@ impl Reconciler {
             let generation = request.meta.generation;
             set_condition(&mut request.status.conditions, written, generation, now);
         }
-        let kind = reasons::APPROVAL_REQUEST_APPROVED;
         let reason = "StageTaskApprovalRequestApproved";
-        self.mark_task(
-            (at, time, nth),
-            kind,
-            reason,
-            "ApprovalRequest object is approved",
-        );
+        let message = "ApprovalRequest object is approved";
+        self.mark_task((at, time, nth), approved, reason, message);
         Ok(true)
     }
 
@@ -882,14 +864,9 @@ impl Reconciler {
         if let Some(stage) = self.stage_mut(at) {
             stage.started.get_or_insert(now);
         }
-        let (reason, message) = (
-            "StageUpdatingStarted",
-            "Clusters in the stage started updating",
-        );
-        self.mark_stage(
-            at,
-            (reasons::PROGRESSING, ConditionStatus::True, reason, message),
-        );
+        let message = "Clusters in the stage started updating";
+        let (yes, reason) = (ConditionStatus::True, "StageUpdatingStarted");
+        self.mark_stage(at, (reasons::PROGRESSING, yes, reason, message));
     }
 
     fn mark_stage_updating_waiting(&mut self, at: usize, message: &str) {
@@ -909,14 +886,9 @@ impl Reconciler {
         let reason = "StageUpdatingSucceeded";
         let done = "All clusters in the stage are updated and after-stage tasks are completed";
         let well = "Stage update completed successfully";
-        self.mark_stage(
-            at,
-            (reasons::PROGRESSING, ConditionStatus::False, reason, done),
-        );
-        self.mark_stage(
-            at,
-            (reasons::SUCCEEDED, ConditionStatus::True, reason, well),
-        );
+        let (yes, no) = (ConditionStatus::True, ConditionStatus::False);
+        self.mark_stage(at, (reasons::PROGRESSING, no, reason, done));
+        self.mark_stage(at, (reasons::SUCCEEDED, yes, reason, well));
     }
 
     fn mark_stage_updating_skipped(&mut self, at: usize) {
@@ -927,19 +899,9 @@ impl Reconciler {
         self.end_stage(at);
         let reason = reasons::STAGE_SKIPPED;
         let message = "Stage skipped because it has no clusters";
-        self.mark_stage(
-            at,
-            (
-                reasons::PROGRESSING,
-                ConditionStatus::False,
-                reason,
-                message,
-            ),
-        );
-        self.mark_stage(
-            at,
-            (reasons::SUCCEEDED, ConditionStatus::True, reason, message),
-        );
+        let (yes, no) = (ConditionStatus::True, ConditionStatus::False);
+        self.mark_stage(at, (reasons::PROGRESSING, no, reason, message));
+        self.mark_stage(at, (reasons::SUCCEEDED, yes, reason, message));
     }
 
     fn mark_cluster_updating_started(&mut self, at: usize, nth: usize) {

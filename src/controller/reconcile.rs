@@ -91,24 +91,16 @@ impl Reconciler {
         if self.state.run.meta.is_deleting() {
             return Ok(self.unwritten(ControllerStep::Delete, read));
         }
-        let initialized = |test: fn(&[Condition], &str, Option<i64>) -> bool| {
-            test(
-                &self.state.run.status.conditions,
-                reasons::INITIALIZED,
-                generation,
-            )
-        };
-        if initialized(is_false) {
+        let conditions = &self.state.run.status.conditions;
+        let is = |kind| is_true(conditions, kind, generation);
+        let is_not = |kind| is_false(conditions, kind, generation);
+        if is_not(reasons::INITIALIZED) {
             return Ok(self.unwritten(ControllerStep::None, read));
         }
-        if !initialized(is_true) {
+        if !is(reasons::INITIALIZED) {
             return self.initialize_run(read);
         }
-        let conditions = &self.state.run.status.conditions;
-        let over = |test: fn(&[Condition], &str, Option<i64>) -> bool| {
-            test(conditions, reasons::SUCCEEDED, generation)
-        };
-        if over(is_true) || over(is_false) {
+        if is(reasons::SUCCEEDED) || is_not(reasons::SUCCEEDED) {
             return Ok(self.unwritten(ControllerStep::None, read));
         }
         let step = self.step();
@@ -124,12 +116,7 @@ impl Reconciler {
             }
             Ok(_) if step == ControllerStep::None => Ok(self.unwritten(step, read)),
             Ok((Some(stage), bindings)) => self.proceed(step, stage, &bindings),
-            Err(halt) => {
-                if matches!(halt, LookHalt::Retried(_)) {
-                    self.state.run.status = read;
-                }
-                self.halted(step, halt)
-            }
+            Err(halt) => self.halted_early(step, halt, read),
         }
     }
 
@@ -152,28 +139,13 @@ impl Reconciler {
     }
 
     fn initialize_run(&mut self, read: RunStatus) -> Result<LookResult, String> {
+        let step = ControllerStep::Initialize;
         match self.initialize() {
             Ok(()) => Ok(LookResult {
-                step: ControllerStep::Initialize,
                 requeue: Requeue::Backoff,
-                failure: None,
+                ..LookResult::done(step)
             }),
-            Err(LookHalt::Aborted(failure)) => {
-                self.record_initialization_failed(&failure.message);
-                Ok(LookResult {
-                    failure: Some(failure),
-                    ..LookResult::done(ControllerStep::Initialize)
-                })
-            }
-            Err(LookHalt::Retried(why)) => {
-                self.state.run.status = read;
-                self.waits.push(AwaitedEvent::Retry(why));
-                Ok(LookResult {
-                    requeue: Requeue::Backoff,
-                    ..LookResult::done(ControllerStep::Initialize)
-                })
-            }
-            Err(LookHalt::Unknown(why)) => Err(why),
+            Err(halt) => self.halted_early(step, halt, read),
         }
     }
 
@@ -207,10 +179,28 @@ impl Reconciler {
         }
     }
 
+    /// An error of a check, which is returned before the status is written.
+    fn halted_early(
+        &mut self,
+        step: ControllerStep,
+        halt: LookHalt,
+        read: RunStatus,
+    ) -> Result<LookResult, String> {
+        if matches!(halt, LookHalt::Retried(_)) {
+            self.state.run.status = read;
+        }
+        self.halted(step, halt)
+    }
+
     fn halted(&mut self, step: ControllerStep, halt: LookHalt) -> Result<LookResult, String> {
         match halt {
             LookHalt::Aborted(failure) => {
-                self.record_update_run_failed(&failure.message);
+                match step {
+                    ControllerStep::Initialize => {
+                        self.record_initialization_failed(&failure.message);
+                    }
+                    _ => self.record_update_run_failed(&failure.message),
+                }
                 Ok(LookResult {
                     failure: Some(failure),
                     ..LookResult::done(step)
@@ -252,21 +242,15 @@ impl Reconciler {
     pub fn mark_run(&mut self, kind: &str, status: ConditionStatus, reason: &str, message: &str) {
         let (generation, now) = (self.generation(), self.state.now);
         let written = (kind, status, reason, message);
-        set_condition(
-            &mut self.state.run.status.conditions,
-            written,
-            generation,
-            now,
-        );
+        let conditions = &mut self.state.run.status.conditions;
+        set_condition(conditions, written, generation, now);
     }
 
     /// Source: updaterun/controller.go:recordUpdateRunSucceeded.
     fn record_update_run_succeeded(&mut self) {
         let reason = "UpdateRunSucceeded";
-        let (done, well) = (
-            "All stages are completed",
-            "All stages are completed successfully",
-        );
+        let done = "All stages are completed";
+        let well = "All stages are completed successfully";
         self.mark_run(reasons::PROGRESSING, ConditionStatus::False, reason, done);
         self.mark_run(reasons::SUCCEEDED, ConditionStatus::True, reason, well);
     }
@@ -275,34 +259,22 @@ impl Reconciler {
     fn record_update_run_failed(&mut self, message: &str) {
         let reason = "UpdateRunFailed";
         let aborted = "The stages are aborted due to a non-recoverable error";
-        self.mark_run(
-            reasons::PROGRESSING,
-            ConditionStatus::False,
-            reason,
-            aborted,
-        );
-        self.mark_run(reasons::SUCCEEDED, ConditionStatus::False, reason, message);
+        let no = ConditionStatus::False;
+        self.mark_run(reasons::PROGRESSING, no, reason, aborted);
+        self.mark_run(reasons::SUCCEEDED, no, reason, message);
     }
 
     /// Source: updaterun/controller.go:recordUpdateRunStopped.
     fn record_update_run_stopped(&mut self) {
-        self.mark_run(
-            reasons::PROGRESSING,
-            ConditionStatus::False,
-            reasons::RUN_STOPPED,
-            "The update run has been stopped",
-        );
+        let message = "The update run has been stopped";
+        let (no, reason) = (ConditionStatus::False, reasons::RUN_STOPPED);
+        self.mark_run(reasons::PROGRESSING, no, reason, message);
     }
 
     /// Source: updaterun/initialization.go:recordInitializationFailed.
     fn record_initialization_failed(&mut self, message: &str) {
-        let reason = "UpdateRunInitializedFailed";
-        self.mark_run(
-            reasons::INITIALIZED,
-            ConditionStatus::False,
-            reason,
-            message,
-        );
+        let (no, reason) = (ConditionStatus::False, "UpdateRunInitializedFailed");
+        self.mark_run(reasons::INITIALIZED, no, reason, message);
     }
 }
 
