@@ -31,7 +31,7 @@ use crate::inventory::source::{
 };
 use crate::kubefleet::object::{KeptObjects, Object, ParsedDocument};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::scope::{ObjectRef, Scope};
+use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{MemberErrand, MemberObservation};
 use crate::words::count;
@@ -195,26 +195,16 @@ pub fn read_within(
 }
 
 /// The placement of what a bundle was collected for, as far as the objects tell.
-fn around(target: &BundleTarget, objects: &[Object]) -> Option<HubQuery> {
-    let scope = Scope::of_namespace(&target.namespace);
-    let is_target = |object: &&Object| {
-        let meta = object.body.meta();
-        object.kind == target.kind
-            && (&meta.namespace, &meta.name) == (&target.namespace, &target.name)
-    };
-    let name = match target.kind.concept() {
-        Concept::Placement => &target.name,
+fn around(target: &ObjectRef, objects: &[Object]) -> Option<HubQuery> {
+    let placement = match target.kind.concept() {
+        Concept::Placement => target.clone(),
         Concept::UpdateRun => {
-            let run = objects.iter().find(is_target)?;
-            &run.get::<UpdateRun>()?.spec.placement
+            let mut runs = objects.iter().filter_map(Object::get::<UpdateRun>);
+            runs.find(|run| run.object() == *target)?.placement()
         }
         _ => return None,
     };
-    Some(HubQuery::named(
-        scope.kind(Concept::Placement),
-        &target.namespace,
-        name,
-    ))
+    Some(HubQuery::object(&placement))
 }
 
 /// The text of each object: of several versions of one, that of the version to believe.

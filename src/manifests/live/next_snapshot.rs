@@ -253,7 +253,7 @@ mod tests {
                 .collect();
             assert_eq!(values, other);
         }
-        let parts = next(&[a.clone()]);
+        let parts = next(std::slice::from_ref(&a));
         known.put_latest_snapshot(parts.into_iter().map(|(part, _)| part));
         assert_eq!(
             known.latest_snapshot().and_then(|it| it.index()),
@@ -347,7 +347,10 @@ mod tests {
             next(&without, std::slice::from_ref(&a), SINCE - 1),
             is("", 0)
         );
-        assert_eq!(next(&without, &[b.clone()], SINCE - 1), is("ConfigMap", 0));
+        assert_eq!(
+            next(&without, std::slice::from_ref(&b), SINCE - 1),
+            is("ConfigMap", 0)
+        );
         // It came later, or there is no snapshot.
         assert_eq!(next(&without, std::slice::from_ref(&a), SINCE), is("", 1));
         assert_eq!(next(&[], &[a], SINCE), is("ConfigMap", 1));
