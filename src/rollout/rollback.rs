@@ -9,7 +9,7 @@ use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{Phase, Rollout};
+use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::kubefleet::{Concept, ObjectRef};
@@ -54,13 +54,16 @@ pub fn first_update(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp>
 }
 
 /// Whether a run takes another one back: it pins a snapshot, and the last run before it that rolled out
-/// another rolled out a newer one. `made` is how the name of a rollback begins that was not given one:
-/// the other run may be deleted.
+/// another rolled out a newer one. The other run may be deleted: `made` is how the name of a rollback begins
+/// that was not given one, and another selects what was completed before although there was a newer one.
 pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
     if run.pinned().is_none() || Rollout::of(inventory, run).started().is_none() {
         return false;
     }
-    went_back(inventory, run).is_some() || run.meta.name.starts_with(made)
+    let latest = inventory.latest_snapshot().and_then(|it| it.index());
+    went_back(inventory, run).is_some()
+        || run.meta.name.starts_with(made)
+        || latest.is_some_and(|latest| passes_over(inventory, run, latest))
 }
 
 /// The run whose newer snapshot a run took back: the last one before it that rolled out another.
@@ -135,10 +138,16 @@ fn taken_since(inventory: &Inventory, run: &UpdateRun) -> Option<String> {
 
 /// The clusters to which a run brought its snapshot and that have an older one again, with that one.
 fn older_again<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i str)> {
-    let done = rollout.updated_clusters();
-    let has = done.filter_map(|it| Some((it.name, sent_index(rollout.inventory, it.binding?)?)));
+    let has = reached(rollout)
+        .filter_map(|it| Some((it.name, sent_index(rollout.inventory, it.binding?)?)));
     has.filter(|(_, has)| is_newer(&rollout.run.status.snapshot_index, has))
         .collect()
+}
+
+/// The clusters that a run has finished.
+fn reached<'r, 'i>(rollout: &'r Rollout<'i>) -> impl Iterator<Item = &'r ClusterView<'i>> {
+    let clusters = rollout.updated_clusters();
+    clusters.filter(|cluster| cluster.state == ClusterState::Done)
 }
 
 /// A run that was created after `current` ended well, and has not begun: whoever wants to take it
@@ -512,13 +521,13 @@ fn taken_by_deleted_run<'i>(
     from: &str,
 ) -> Option<&'i str> {
     let rollout = Rollout::of(inventory, run);
-    if rollout.phase != Phase::Succeeded || run.status.snapshot_index != from {
+    if run.status.snapshot_index != from {
         return None;
     }
     let older = older_again(&rollout);
     let (_, again) = *older.first()?;
     let is_one = older.iter().all(|(_, has)| *has == again);
-    (is_one && older.len() == rollout.updated_clusters().count()).then_some(again)
+    (is_one && older.len() == reached(&rollout).count()).then_some(again)
 }
 
 /// As a clause.

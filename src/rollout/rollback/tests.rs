@@ -141,6 +141,17 @@ fn a_rollback_is_known_by_the_run_before_it_or_by_its_name() {
     };
     assert!(named("web-rollback-1-abcdef"));
     assert!(!named("web-2"));
+    let mut latest = own("2", DAY + 100);
+    latest["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = "true".into();
+    let selects = |first: &str| {
+        let (first, back) = (
+            done("first", first, DAY + 10),
+            done("web-2", "1", DAY + 210),
+        );
+        is(&[placement(), own("1", DAY), latest.clone(), first, back])
+    };
+    assert!(selects("1"));
+    assert!(!selects("0"));
 }
 
 #[test]
