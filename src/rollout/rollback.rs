@@ -492,7 +492,7 @@ impl<'i> TakenBack<'i> {
         let takes = if is_known {
             went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
         } else {
-            passes_over(inventory, by, from)
+            passes_over(inventory, by, from) && !undoes_another(inventory, by)
         };
         takes.then_some(Self {
             by,
@@ -511,6 +511,22 @@ impl<'i> TakenBack<'i> {
         let back = Self::of(inventory, &run.status.snapshot_index)?;
         (back.again.is_none() && run.meta.created <= back.by.meta.created).then_some(back)
     }
+}
+
+/// Whether a run that exists is what a run took back: nothing had taken that one back before.
+fn undoes_another(inventory: &Inventory, by: &UpdateRun) -> bool {
+    let Some(from) = went_back(inventory, by) else {
+        return false;
+    };
+    let (since, began) = (first_update(inventory, from), first_update(inventory, by));
+    let went_before = |other: &UpdateRun| {
+        let ended = Rollout::of(inventory, other).ended();
+        other.meta.name != by.meta.name
+            && other.status.snapshot_index == by.status.snapshot_index
+            && ended > since
+            && ended <= began
+    };
+    !inventory.runs.iter().any(went_before)
 }
 
 /// The older snapshot that all clusters have to which a run brought a newer one: a run that is deleted took them

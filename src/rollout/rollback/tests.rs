@@ -267,6 +267,34 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
     assert_eq!(taken_back(&objects(211)), (back, false));
 }
 
+/// The correction waits beside the run that is taken back, or a deleted one had brought it.
+#[test]
+fn what_was_not_yet_brought_is_not_taken_back_with_another() {
+    let objects = |back: i64| {
+        let mut all = with_runs([
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            done("back", "0", DAY + back),
+            run("rests", "2", [Some(DAY + 310), Some(DAY + 310), None, None]),
+        ]);
+        all.push(done("again", "0", DAY + 420));
+        if back > 420 {
+            all.remove(6);
+        }
+        all
+    };
+    let told = |objects: &[Value]| {
+        let all = inventory(objects);
+        let back = TakenBack::of(&all, "2").map(|it| it.to_string());
+        back.unwrap_or_default()
+    };
+    assert_eq!(told(&objects(430)), "");
+    // The other one was taken back before.
+    let back = "ClusterStagedUpdateRun again selected snapshot 0 when snapshot 2 existed, which may have been \
+                rolled back";
+    assert_eq!(told(&objects(210)), back);
+}
+
 #[test]
 fn clusters_tell_what_a_deleted_run_took_back() {
     let told = |has: &str, second: Value| {
