@@ -12,7 +12,7 @@ use super::versions::{Version, versions};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
 use crate::words::enumerate;
 
 /// Where to go back to.
@@ -142,6 +142,14 @@ fn older_again<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i str)> {
         .filter_map(|it| Some((it.name, sent_index(rollout.inventory, it.binding?)?)));
     has.filter(|(_, has)| is_newer(&rollout.run.status.snapshot_index, has))
         .collect()
+}
+
+/// When the bindings of the clusters that a run has finished were last written.
+fn rewritten(rollout: &Rollout<'_>) -> Option<Timestamp> {
+    let bindings = reached(rollout).filter_map(|it| it.binding);
+    bindings
+        .filter_map(|it| it.status.conditions.since(reasons::ROLLOUT_STARTED))
+        .max()
 }
 
 /// The clusters that a run has finished.
@@ -489,8 +497,11 @@ impl<'i> TakenBack<'i> {
             run.status.snapshot_index == from && first_update(inventory, run).is_some()
         };
         let is_known = inventory.runs.iter().any(brought);
+        let made = Version::of_index(inventory, from).created();
         let takes = if is_known {
-            went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
+            // One that was made since has another content under the same index.
+            made <= by.meta.created
+                && went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
         } else {
             passes_over(inventory, by, from) && !undoes_another(inventory, by)
         };
@@ -509,7 +520,12 @@ impl<'i> TakenBack<'i> {
     /// what is left of the run would bring it again.
     pub fn after(inventory: &'i Inventory, run: &'i UpdateRun) -> Option<Self> {
         let back = Self::of(inventory, &run.status.snapshot_index)?;
-        (back.again.is_none() && run.meta.created <= back.by.meta.created).then_some(back)
+        let by = back.by;
+        let since = match back.again {
+            None => by.meta.created,
+            Some(_) => rewritten(&Rollout::of(inventory, by)),
+        };
+        (run.meta.name != by.meta.name && run.meta.created <= since).then_some(back)
     }
 }
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::rollout::life::tests::{OWN, SINCE, binding, inventory, placement, run, snapshot};
+use crate::rollout::life::tests::{OWN, SINCE, at, binding, inventory, placement, run, snapshot};
 
 /// A run that was taken up at once, began after ten seconds and took a minute.
 fn done(name: &str, index: &str, second: i64) -> Value {
@@ -265,6 +265,10 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
     );
     // Who makes one afterwards and names the snapshot means it.
     assert_eq!(taken_back(&objects(211)), (back, false));
+    // The snapshot was deleted, and another one has its index.
+    let mut later = objects(150);
+    later[2] = own("1", DAY + 250);
+    assert_eq!(taken_back(&later), (String::new(), false));
 }
 
 /// The correction waits beside the run that is taken back, or a deleted one had brought it.
@@ -297,26 +301,33 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
 
 #[test]
 fn clusters_tell_what_a_deleted_run_took_back() {
-    let told = |has: &str, second: Value| {
+    let told = |has: &str, second: Value, written: i64| {
         let mut all = with_runs([
             done("first", "0", DAY + 10),
             second,
             run("rests", "1", [Some(DAY + 150), Some(DAY + 150), None, None]),
             run("next", "2", [Some(DAY + 400), Some(DAY + 400), None, None]),
         ]);
-        all.push(binding(has, DAY));
+        let mut binding = binding(has, DAY);
+        let since = at(DAY + written).to_string();
+        binding["status"] = json!({"conditions": [
+            {"type": "RolloutStarted", "status": "True", "lastTransitionTime": since},
+        ]});
+        all.push(binding);
         taken_back(&all)
     };
     let second = || done("second", "1", DAY + 110);
     let back = "every cluster to which ClusterStagedUpdateRun second brought snapshot 1 has snapshot 0 again";
-    assert_eq!(told("0", second()), (back.to_owned(), false));
+    assert_eq!(told("0", second(), 149), (back.to_owned(), false));
+    // The run that rests was made before clusters went back.
+    assert_eq!(told("0", second(), 150), (back.to_owned(), true));
     for (has, second) in [
         ("1", second()),
         ("2", second()),
         ("0", under_way("second", "1", DAY + 110)),
         ("0", done("second", "2", DAY + 110)),
     ] {
-        assert_eq!(told(has, second).0, "", "{has}");
+        assert_eq!(told(has, second, 150).0, "", "{has}");
     }
 }
 

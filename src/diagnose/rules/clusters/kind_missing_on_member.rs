@@ -6,8 +6,8 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::rolled_out;
 use crate::diagnose::subjects::sent::{self, SentManifest};
-use crate::kubefleet::snapshot::is_of_hub;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::kubefleet::snapshot::is_of_hub;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.

@@ -66,17 +66,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             cx.command("resume").arg(&run.meta.name),
         ),
     };
-    Some(
-        finding
-            .disrupt_with(
-                match (left.len(), rollout.clusters().count()) {
-                    (0, _) => "Or delete it: every cluster keeps its content.",
-                    (left, all) if left == all => "Or delete it: this changes nothing on its clusters.",
-                    _ => {
-                        "Or delete it: updated clusters keep the new content, the others keep the old."
-                    }
-                },
-                cx.command("delete").arg(&run.meta.name),
-            ),
-    )
+    Some(finding.disrupt_with(
+        match (left.len(), rollout.clusters().count()) {
+            (0, _) => "Or delete it: every cluster keeps its content.",
+            (left, all) if left == all => "Or delete it: this changes nothing on its clusters.",
+            _ => "Or delete it: updated clusters keep the new content, the others keep the old.",
+        },
+        cx.command("delete").arg(&run.meta.name),
+    ))
 }
