@@ -158,10 +158,12 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
     let latest = inventory.latest_snapshot().and_then(|it| it.index());
     // A change that has no snapshot yet is current.
     match latest.filter(|_| late.is_none_or(|late| late.next.is_some())) {
-        Some(index) => (
-            format!("{CURRENT}, now snapshot {index}"),
-            Some(index.to_owned()),
-        ),
+        Some(index) => {
+            let back = rollback::TakenBack::of(inventory, index);
+            let back = back.map_or("", |_| ", which was rolled back");
+            let content = format!("{CURRENT}, now snapshot {index}{back}");
+            (content, Some(index.to_owned()))
+        }
         None => (CURRENT.to_owned(), None),
     }
 }
