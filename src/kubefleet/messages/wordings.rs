@@ -24,21 +24,21 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     // Initialization: placement and policy.
     w("parent placement not found", |_, _| Cause::PlacementNotFound),
     w("parent clusterResourcePlacement not found", |_, _| Cause::PlacementNotFound), // v0.0.1
-    w("parent placement does not have an external rollout strategy, current strategy: {}", |c, _| Cause::PlacementNotExternal { current: c.word(0) }),
-    w("parent clusterResourcePlacement does not have an external rollout strategy, current strategy: {}", |c, _| Cause::PlacementNotExternal { current: c.word(0) }), // v0.0.1
-    w("no latest policy snapshot found for placement {}", |c, _| Cause::PolicySnapshotNotFound { placement: key(c, 0) }),
-    w("no latest policy snapshot associated with the placement: {}", |c, _| Cause::PolicySnapshotNotFound { placement: key(c, 0) }), // v0.1 to v0.3.1
-    w("no latest policy snapshot associated with the clusterResourcePlacement: {}", |c, _| Cause::PolicySnapshotNotFound { placement: key(c, 0) }), // v0.0.1
+    w("parent placement does not have an external rollout strategy, current strategy: {}", |c, _| not_external(c)),
+    w("parent clusterResourcePlacement does not have an external rollout strategy, current strategy: {}", |c, _| not_external(c)), // v0.0.1
+    w("no latest policy snapshot found for placement {}", |c, _| no_policy_snapshot(c)),
+    w("no latest policy snapshot associated with the placement: {}", |c, _| no_policy_snapshot(c)), // v0.1 to v0.3.1
+    w("no latest policy snapshot associated with the clusterResourcePlacement: {}", |c, _| no_policy_snapshot(c)), // v0.0.1
     w("multiple active policy snapshots found for placement {}: got {}, want", |c, _| Cause::PolicySnapshotMultiple { count: c.number(1), placement: key(c, 0) }),
-    w("more than one ({} in actual) latest policy snapshots associated with the placement: {}", |c, _| Cause::PolicySnapshotMultiple { count: c.number(0), placement: key(c, 1) }), // v0.1 to v0.3.1
-    w("more than one ({} in actual) latest policy snapshots associated with the clusterResourcePlacement: {}", |c, _| Cause::PolicySnapshotMultiple { count: c.number(0), placement: key(c, 1) }), // v0.0.1
+    w("more than one ({} in actual) latest policy snapshots associated with the placement: {}", |c, _| several_policy_snapshots(c)), // v0.1 to v0.3.1
+    w("more than one ({} in actual) latest policy snapshots associated with the clusterResourcePlacement: {}", |c, _| several_policy_snapshots(c)), // v0.0.1
     w("policy snapshot `{}` does not have a policy index label", |c, _| Cause::PolicySnapshotNoIndex { snapshot: key(c, 0) }),
     w("policy snapshot `{}` not fully scheduled yet", |c, _| Cause::PolicyNotScheduled { snapshot: key(c, 0) }),
     w("the policy snapshot `{}` doesn't have valid cluster count annotation", |c, _| Cause::PolicySnapshotBadClusterCount { snapshot: key(c, 0), detail: String::new() }),
 
     // Initialization: bindings.
-    w("binding `{}` with old policy snapshot `{}` has state {}, we might observe", |c, _| Cause::BindingOldPolicy { binding: key(c, 0), policy_snapshot: key(c, 1), state: c.word(2) }),
-    w("binding `{}` with old policy snapshot {} has state {}, not unscheduled", |c, _| Cause::BindingOldPolicy { binding: key(c, 0), policy_snapshot: key(c, 1), state: c.word(2) }), // v0.0.1
+    w("binding `{}` with old policy snapshot `{}` has state {}, we might observe", |c, _| old_policy(c)),
+    w("binding `{}` with old policy snapshot {} has state {}, not unscheduled", |c, _| old_policy(c)), // v0.0.1
     w("binding `{}`'s state {} is not scheduled or bound", |c, _| Cause::BindingNotScheduled { binding: key(c, 0), state: c.word(1) }), // v0.0.1
     w("no scheduled or to-be-deleted bindings found for the latest policy snapshot {}", |c, _| Cause::NoBindings { policy_snapshot: key(c, 0) }),
     w("no scheduled or to-be-deleted clusterResourceBindings found for the latest policy snapshot {}", |c, _| Cause::NoBindings { policy_snapshot: key(c, 0) }), // v0.0.1
@@ -50,8 +50,8 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("the before stage tasks are invalid, updateStrategy: {}, stage: {}, err: {}", |c, _| tasks(c, true)),
     w("the after stage tasks are invalid, updateStrategy: {}, stage: {}, err: {}", |c, _| tasks(c, false)),
     w("the after stage tasks are invalid, clusterStagedUpdateStrategy: {}, stage: {}, err: {}", |c, _| tasks(c, false)), // v0.0.1
-    w("the stage label selector is invalid, updateStrategy: {}, stage: {}, err: {}", |c, _| Cause::StageSelectorInvalid { strategy: key(c, 0), stage: c.word(1), error: c.text(2) }),
-    w("the stage label selector is invalid, clusterStagedUpdateStrategy: {}, stage: {}, err: {}", |c, _| Cause::StageSelectorInvalid { strategy: key(c, 0), stage: c.word(1), error: c.text(2) }), // v0.0.1
+    w("the stage label selector is invalid, updateStrategy: {}, stage: {}, err: {}", |c, _| stage_selector(c)),
+    w("the stage label selector is invalid, clusterStagedUpdateStrategy: {}, stage: {}, err: {}", |c, _| stage_selector(c)), // v0.0.1
     w("cluster `{}` appears in more than one stage", |c, _| Cause::ClusterInSeveralStages { cluster: c.word(0) }),
     w("the sorting label `{}` on cluster `{}` is not valid: {}", |c, _| sorting_label(c)),
     w("some clusters are not placed in any stage, total {}, showing up to {}: {}", |c, _| Cause::ClustersInNoStage { total: c.number(0), shown: names(c.get(2)) }),
@@ -69,8 +69,8 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("memberclusters.cluster.kubernetes-fleet.io \"{}\" not found", |c, _| Cause::MemberClusterNotFound { cluster: c.word(0) }),
     w("MemberCluster.cluster.kubernetes-fleet.io \"{}\" not found", |c, _| Cause::MemberClusterNotFound { cluster: c.word(0) }),
     w("invalid resource snapshot index `{}` provided", |c, _| Cause::SnapshotIndexInvalid { index: c.text(0) }),
-    w("no resourceSnapshots with index `{}` found for placement {}", |c, _| Cause::SnapshotNotFound { index: c.word(0), placement: key(c, 1) }),
-    w("no clusterResourceSnapshots with index `{}` found for clusterResourcePlacement {}", |c, _| Cause::SnapshotNotFound { index: c.word(0), placement: key(c, 1) }), // v0.0.1
+    w("no resourceSnapshots with index `{}` found for placement {}", |c, _| snapshot_not_found(c)),
+    w("no clusterResourceSnapshots with index `{}` found for clusterResourcePlacement {}", |c, _| snapshot_not_found(c)), // v0.0.1
     w("no latest resourceSnapshots found for placement {}", |c, _| Cause::LatestSnapshotNotFound { placement: ObjectKey::parse(c.get(0)) }), // v0.1 to v0.2.2
     w("no resource snapshot created for placement {} but there is no error", |c, _| Cause::SnapshotNotCreated { placement: key(c, 0) }),
 
@@ -89,10 +89,10 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     // Validation: what the run began with against what is now.
     w("the applyStrategy in the updateRun is outdated", |_, _| Cause::ApplyStrategyChanged),
     w("the applyStrategy in the clusterStagedUpdateRun is outdated", |_, _| Cause::ApplyStrategyChanged), // v0.0.1
-    w("the policy snapshot index used in the updateRun is outdated, latest: {}, recorded: {}", |c, _| Cause::PolicyIndexChanged { latest: c.word(0), recorded: c.word(1) }),
-    w("the policy snapshot index used in the clusterStagedUpdateRun is outdated, latest: {}, recorded: {}", |c, _| Cause::PolicyIndexChanged { latest: c.word(0), recorded: c.word(1) }), // v0.0.1
-    w("the cluster count initialized in the updateRun is outdated, latest: {}, recorded: {}", |c, _| Cause::ClusterCountChanged { latest: c.number(0), recorded: c.number(1) }),
-    w("the cluster count initialized in the clusterStagedUpdateRun is outdated, latest: {}, recorded: {}", |c, _| Cause::ClusterCountChanged { latest: c.number(0), recorded: c.number(1) }), // v0.0.1
+    w("the policy snapshot index used in the updateRun is outdated, latest: {}, recorded: {}", |c, _| policy_index(c)),
+    w("the policy snapshot index used in the clusterStagedUpdateRun is outdated, latest: {}, recorded: {}", |c, _| policy_index(c)), // v0.0.1
+    w("the cluster count initialized in the updateRun is outdated, latest: {}, recorded: {}", |c, _| cluster_count(c)),
+    w("the cluster count initialized in the clusterStagedUpdateRun is outdated, latest: {}, recorded: {}", |c, _| cluster_count(c)), // v0.0.1
     w("the updateRun has nil updateStrategySnapshot", |_, _| Cause::StrategySnapshotMissing),
     w("the clusterStagedUpdateRun has nil stagedUpdateStrategySnapshot", |_, _| Cause::StrategySnapshotMissing), // v0.0.1
     w("the updateRun has nil stagesStatus", |_, _| Cause::StagesStatusMissing),
@@ -101,8 +101,8 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("the clusterStagedUpdateRun has nil deletionStageStatus", |_, _| Cause::DeletionStageMissing), // v0.0.1
     w("the number of stages in the updateRun has changed, new: {}, existing: {}", |c, _| Cause::StageCountChanged { new: c.number(0), existing: c.number(1) }),
     w("the number of stages in the clusterStagedUpdateRun has changed, new: {}, existing: {}", |c, _| Cause::StageCountChanged { new: c.number(0), existing: c.number(1) }), // v0.0.1
-    w("index `{}` stage name in the updateRun has changed, new: {}, existing: {}", |c, _| Cause::StageNameChanged { index: c.number(0), new: c.word(1), existing: c.word(2) }),
-    w("index `{}` stage name in the clusterStagedUpdateRun has changed, new: {}, existing: {}", |c, _| Cause::StageNameChanged { index: c.number(0), new: c.word(1), existing: c.word(2) }), // v0.0.1
+    w("index `{}` stage name in the updateRun has changed, new: {}, existing: {}", |c, _| stage_name(c)),
+    w("index `{}` stage name in the clusterStagedUpdateRun has changed, new: {}, existing: {}", |c, _| stage_name(c)), // v0.0.1
     w("the number of clusters in index `{}` stage has changed, new: {}, existing: {}", |c, _| Cause::StageClusterCountChanged { stage_index: c.number(0), new: c.number(1), existing: c.number(2) }),
     w("the `{}` cluster in the `{}` stage has changed, new: {}, existing: {}", |c, _| Cause::StageClusterChanged { cluster_index: c.number(0), stage_index: c.number(1), new: c.word(2), existing: c.word(3) }),
     w("invalid value for IntOrString: {}", |c, _| Cause::MaxConcurrencyInvalid { detail: c.text(0) }),
@@ -145,6 +145,33 @@ pub(super) static WORDINGS: &[FailureWording] = &[
 
 fn key(found: &PatternCaptures<'_>, index: usize) -> ObjectKey {
     ObjectKey::parse(found.get(index))
+}
+
+fn not_external(found: &PatternCaptures<'_>) -> Cause {
+    Cause::PlacementNotExternal {
+        current: found.word(0),
+    }
+}
+
+fn no_policy_snapshot(found: &PatternCaptures<'_>) -> Cause {
+    Cause::PolicySnapshotNotFound {
+        placement: key(found, 0),
+    }
+}
+
+fn several_policy_snapshots(found: &PatternCaptures<'_>) -> Cause {
+    Cause::PolicySnapshotMultiple {
+        count: found.number(0),
+        placement: key(found, 1),
+    }
+}
+
+fn old_policy(found: &PatternCaptures<'_>) -> Cause {
+    Cause::BindingOldPolicy {
+        binding: key(found, 0),
+        policy_snapshot: key(found, 1),
+        state: found.word(2),
+    }
 }
 
 fn tasks(found: &PatternCaptures<'_>, before: bool) -> Cause {
@@ -202,6 +229,14 @@ fn task_problem(text: &str) -> TaskProblem {
         })
 }
 
+fn stage_selector(found: &PatternCaptures<'_>) -> Cause {
+    Cause::StageSelectorInvalid {
+        strategy: key(found, 0),
+        stage: found.word(1),
+        error: found.text(2),
+    }
+}
+
 fn sorting_label(found: &PatternCaptures<'_>) -> Cause {
     let (label, value) = found.get(0).split_once(':').unwrap_or((found.get(0), ""));
     Cause::SortingLabelInvalid {
@@ -235,6 +270,13 @@ fn override_selector(found: &PatternCaptures<'_>) -> Cause {
     }
 }
 
+fn snapshot_not_found(found: &PatternCaptures<'_>) -> Cause {
+    Cause::SnapshotNotFound {
+        index: found.word(0),
+        placement: key(found, 1),
+    }
+}
+
 fn selector(found: Option<&PatternCaptures<'_>>, problem: SelectorProblem) -> Cause {
     Cause::ResourceSelectorInvalid {
         placement: found.map(|found| key(found, 0)),
@@ -249,6 +291,28 @@ fn namespace_not_allowed(found: &PatternCaptures<'_>) -> Cause {
             namespace: found.word(1),
         },
     )
+}
+
+fn policy_index(found: &PatternCaptures<'_>) -> Cause {
+    Cause::PolicyIndexChanged {
+        latest: found.word(0),
+        recorded: found.word(1),
+    }
+}
+
+fn cluster_count(found: &PatternCaptures<'_>) -> Cause {
+    Cause::ClusterCountChanged {
+        latest: found.number(0),
+        recorded: found.number(1),
+    }
+}
+
+fn stage_name(found: &PatternCaptures<'_>) -> Cause {
+    Cause::StageNameChanged {
+        index: found.number(0),
+        new: found.word(1),
+        existing: found.word(2),
+    }
 }
 
 fn one_cluster_only(found: &PatternCaptures<'_>) -> Cause {
