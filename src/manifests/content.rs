@@ -24,6 +24,16 @@ pub struct Item {
     pub(super) opens: Option<EnvelopeKind>,
 }
 
+/// The texts of the parts of a version; `None` where one is missing.
+pub(super) fn texts_of<'t>(
+    version: &Version<'_>,
+    texts: &'t ObjectTexts,
+) -> Option<Vec<&'t RawValue>> {
+    let parts = version.parts.iter();
+    let texts = parts.map(|part| texts.get(&part.object()).map(AsRef::as_ref));
+    texts.collect()
+}
+
 /// An envelope that cannot be opened.
 #[derive(Debug, Clone)]
 pub(super) struct EnvelopeFlaw {
@@ -59,10 +69,7 @@ impl SnapshotContent {
         if !version.is_complete() {
             return None;
         }
-        let parts = version.parts.iter();
-        let texts = parts.map(|part| texts.get(&part.object()).map(AsRef::as_ref));
-        let texts: Option<Vec<&RawValue>> = texts.collect();
-        Some(Self::new(texts?, generator))
+        Some(Self::new(texts_of(version, texts)?, generator))
     }
 
     /// The same of manifests that were read already.

@@ -1,9 +1,10 @@
 //! What a plan says, and what the hub then makes of the run.
 
 use serde_json::{Value, json};
+use test_hub::waiting;
 
 use crate::gates::side;
-use crate::harness::{MEMBERS, Ran};
+use crate::harness::{Harness, MEMBERS, Ran};
 use crate::scene::{Scene, both, stage, three_stages};
 
 const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
@@ -201,5 +202,70 @@ fn a_plan_shows_what_changed_on_the_hub_and_the_run_brings_it() {
         );
         let named = planned(&scene, "next", &["--snapshot", "0"]).json();
         assert_eq!(named["changes"][0]["counts"]["changed"], 0);
+    }
+}
+
+/// Who may not read all of a namespace learns what changes of the rest.
+#[test]
+fn what_may_not_be_read_is_taken_as_it_was() {
+    let Some(hub) = Harness::get().filter(|hub| hub.has_our_users()) else {
+        return;
+    };
+    let user = "user-118";
+    let role = hub.plugin(&["doctor", "--rbac", "viewer"]).out;
+    let mut role: Value = serde_saphyr::from_str(&role).unwrap();
+    role["metadata"]["name"] = user.into();
+    role["rules"].as_array_mut().unwrap().push(json!({
+        "apiGroups": [""], "resources": ["namespaces", "configmaps"], "verbs": ["get", "list"],
+    }));
+    hub.create(&role);
+    hub.create(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": user},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": user},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    }));
+    for scene in both("unread").into_iter().filter(|scene| !scene.namespaced) {
+        scene.set(&three_stages(), &ALL);
+        hub.create(&json!({
+            "apiVersion": "v1", "kind": "Secret", "type": "Opaque", "stringData": {"a": "b"},
+            "metadata": {"name": "key", "namespace": scene.namespace},
+        }));
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Succeeded", "True", "");
+        let kubeconfig = hub.kubeconfig_of(user);
+        let name = scene.name.as_str();
+        let plan = || {
+            let arguments = [
+                "plan",
+                "--placement",
+                name,
+                "--strategy",
+                name,
+                "-o",
+                "json",
+            ];
+            hub.plugin_as(&kubeconfig, &arguments)
+        };
+        // The hub learns of roles a moment later.
+        waiting::until_so(|| "the user may".to_owned(), || plan().code == 0);
+        let same = plan().json();
+        assert_eq!(
+            (&same["snapshot"], &same["snapshotCertain"]),
+            (&json!("0"), &json!(false))
+        );
+        scene.content("2");
+        let next = plan().json();
+        assert_eq!(next["snapshot"], "1", "{next:#}");
+        let counts = &next["changes"][0]["counts"];
+        assert_eq!(
+            (&counts["changed"], &counts["deleted"]),
+            (&json!(1), &json!(0)),
+            "{next:#}"
+        );
+        assert!(
+            next["notChecked"].to_string().contains(" more on the hub"),
+            "{next:#}"
+        );
     }
 }

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use crate::commands::gather::manifests::{self, ReadOverrides};
 use crate::commands::gather::placement_objects::{self, PlacementObjects};
 use crate::commands::gather::reading::SourceReading;
@@ -19,7 +17,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::manifests::live::{NextSnapshot, SelectedObjects, UnmatchedSelectors};
+use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart, UnmatchedSelectors};
 use crate::plan::{self, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
@@ -130,12 +128,11 @@ pub(in crate::commands) fn read(
     let (mut is_current, mut unclear) = (false, Vec::new());
     if let Some(selected) = selected {
         gaps.extend(selected.gaps.iter().cloned());
-        if selected.gaps.is_empty() {
-            let next = NextSnapshot::of(&around.inventory, &around.texts, selected);
-            unclear = next.unclear;
-            is_current = next.parts.is_some() && unclear.is_empty();
-            put(&mut around, next.parts.unwrap_or_default());
-        }
+        let is_read = selected.gaps.is_empty();
+        let next = NextSnapshot::of(&around.inventory, &around.texts, selected);
+        unclear = next.unclear;
+        is_current = is_read && next.parts.is_some() && unclear.is_empty();
+        put_next_snapshot(&mut around, next.parts.unwrap_or_default());
     }
     let contents = PlanContents {
         texts: &around.texts,
@@ -200,7 +197,7 @@ fn selected(
 }
 
 /// Puts a snapshot there that is still to be made.
-fn put(around: &mut PlacementObjects, parts: Vec<(ResourceSnapshot, Box<RawValue>)>) {
+fn put_next_snapshot(around: &mut PlacementObjects, parts: Vec<SnapshotPart>) {
     let (parts, texts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let names = parts.iter().map(ResourceSnapshot::object);
     around.texts.extend(names.zip(texts));

@@ -19,7 +19,7 @@ use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::selector::LabelSelector;
 use crate::query::{Outcome, Query, QuerySelection};
 
-pub use next_snapshot::NextSnapshot;
+pub use next_snapshot::{NextSnapshot, SnapshotPart};
 
 use left_out::{is_disabled, was_placed, why_left_out};
 

@@ -15,20 +15,21 @@ use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::snapshot::{ResourceSnapshot, is_of_hub};
 use crate::kubefleet::tolerant::LenientSeed;
 use crate::kubefleet::{Concept, names};
+use crate::manifests::content::texts_of;
 use crate::rollout::versions::{Version, versions};
 
 /// How many bytes of objects one part of a snapshot holds.
 const PART: usize = 800 * 1024;
 
 /// A part of a snapshot, and its text.
-type Part = (ResourceSnapshot, Box<RawValue>);
+pub type SnapshotPart = (ResourceSnapshot, Box<RawValue>);
 
 /// What a run without an index would be given.
 #[derive(Debug, Default)]
 pub struct NextSnapshot {
     /// The parts of a snapshot that is still to be made; none where the latest has the same content. `None` where
     /// what the latest has is not known in full.
-    pub parts: Option<Vec<Part>>,
+    pub parts: Option<Vec<SnapshotPart>>,
     /// KubeFleet's own objects in the namespaces, of which nothing tells whether they are placed.
     pub unclear: Vec<ManifestKey>,
 }
@@ -54,7 +55,7 @@ impl NextSnapshot {
         let (has, index) = match latest {
             Some(latest) => {
                 let index = latest.index.parse::<u64>().ok()?.checked_add(1)?;
-                (content_of(latest, texts)?, index)
+                (contents::manifests(texts_of(latest, texts)?), index)
             }
             None if inventory.snapshots.is_known_empty() => (Vec::new(), 0),
             None => return None,
@@ -84,8 +85,14 @@ impl NextSnapshot {
         let parts = if latest.is_some() && is_next(&has) {
             Some(Vec::new())
         } else {
-            let mut others = all.iter().filter(|it| it.is_complete());
-            let same = others.find(|it| content_of(it, texts).is_some_and(|has| is_next(&has)));
+            // Few have as many objects: only those are read.
+            let number = next.len();
+            let mut others = all
+                .iter()
+                .filter(|it| it.is_complete() && !it.is_latest() && it.objects().count() == number);
+            let same = others.find(|it| {
+                texts_of(it, texts).is_some_and(|parts| is_next(&contents::manifests(parts)))
+            });
             let hash = same.and_then(Version::hash).unwrap_or_default();
             parts(inventory, (&index.to_string(), hash), selected.manifests)
         };
@@ -108,16 +115,12 @@ fn places_own(has: &[Manifest], latest: Option<&Version<'_>>, own: &[Value]) -> 
     own.iter().any(was_there).then_some(false)
 }
 
-/// The objects of a version, by kind, namespace and name; `None` where a text is missing.
-fn content_of(version: &Version<'_>, texts: &ObjectTexts) -> Option<Vec<Manifest>> {
-    let parts = version.parts.iter();
-    let parts = parts.map(|it| texts.get(&it.object()).map(AsRef::as_ref));
-    let parts: Option<Vec<&RawValue>> = parts.collect();
-    Some(contents::manifests(parts?))
-}
-
 /// The objects that make up a snapshot of an index and a hash.
-fn parts(inventory: &Inventory, named: (&str, &str), content: Vec<Manifest>) -> Option<Vec<Part>> {
+fn parts(
+    inventory: &Inventory,
+    named: (&str, &str),
+    content: Vec<Manifest>,
+) -> Option<Vec<SnapshotPart>> {
     let parts = split(content);
     let number = parts.len();
     let parts = parts.into_iter().enumerate();
@@ -206,7 +209,7 @@ mod tests {
         inventory: &Inventory,
         texts: &ObjectTexts,
         selected: SelectedObjects,
-    ) -> Option<Vec<Part>> {
+    ) -> Option<Vec<SnapshotPart>> {
         NextSnapshot::of(inventory, texts, selected).parts
     }
 
@@ -393,7 +396,8 @@ mod tests {
         let large = "x".repeat(PART / 2);
         let objects = [config("a", &large), config("b", &large), config("c", "1")];
         let parts = next_snapshot(&known, &texts, selected(&objects)).unwrap();
-        let name = |(part, _): &Part| (part.meta.name.clone(), part.is_latest(), part.parts());
+        let name =
+            |(part, _): &SnapshotPart| (part.meta.name.clone(), part.is_latest(), part.parts());
         let parts: Vec<_> = parts.iter().map(name).collect();
         let (first, second) = ("shop-0-snapshot".to_owned(), "shop-0-0".to_owned());
         assert_eq!(parts, [(first, true, Some(2)), (second, false, None)]);
