@@ -13,7 +13,7 @@ use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::placement::{Placement, ResourceSelector};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::kubefleet::{Concept, Condition, Conditions, describe_object, duration, names, reasons};
+use crate::kubefleet::{Concept, Condition, describe_object, duration, names, reasons};
 use crate::problems::{
     Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_empty,
     snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
@@ -24,7 +24,7 @@ use crate::rollout::rollback::{TakenBack, rolled_back_before};
 use crate::rollout::sent::sent_index;
 use crate::rollout::versions::{Version, created_twice, versions};
 use crate::rollout::{ClusterState, Rollout};
-use crate::words::{capital, enumerate};
+use crate::words::{by_number, capital, enumerate};
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -212,12 +212,15 @@ fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
 
 /// The next snapshot has the content of one that was rolled back.
 fn seen_before(draft: &mut PlanDraft<'_>, next: &Version<'_>) {
+    let Some(hash) = next.hash() else {
+        return;
+    };
     let all = versions(draft.inventory);
     let mut same = all
         .iter()
-        .filter(|it| it.is_made() && it.hash() == next.hash());
+        .filter(|it| it.is_made() && it.hash() == Some(hash));
     let told = same.find_map(|it| Some((it, rolled_back_before(draft.inventory, &it.index)?)));
-    let Some((same, why)) = told.filter(|_| next.hash().is_some()) else {
+    let Some((same, why)) = told else {
         return;
     };
     let message = format!(
@@ -301,7 +304,7 @@ pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>, unclear: &[M
     objects.extend(unclear.map(|it| Subject::new(&it.kind, &it.namespace, &it.name)));
     let takes = |binding: &Binding| {
         let index = sent_index(inventory, binding);
-        let applied = binding.status.conditions.condition(reasons::APPLIED);
+        let applied = binding.condition(reasons::APPLIED);
         applied.is_some_and(Condition::is_true) && index.is_some_and(|it| !own(it).is_empty())
     };
     let Some(first) = objects.first() else {
@@ -311,10 +314,7 @@ pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>, unclear: &[M
         return;
     }
     let names = enumerate(objects.iter().map(Subject::to_string));
-    let (are, them) = match objects.as_slice() {
-        [_] => ("is", "its kind"),
-        _ => ("are", "their kinds"),
-    };
+    let (are, them) = by_number(objects.len(), ("is", "its kind"), ("are", "their kinds"));
     let so = if is_unclear {
         " up to KubeFleet 0.3, and the"
     } else {

@@ -33,6 +33,8 @@ mod strategy_missing;
 mod strategy_unreadable;
 mod two_stages;
 
+use crate::inventory::Inventory;
+use crate::kubefleet::ObjectRef;
 use crate::report::{Evidence, Remedy, Subject, composed};
 use crate::words::{distinct, enumerate};
 
@@ -147,6 +149,14 @@ impl Problem {
 }
 
 composed!(Problem);
+
+/// Where a placement's name stands: in the run that is looked at, else in the placement.
+fn placement_named(inventory: &Inventory, placement: &ObjectRef) -> (ObjectRef, &'static str) {
+    match inventory.run.present() {
+        Some(run) => (run.object(), "spec.placementName"),
+        None => (placement.clone(), "metadata.name"),
+    }
+}
 
 /// What clusters have of others: `snapshot 3 (from web-2)`.
 pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(

@@ -1,7 +1,7 @@
 //! The placement is being deleted, or has been: there is nothing left to roll out.
 
-use super::Problem;
 use super::steps::of_placement;
+use super::{Problem, placement_named};
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::ComposeText;
@@ -35,10 +35,7 @@ pub fn placement_deleted(inventory: &Inventory, object: &ObjectRef, so: &str) ->
         problem = problem.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
     }
     if inventory.policies.is_known_empty() {
-        let (place, path) = match inventory.run.present() {
-            Some(run) => (run.object(), "spec.placementName"),
-            None => (object.clone(), "metadata.name"),
-        };
+        let (place, path) = placement_named(inventory, object);
         problem = problem.computed(place, &[path], format!("{object} has no policy snapshot"));
     }
     if gone {

@@ -1,6 +1,6 @@
 //! No resource snapshot is marked as the latest: up to KubeFleet 0.2.2 a run without an index waits for one.
 
-use super::Problem;
+use super::{Problem, placement_named};
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::report::{ComposeText, Subject};
@@ -20,13 +20,10 @@ pub fn snapshot_awaited(
         None => format!("{object} has no resource snapshot yet"),
     };
     let message = format!("{lacks}. Up to KubeFleet 0.2.2, a run without an index waits for one.");
-    let place = match inventory.run.present() {
-        Some(run) => (run.object(), "spec.placementName"),
-        None => (object.clone(), "metadata.name"),
-    };
+    let (place, path) = placement_named(inventory, object);
     let problem = Problem::new(subject, message).computed(
-        place.0,
-        &[place.1],
+        place,
+        &[path],
         format!("no resource snapshot of {object} is marked as the latest"),
     );
     match existing {

@@ -1,6 +1,6 @@
 //! The placement has no resource snapshot of the index that a run asks for.
 
-use super::{Problem, RefusalTense};
+use super::{Problem, RefusalTense, placement_named};
 use crate::inventory::Inventory;
 use crate::kubefleet::{ObjectRef, names};
 use crate::report::{ComposeText, Subject};
@@ -25,10 +25,7 @@ pub fn existing_snapshots<B: ComposeText>(
 ) -> B {
     const SHOWN: usize = 10;
     if inventory.snapshots.is_known_empty() {
-        let (place, path) = match inventory.run.present() {
-            Some(run) => (run.object(), "spec.placementName"),
-            None => (object.clone(), "metadata.name"),
-        };
+        let (place, path) = placement_named(inventory, object);
         return build.computed(place, &[path], format!("{object} has no resource snapshot"));
     }
     let indexes = inventory.snapshot_indexes();

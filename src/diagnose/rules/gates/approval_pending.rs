@@ -42,7 +42,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let halted = rollout.phase.is_halted();
     // An older agent asked for it, and the one that is there does not work on the run.
     let is_idle = rollout.phase == Phase::Idle;
-    let back = TakenBack::after(cx.inventory, rollout.run);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
@@ -108,8 +107,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
             finding
-        } else if let Some(back) = &back {
-            taken_back(cx, finding, back)
+        } else if let Some(back) = TakenBack::after(cx.inventory, rollout.run) {
+            taken_back(cx, finding, &back)
         } else if is_idle {
             finding.look("Resolve FS604 first: nothing works on the run.")
         } else if removes {
