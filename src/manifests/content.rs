@@ -25,10 +25,7 @@ pub struct Item {
 }
 
 /// The texts of the parts of a version; `None` where one is missing.
-pub(super) fn texts_of<'t>(
-    version: &Version<'_>,
-    texts: &'t ObjectTexts,
-) -> Option<Vec<&'t RawValue>> {
+pub fn texts_of<'t>(version: &Version<'_>, texts: &'t ObjectTexts) -> Option<Vec<&'t RawValue>> {
     let parts = version.parts.iter();
     let texts = parts.map(|part| texts.get(&part.object()).map(AsRef::as_ref));
     texts.collect()

@@ -37,7 +37,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::rollout::AgentVersion;
 
-pub use content::{Item, SnapshotContent};
+pub use content::{Item, SnapshotContent, texts_of};
 pub use existing::{ChangeCounts, ObjectDifference, WorkDelta, WorkManifests, differences};
 pub use needs::{NEEDED_KINDS, needs};
 pub use overrides::{IneffectiveOverride, Override, PlacedOverrides};

@@ -37,8 +37,6 @@ pub struct PlanContents<'c> {
     pub overrides: &'c [Override],
     /// The places of the placement's selectors that are known to match nothing on the hub.
     pub unmatched: &'c [usize],
-    /// The places of those of which the hub has an object, and the latest snapshot none.
-    pub added: &'c [usize],
     /// Whether the latest snapshot has what the placement selects on the hub; it may be one that does not
     /// exist yet.
     pub is_current: bool,

@@ -6,11 +6,10 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{PlanContents, PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::contents::ManifestKey;
-use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::{Cause, parse_failure};
-use crate::kubefleet::placement::{Placement, ResourceSelector};
+use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Concept, Condition, describe_object, duration, names, reasons};
@@ -331,24 +330,8 @@ pub(super) fn of_hub(draft: &mut PlanDraft<'_>, then: Option<&str>, unclear: &[M
     ));
 }
 
-/// The places of a placement's selectors of which its latest snapshot has no object.
-pub fn without_object(inventory: &Inventory, placement: &Placement) -> Vec<usize> {
-    let all = versions(inventory);
-    let latest = all.iter().find(|version| version.is_latest());
-    let objects: Vec<_> = latest.into_iter().flat_map(Version::objects).collect();
-    let has_object = |selector: &ResourceSelector| {
-        let mut same = objects
-            .iter()
-            .filter(|it| it.kind == selector.kind && group_of(&it.api_version) == selector.group);
-        same.any(|it| selector.name.is_empty() || it.meta.name == selector.name)
-    };
-    let selectors = placement.spec.selectors.iter().enumerate();
-    let without = selectors.filter(|(_, selector)| !has_object(selector));
-    without.map(|(at, _)| at).collect()
-}
-
 /// Why the snapshot of a run without an index is surely another one than the latest, as far as the placement's
-/// selectors tell: the latest one has what they do not select, or lacks what they do.
+/// selectors tell: the latest one has what they do not select.
 pub(super) fn reselected(draft: &PlanDraft<'_>, contents: &PlanContents<'_>) -> Option<String> {
     let placement = draft.inventory.placement.present()?;
     let is_known = contents.is_current || !draft.inventory.snapshots.is_complete();
@@ -359,21 +342,11 @@ pub(super) fn reselected(draft: &PlanDraft<'_>, contents: &PlanContents<'_>) -> 
     let latest = all.iter().find(|it| it.is_latest() && it.is_complete())?;
     let selectors = &placement.spec.selectors;
     let mut objects = latest.objects();
-    let extra = objects.find(|object| !selectors.iter().any(|it| may_select(it, object)));
-    let added = contents.added.first().and_then(|at| selectors.get(*at));
-    let name = &placement.meta.name;
-    let why = match (extra, added) {
-        (Some(extra), _) => {
-            let meta = &extra.meta;
-            let object = describe_object(&extra.kind, &meta.namespace, &meta.name);
-            format!("{name} no longer selects {object}")
-        }
-        (None, Some(added)) => format!("{name} also selects {}", added.describe()),
-        (None, None) => return None,
-    };
+    let extra = objects.find(|object| !selectors.iter().any(|it| may_select(it, object)))?;
+    let extra = describe_object(&extra.kind, &extra.meta.namespace, &extra.meta.name);
     Some(format!(
-        "the next snapshot is another one than snapshot {}, because {why}",
-        latest.index
+        "the next snapshot is another one than snapshot {}, because {} no longer selects {extra}",
+        latest.index, placement.meta.name
     ))
 }
 

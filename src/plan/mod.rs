@@ -29,7 +29,6 @@ use crate::words::worded;
 
 pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
-pub use content::without_object;
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 
@@ -240,6 +239,12 @@ impl Plan {
             .iter()
             .flat_map(|stage| &stage.clusters)
             .chain(&self.removed)
+    }
+
+    /// Whether all clusters were seen: else nobody can say how many a stage has.
+    pub fn sees_clusters(&self) -> bool {
+        let is_gap = |gap: &NotChecked| gap.what.ends_with("ResourceBinding");
+        self.policy_snapshot.is_some() && !self.not_checked.iter().any(is_gap)
     }
 
     /// The clusters that would get an older snapshot than they have, also where nobody can say in

@@ -26,8 +26,8 @@ pub fn not_external(
         problem = problem.evidence(object, "spec.strategy.type", kind);
     }
     problem.fix_with(
-        "Set the rollout strategy of the placement to External. Since KubeFleet 0.2, this cannot be \
-         undone.",
+        "Set the rollout strategy of the placement to External. KubeFleet 0.3 and later refuse to undo \
+         this; 0.2 refuses it in v1beta1.",
         make_external(object),
     )
 }

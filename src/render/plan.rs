@@ -16,7 +16,7 @@ use crate::plan::{
     ClusterChange, ObjectChanges, Plan, PlanOutcome, PlanPoint, PlannedCluster, PlannedSnapshot,
     PlannedStage, RefusalKind,
 };
-use crate::report::{EvidenceValues, NotChecked, Subject, unnamed};
+use crate::report::{EvidenceValues, Subject, unnamed};
 use crate::rollout::{GateFacts, StageEnd, TaskTime};
 use crate::words::{count, enumerate, together};
 
@@ -88,10 +88,7 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
     hanging(&mut page.out, "", "  ", &head(plan), look.width);
     let removal = usize::from(!plan.removed.is_empty());
     let (nowhere, unclear) = unplaced(plan);
-    // Of clusters that were not seen nobody can say how many there are.
-    let is_gap = |gap: &NotChecked| gap.what.ends_with("ResourceBinding");
-    let sees_bindings = !plan.not_checked.iter().any(is_gap);
-    let seen = plan.policy_snapshot.is_some() && unclear.is_empty() && sees_bindings;
+    let seen = plan.sees_clusters() && unclear.is_empty();
     let lost = [("in no stage", nowhere), ("in an unknown stage", unclear)];
     let lost: Vec<_> = lost
         .iter()

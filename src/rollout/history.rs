@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use super::content::{GoesBack, OldContent, old_content, would_go_back};
 use super::life::{self, PlacementLife};
 use super::sent::{reported, sent_index};
+use super::versions::Version;
 use super::{Phase, Rollout, Undelivered, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -175,8 +176,7 @@ fn kept<'i>(
             (Some(other), Some(ended)) => other.started().is_some_and(|began| began >= ended),
             // Its run is gone, or the binding does not say.
             (None, Some(ended)) => {
-                let conditions = &binding.status.conditions;
-                let written = conditions.since(reasons::ROLLOUT_STARTED);
+                let written = written_since(inventory, binding, index);
                 written.is_none_or(|written| written >= ended)
                     && (writer.is_none() || !inventory.runs.is_complete())
             }
@@ -265,6 +265,18 @@ fn steps_back<'i>(
 }
 
 /// What the bindings say.
+/// Since when a binding has its version. A rolling update leaves the time of the version before.
+fn written_since(
+    inventory: &Inventory,
+    binding: &Binding,
+    index: Option<&str>,
+) -> Option<Timestamp> {
+    let since = binding.status.conditions.since(reasons::ROLLOUT_STARTED)?;
+    let version = Version::of_index(inventory, index?);
+    let is_before = version.created().is_some_and(|created| since < created);
+    (!is_before).then_some(since)
+}
+
 fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     let mut holdings: BTreeMap<_, VersionHolding<'_>> = BTreeMap::new();
     let mut bindings: Vec<&Binding> = inventory
@@ -276,7 +288,7 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     for binding in bindings {
         let (index, undelivered) = (sent_index(inventory, binding), Undelivered::of(binding));
         let writer = rollout_started(binding).run;
-        let since = binding.status.conditions.since(reasons::ROLLOUT_STARTED);
+        let since = written_since(inventory, binding, index);
         let number: Option<u64> = index.and_then(|index| index.parse().ok());
         let holding = holdings
             .entry((number, index, undelivered, writer.clone()))

@@ -94,6 +94,15 @@ pub(in crate::commands) fn of_one(
     }))
 }
 
+/// The run that is to be made, by a word as for [`of_one`].
+pub(in crate::commands) fn of_new_run(word: &str, scope: &Scope) -> Result<ObjectRef, Error> {
+    let run = of_one(word, Concept::UpdateRun, scope)?;
+    match crate::change::names::fault(&run.name) {
+        Some(why) => Err(Error::usage(why).hint("choose another name")),
+        None => Ok(run),
+    }
+}
+
 /// Finds the run or placement that `word` means.
 pub(in crate::commands) fn resolve(
     word: &str,

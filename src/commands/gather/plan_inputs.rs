@@ -1,7 +1,7 @@
 //! The one way in which commands get a plan: what the controller would compute for a run, and why it
 //! would refuse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::commands::gather::manifests::{self, ReadOverrides};
 use crate::commands::gather::placement_objects::{self, PlacementObjects};
@@ -17,7 +17,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart, UnmatchedSelectors};
+use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
 use crate::plan::{self, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
@@ -34,21 +34,11 @@ pub(in crate::commands) struct PlanWithInputs {
     pub overrides: ReadOverrides,
 }
 
-/// How the content that a run without an index would roll out is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum ContentCheck {
-    /// From the latest snapshot: the run that is made shows what it got.
-    Snapshots,
-    /// From what the placement selects on the hub.
-    Selected,
-}
-
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
 pub(in crate::commands) fn read(
     reading: &mut SourceReading,
     wish: &PlannedRun,
-    check: ContentCheck,
 ) -> Result<PlanWithInputs, Error> {
     let placement = &wish.placement;
     let scope = placement.scope();
@@ -123,12 +113,13 @@ pub(in crate::commands) fn read(
         let others = others.all::<Strategy>().cloned();
         around.inventory.strategies.items.extend(others);
     }
-    let (unmatched, selected) = selected(reading, wish, &around, check)?;
-    let mut gaps = unmatched.gaps;
+    let selected = selected(reading, wish, &around.inventory)?;
+    let (mut gaps, mut unmatched) = (BTreeSet::new(), Vec::new());
     let (mut is_current, mut unclear) = (false, Vec::new());
-    if let Some(selected) = selected {
-        gaps.extend(selected.gaps.iter().cloned());
-        let is_read = selected.gaps.is_empty();
+    if let Some(mut selected) = selected {
+        gaps = std::mem::take(&mut selected.gaps);
+        unmatched = std::mem::take(&mut selected.unmatched);
+        let is_read = gaps.is_empty();
         let next = NextSnapshot::of(&around.inventory, &around.texts, selected);
         unclear = next.unclear;
         is_current = is_read && next.parts.is_some() && unclear.is_empty();
@@ -137,8 +128,7 @@ pub(in crate::commands) fn read(
     let contents = PlanContents {
         texts: &around.texts,
         overrides: &overrides.found,
-        unmatched: &unmatched.places,
-        added: &unmatched.matched,
+        unmatched: &unmatched,
         is_current,
         unclear: &unclear,
     };
@@ -177,23 +167,19 @@ fn add_overrides_elsewhere(reading: &mut SourceReading, inventory: &mut Inventor
         .extend(all_of(&elsewhere).cloned());
 }
 
-/// The placement's selectors that match nothing on the hub, of which only those are asked about of which the
-/// latest snapshot has no object; and all that the placement selects, where that is checked.
+/// All that the placement selects on a hub, where the run is given that; nothing for selectors that KubeFleet
+/// refuses, which is told elsewhere.
 fn selected(
     reading: &mut SourceReading,
     wish: &PlannedRun,
-    around: &PlacementObjects,
-    check: ContentCheck,
-) -> Result<(UnmatchedSelectors, Option<SelectedObjects>), Error> {
-    let inventory = &around.inventory;
+    inventory: &Inventory,
+) -> Result<Option<SelectedObjects>, Error> {
     let placement = inventory.placement.present();
     let placement = placement.filter(|it| wish.snapshot.is_none() && it.is_external());
-    let Some(placement) = placement.filter(|_| inventory.snapshots.is_complete()) else {
-        return Ok(Default::default());
-    };
-    let places = plan::without_object(inventory, placement);
-    let all = check == ContentCheck::Selected;
-    selected_content::read_unmatched(reading, placement, &places, all)
+    match placement.filter(|_| reading.hub().is_some() && inventory.snapshots.is_complete()) {
+        Some(placement) => Ok(selected_content::read(reading, placement)?.ok()),
+        None => Ok(None),
+    }
 }
 
 /// Puts a snapshot there that is still to be made.

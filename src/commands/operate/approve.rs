@@ -32,7 +32,7 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
-use crate::words::Hint;
+use crate::words::{Hint, enumerate};
 pub(in crate::commands) use preview::{moves, removal_lines, stage_lines};
 use select::{ApprovalChoice, ApprovalSelection};
 
@@ -450,34 +450,37 @@ fn accepted(
         .chain(&selection.given)
         .map(Approval::request)
         .collect();
-    let (first, verb) = match (waiting.as_slice(), selection.taken.first()) {
-        ([], None) => return Ok(Exit::Done),
-        ([], Some(taken)) => (taken.request().to_owned(), "is"),
-        ([one], _) => ((*one).to_owned(), "is"),
-        (several, _) => (several.join(" and "), "are"),
+    let taken = selection.taken.iter().map(Approval::request);
+    let meant = if waiting.is_empty() {
+        taken.collect()
+    } else {
+        waiting.clone()
     };
-    let object = scope.object(
-        Concept::ApprovalRequest,
-        waiting.first().copied().unwrap_or(&first),
-    );
+    let Some(one) = meant.first() else {
+        return Ok(Exit::Done);
+    };
+    let (are, were) = match meant.len() {
+        1 => ("is", "was"),
+        _ => ("are", "were"),
+    };
+    let names = enumerate(&meant);
+    let object = scope.object(Concept::ApprovalRequest, one);
     if waiting.is_empty() {
-        let line = format!(
-            "{first} was already approved and accepted{}",
-            given(&selection.taken)
-        );
+        let given = given(&selection.taken);
+        let line = format!("{names} {were} already approved and accepted{given}");
         op.result(&object, &line)?;
         return Ok(Exit::Done);
     }
     if rollout.phase.is_halted() {
         let effect = diagnose::aborts(rollout.inventory)
             .unwrap_or_else(|| format!("the approval takes effect when {run} is resumed"));
-        let line = format!("{first} {verb} approved; {effect}");
+        let line = format!("{names} {are} approved; {effect}");
         op.result(&object, &line)?;
         op.ui.hint(to_continue(rollout.inventory, &run));
         return Ok(Exit::Done);
     }
     if op.args.returns_at_once() {
-        let line = format!("{first} {verb} approved");
+        let line = format!("{names} {are} approved");
         op.result(&object, &line)?;
         return Ok(Exit::Done);
     }
@@ -493,7 +496,7 @@ fn accepted(
     )?;
     match effect {
         WriteEffect::Seen(status) => {
-            let line = format!("{first} {verb} approved and accepted");
+            let line = format!("{names} {are} approved and accepted");
             // Of a run that is followed, the result is where it gets.
             if !op.args.follows() || op.args.output.is_none() {
                 let result = WriteResult::of(&status, status.next.clone(), Exit::Done);
@@ -512,7 +515,7 @@ fn accepted(
         WriteEffect::Never(status) => Err(Error::new(
             Exit::from(status.verdict),
             format!(
-                "{first} {verb} approved, but {run} has {}: {}",
+                "{names} {are} approved, but {run} has {}: {}",
                 if status.is_over() { "ended" } else { "stopped" },
                 status.summary
             ),
@@ -520,16 +523,16 @@ fn accepted(
         .telling(ToldChange::All)),
         WriteEffect::Late(_) => Err(op
             .late(&format!(
-                "{first} {verb} approved, but KubeFleet has not accepted it"
+                "{names} {are} approved, but KubeFleet has not accepted it"
             ))
             .telling(ToldChange::All)
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         WriteEffect::Gone => Err(Error::not_found(format!(
-            "{first} {verb} approved, but {run} was deleted in the meantime"
+            "{names} {are} approved, but {run} was deleted in the meantime"
         ))
         .telling(ToldChange::All)),
         WriteEffect::Interrupted => Err(interrupted(&format!(
-            "{first} {verb} approved; stopped waiting for KubeFleet to accept it"
+            "{names} {are} approved; stopped waiting for KubeFleet to accept it"
         ))
         .telling(ToldChange::All)),
     }
@@ -537,10 +540,10 @@ fn accepted(
 
 /// Who gave the approvals that were taken, and when.
 fn given(taken: &[Approval]) -> String {
-    let Some(answer) = taken
-        .first()
-        .and_then(|approval| approval.gate.answer.as_ref())
-    else {
+    let [approval] = taken else {
+        return String::new();
+    };
+    let Some(answer) = &approval.gate.answer else {
         return String::new();
     };
     let by = answer.by.as_ref().map(|by| format!(" by {by}"));

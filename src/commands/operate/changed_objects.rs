@@ -77,7 +77,6 @@ pub(in crate::commands) fn show(
     };
     let contents = PlanContents {
         unmatched: &[],
-        added: &[],
         is_current: false,
         unclear: &[],
         texts: &material.around.texts,

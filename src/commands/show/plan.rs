@@ -12,10 +12,9 @@ use serde::Serialize;
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
 use crate::commands::gather::manifests::{KEEP, RenderMaterial, WorkQuery};
+use crate::commands::gather::names;
 use crate::commands::gather::pickers::MadeOf;
-use crate::commands::gather::plan_inputs::{
-    self, ContentCheck, PlanWithInputs, PlannedRun, StrategyChoice,
-};
+use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::{InputArgs, SourceReading};
 use crate::commands::gather::session::Session;
 use crate::commands::output::FormArg;
@@ -147,17 +146,19 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         (None, Some(name)) => StrategyChoice::Named(name),
         (None, None) => return Err(Error::usage("set the strategy: --strategy NAME")),
     };
+    let run = args.run.as_deref();
+    let run = run.map(|word| names::of_new_run(word, &scope));
     let wish = PlannedRun {
         placement,
         strategy,
         snapshot: args.snapshot.clone(),
-        run: args.run.clone(),
+        run: run.transpose()?.map(|it| it.name),
     };
     let PlanWithInputs {
         plan,
         around,
         overrides,
-    } = plan_inputs::read(&mut reading, &wish, ContentCheck::Selected)?;
+    } = plan_inputs::read(&mut reading, &wish)?;
     let changes = if args.diff {
         let placement = wish.placement.clone();
         let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());

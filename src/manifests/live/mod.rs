@@ -133,6 +133,8 @@ pub struct SelectedObjects {
     /// The objects as a snapshot has them, in its order.
     pub manifests: Vec<Manifest>,
     pub left_out: Vec<LeftOut>,
+    /// The places of the placement's selectors that match nothing, as far as that could be read.
+    pub unmatched: Vec<usize>,
     /// KubeFleet's own objects in the namespaces, which it placed up to 0.3, as the hub has them.
     pub of_hub: Vec<Value>,
     /// Kinds that a selector names and that are never placed.
@@ -155,58 +157,10 @@ pub fn select(
 ) -> Result<SelectedObjects, SelectorProblem> {
     let mut gatherer = SelectionGatherer::new(placement, served, known);
     gatherer.find_namespace()?;
-    for selector in &placement.spec.selectors {
-        gatherer.follow(selector)?;
+    for (at, selector) in placement.spec.selectors.iter().enumerate() {
+        gatherer.follow(at, selector)?;
     }
     gatherer.finish()
-}
-
-/// Selectors of a placement that match nothing on the hub.
-#[derive(Debug, Clone, Default)]
-pub struct UnmatchedSelectors {
-    /// What has to be asked before anything can be said.
-    pub needs: Vec<LiveQuery>,
-    /// The places of the selectors in the placement.
-    pub places: Vec<usize>,
-    /// Those of others that name an object which exists and is placed.
-    pub matched: Vec<usize>,
-    /// What could not be read in full, and why: nothing is said of it.
-    pub gaps: BTreeSet<(String, String)>,
-}
-
-/// Which of a placement's selectors at these places match nothing. `known` is as for [`select`].
-pub fn unmatched(
-    placement: &Placement,
-    places: &[usize],
-    served: &[ServedKind],
-    known: &BTreeMap<LiveQuery, LiveAnswer>,
-) -> Result<UnmatchedSelectors, SelectorProblem> {
-    let mut gatherer = SelectionGatherer::new(placement, served, known);
-    gatherer.find_namespace()?;
-    let mut found = UnmatchedSelectors::default();
-    for (at, selector) in placement.spec.selectors.iter().enumerate() {
-        if !places.contains(&at) {
-            continue;
-        }
-        let gaps = gatherer.selected.gaps.len();
-        let matches = gatherer.fetch(selector)?;
-        let is_read = gatherer.selected.gaps.len() == gaps;
-        let Some(matches) = matches.filter(|_| is_read) else {
-            continue;
-        };
-        let is_kept = |it: &&Value| it["metadata"]["deletionTimestamp"].is_null();
-        if matches.is_empty() {
-            found.places.push(at);
-        } else if !selector.name.is_empty()
-            && !is_disabled(&selector.group, &selector.version, &selector.kind)
-            && matches.iter().any(is_kept)
-        {
-            found.matched.push(at);
-        }
-    }
-    found.needs = gatherer.selected.needs;
-    found.gaps = gatherer.selected.gaps;
-    Ok(found)
 }
 
 struct SelectionGatherer<'g> {
@@ -265,7 +219,7 @@ impl<'g> SelectionGatherer<'g> {
         Ok(())
     }
 
-    fn follow(&mut self, selector: &ResourceSelector) -> Result<(), SelectorProblem> {
+    fn follow(&mut self, at: usize, selector: &ResourceSelector) -> Result<(), SelectorProblem> {
         if is_disabled(&selector.group, &selector.version, &selector.kind) {
             self.selected.never_placed.push(selector.kind.clone());
             return Ok(());
@@ -273,7 +227,13 @@ impl<'g> SelectionGatherer<'g> {
         if is_namespace(selector) && self.is_namespaced() {
             return Err(SelectorProblem::NamespaceInNamespacedPlacement);
         }
-        let found = self.fetch(selector)?.unwrap_or_default();
+        let gaps = self.selected.gaps.len();
+        let Some(found) = self.fetch(selector)? else {
+            return Ok(());
+        };
+        if found.is_empty() && self.selected.gaps.len() == gaps {
+            self.selected.unmatched.push(at);
+        }
         let alone = [NAMESPACE_ONLY, WITH_SELECTORS].contains(&selector.scope.as_str());
         if !is_namespace(selector) || alone {
             self.take(found);

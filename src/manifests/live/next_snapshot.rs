@@ -15,7 +15,7 @@ use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::snapshot::{ResourceSnapshot, is_of_hub};
 use crate::kubefleet::tolerant::LenientSeed;
 use crate::kubefleet::{Concept, names};
-use crate::manifests::content::texts_of;
+use crate::manifests::texts_of;
 use crate::rollout::versions::{Version, versions};
 
 /// How many bytes of objects one part of a snapshot holds.
@@ -51,8 +51,11 @@ impl NextSnapshot {
             return None;
         }
         let all = versions(inventory);
-        let latest = all.iter().find(|it| it.is_latest() && it.is_complete());
+        let mut marked = all.iter().filter(|it| it.is_latest());
+        let latest = marked.next().filter(|it| it.is_complete());
         let (has, index) = match latest {
+            // KubeFleet takes any of several.
+            Some(_) if marked.next().is_some() => return None,
             Some(latest) => {
                 let index = latest.index.parse::<u64>().ok()?.checked_add(1)?;
                 (contents::manifests(texts_of(latest, texts)?), index)
@@ -371,6 +374,8 @@ mod tests {
         );
         let (some, _) = hub(&[latest("0", &objects)]);
         assert!(next_snapshot(&some, &ObjectTexts::new(), selected(&objects)).is_none());
+        let (both, texts) = hub(&[latest("0", &objects), latest("1", &objects)]);
+        assert!(next_snapshot(&both, &texts, selected(&[])).is_none());
         let mut half = latest("0", &objects);
         half["metadata"]["annotations"][names::NUMBER_OF_SNAPSHOTS] = "2".into();
         let (half, texts) = hub(&[half]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select, unmatched};
+use super::{LiveAnswer, LiveQuery, SelectedObjects, ServedKind, select};
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::placement::Placement;
@@ -297,12 +297,11 @@ fn what_the_hub_assigned_is_removed() {
 fn a_selector_that_matches_nothing_is_found() {
     let found = |namespace: &str, selectors: &Value, denied: &str| {
         let (placement, served, hub) = (placement(namespace, selectors), served(), hub());
-        let all: Vec<usize> = (0..placement.spec.selectors.len()).collect();
         let mut known = BTreeMap::new();
         loop {
-            let found = unmatched(&placement, &all, &served, &known)?;
+            let found = select(&placement, &served, &known)?;
             if found.needs.is_empty() {
-                return Ok::<_, SelectorProblem>((found.places, found.gaps.len()));
+                return Ok::<_, SelectorProblem>((found.unmatched, found.gaps.len()));
             }
             for query in found.needs {
                 let is_denied = query.kind.kind == denied;

@@ -379,6 +379,32 @@ fn a_run_that_someone_starts_is_not_made_again() {
 }
 
 #[test]
+fn content_that_changes_once_more_is_shown_once_more() {
+    play("race-shown", |scene| {
+        let desk = Desk::at(scene);
+        if !scene.hub.served().obeys_state {
+            return;
+        }
+        scene.set(&gated(&[]), &ALL);
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        Scene::pass_a_look();
+        scene.content("2");
+        let path = scene.run_path("");
+        let run = [&["run", &second, "--diff", "--yes"], &scene.of()[..]].concat();
+        let did = desk.does_while(&run, held(Method::POST, &path), || {
+            scene.content("3");
+            Scene::pass_a_look();
+        });
+        did.ends(0);
+        let (before, after) = did.ran.err.split_once("created ").unwrap();
+        assert!(before.contains("+  version: \"2\""), "{before}");
+        assert!(after.contains("+  version: \"3\""), "{after}");
+    });
+}
+
+#[test]
 fn a_write_that_arrives_late_is_not_denied() {
     play("race-late", |scene| {
         let desk = Desk::at(scene);

@@ -96,25 +96,11 @@ pub(super) fn select(
     if !open.is_empty() {
         return sort(open, rollout, "");
     }
-    let narrowed = choice.stage.is_some() || choice.task.is_some();
-    if narrowed
-        && approvals
-            .iter()
-            .all(|one| one.gate.state == GateState::Accepted)
-    {
-        return sort(approvals, rollout, "");
-    }
     // What stands in the way of the first that is not done says why nothing can be approved.
-    let next = approvals
-        .into_iter()
-        .find(|approval| approval.gate.state != GateState::Accepted);
-    match next {
-        Some(next) => Err(refused(&next, rollout)),
-        None => Err(Error::failed(format!(
-            "every gate of {} is already approved and accepted",
-            rollout.run.object()
-        ))
-        .hint(status(rollout))),
+    let mut rest = approvals.iter();
+    match rest.find(|one| one.gate.state != GateState::Accepted) {
+        Some(next) => Err(refused(next, rollout)),
+        None => sort(approvals, rollout, ""),
     }
 }
 

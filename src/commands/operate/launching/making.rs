@@ -148,7 +148,9 @@ pub(super) fn midway(
     got: LaunchProgress,
     record: &ChangeRecord,
 ) -> Error {
-    if got == LaunchProgress::Made || record.is_empty() {
+    // What was waited for may have been asked for by another.
+    let is_untouched = record.is_empty() && error.told == ToldChange::Nothing;
+    if got == LaunchProgress::Made || is_untouched {
         return error;
     }
     let message = record.complete(&error.message, error.told);
@@ -335,6 +337,12 @@ mod tests {
         let mut record = crate::change::record::ChangeRecord::default();
         let error = midway(failed(), &launch, LaunchProgress::Nothing, &record);
         assert_eq!(error.message, "it was forbidden");
+        let late = || failed().telling(ToldChange::Last);
+        let error = midway(late(), &launch, LaunchProgress::Nothing, &record);
+        assert_eq!(
+            error.message,
+            "it was forbidden; ClusterStagedUpdateRun new was not created"
+        );
         record.did("deleted old");
         let error = midway(failed(), &launch, LaunchProgress::Made, &record);
         assert_eq!(

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use super::existing::{self, ExistingRun};
 use super::wanted::{LaunchPreparation, RunLaunch};
@@ -13,23 +14,24 @@ use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
-use crate::commands::gather::plan_inputs::{
-    self, ContentCheck, PlanWithInputs, PlannedRun, StrategyChoice,
-};
+use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects};
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::safeguards;
 use crate::commands::show::plan::diff;
+use crate::contents;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Conditions, duration, reasons};
+use crate::manifests::texts_of;
 use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind};
 use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
 use crate::rollout::rollback::overrides_then;
+use crate::rollout::versions::Version;
 use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime};
 use crate::words::{Hint, capital, count, enumerate};
 
@@ -50,8 +52,10 @@ pub(super) enum LaunchOffer {
 pub(in crate::commands) struct AgreedPlan {
     /// The other runs on the placement.
     pub(super) beside: Vec<NeighborRun>,
-    /// The index of the snapshot whose changes were shown.
+    /// The index of the snapshot whose changes were shown; `None` for one that was still to be made.
     pub(super) snapshot: Option<String>,
+    /// The objects of that one; none where they are not known.
+    content: Vec<Value>,
     /// The stages; none where they were unknown.
     stages: Vec<AgreedStage>,
     pub(super) risks: ContentRisks,
@@ -63,8 +67,8 @@ pub(in crate::commands) struct AgreedPlan {
 struct AgreedStage {
     name: String,
     gates: Vec<AgreedGate>,
-    /// In their order.
-    clusters: Vec<String>,
+    /// In their order; `None` where they were unknown.
+    clusters: Option<Vec<String>>,
     /// How many are updated at once; `None` where that was unknown.
     at_once: Option<usize>,
 }
@@ -73,7 +77,13 @@ struct AgreedStage {
 type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 
 impl AgreedPlan {
-    fn new(launch: &RunLaunch, plan: Plan, beside: Vec<NeighborRun>) -> Self {
+    fn new(
+        launch: &RunLaunch,
+        plan: Plan,
+        around: &PlacementObjects,
+        beside: Vec<NeighborRun>,
+    ) -> Self {
+        let seen = plan.sees_clusters() && plan.unplaced.is_empty();
         let stage = |stage: PlannedStage| {
             let gates = stage.definition.gates.into_iter();
             let wait = |it: &GateFacts| duration::parse(it.wait.as_deref()?);
@@ -82,19 +92,18 @@ impl AgreedPlan {
             AgreedStage {
                 name: stage.definition.name,
                 gates: gates.collect(),
-                clusters: clusters.collect(),
-                at_once: stage.concurrency,
+                clusters: seen.then(|| clusters.collect()),
+                at_once: stage.concurrency.filter(|_| seen),
             }
         };
         Self {
             beside,
             begins: launch.begins_by_itself() || plan.starts_at_once(),
             risks: content_risks(launch, &plan),
-            // Of one that the run creates, nothing could be shown.
-            snapshot: plan
-                .content
-                .snapshot
-                .filter(|_| plan.content.latest_snapshot.is_some()),
+            content: objects(around, plan.content.snapshot.as_deref()),
+            snapshot: plan.content.snapshot.filter(|index| {
+                launch.snapshot.is_some() || plan.content.latest_snapshot.as_ref() == Some(index)
+            }),
             stages: plan.stages.into_iter().map(stage).collect(),
         }
     }
@@ -118,7 +127,7 @@ impl AgreedPlan {
                 return Some(format!("other gates in stage {name}"));
             }
             let clusters: Vec<_> = stage.clusters.iter().map(|it| it.name).collect();
-            if clusters != shown.clusters {
+            if shown.clusters.as_ref().is_some_and(|it| clusters != *it) {
                 return Some(match clusters.as_slice() {
                     [] => format!("no clusters in stage {name}"),
                     clusters => format!("{} in stage {name}", enumerate(clusters)),
@@ -200,7 +209,7 @@ pub(super) fn offer(
         preview,
         question,
         what: LaunchOffer::New {
-            agreed: AgreedPlan::new(&launch, plan, beside),
+            agreed: AgreedPlan::new(&launch, plan, &around, beside),
             launch,
             wish,
         },
@@ -300,16 +309,32 @@ fn keeps_gates(
     Err(reading.refused(&dropped.words).hint(hint))
 }
 
-/// Shows what a run does that was made, and got another snapshot than was shown before.
+/// Shows what a run does that was made, and got another snapshot than was shown before; `None` where that has
+/// the same objects.
 pub(super) fn show_again(
     launch: &RunLaunch,
+    agreed: &AgreedPlan,
     index: &str,
     look: &RenderLook,
     (preview, reading): (&mut Preview, &mut SourceReading),
-) -> Result<ContentRisks, Error> {
+) -> Result<Option<ContentRisks>, Error> {
     let inputs = plan(launch, Some(index.to_owned()), reading)?;
+    if agreed.snapshot.is_none()
+        && !agreed.content.is_empty()
+        && agreed.content == objects(&inputs.around, Some(index))
+    {
+        return Ok(None);
+    }
     let (plan, _) = show(launch, inputs, look, (preview, reading))?;
-    Ok(content_risks(launch, &plan))
+    Ok(Some(content_risks(launch, &plan)))
+}
+
+/// The objects of a snapshot, by kind and name.
+fn objects(around: &PlacementObjects, index: Option<&str>) -> Vec<Value> {
+    let version = index.map(|index| Version::of_index(&around.inventory, index));
+    let parts = version.and_then(|it| texts_of(&it, &around.texts));
+    let objects = parts.map_or_else(Vec::new, contents::manifests);
+    objects.into_iter().map(|it| it.value).collect()
 }
 
 /// For what of its content a run would be stuck, as a clause. Content with which clusters fail already
@@ -347,7 +372,7 @@ pub(super) fn plan(
         snapshot,
         run: Some(launch.run.name.clone()),
     };
-    plan_inputs::read(reading, &wish, ContentCheck::Snapshots)
+    plan_inputs::read(reading, &wish)
 }
 
 /// Shows what the controller would compute.
@@ -535,10 +560,19 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     let is_current = old && snapshot.is_none();
     if is_current {
         // It begins before anyone can look which content it got.
-        if let Some(at) = plan.content.change_detected {
+        let content = &plan.content;
+        let lacks = match content.change_detected {
+            Some(at) => Some(format!("a change detected at {at}")),
+            None => {
+                let latest = content.latest_snapshot.as_ref();
+                let is_next = latest.is_some_and(|it| content.snapshot.as_ref() != Some(it));
+                is_next.then(|| "the last change".to_owned())
+            }
+        };
+        if let Some(change) = lacks {
             return Err(reading.refused(format!(
-                "the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
-                 would immediately start with the old content",
+                "the latest snapshot of {} lacks {change}; KubeFleet on this hub would immediately \
+                 start with the old content",
                 launch.placement
             ))
             .hint("try again in 30s, or use --snapshot latest"));
@@ -779,7 +813,6 @@ mod tests {
                 texts: &ObjectTexts::default(),
                 overrides: &[],
                 unmatched: &[],
-                added: &[],
                 is_current: false,
                 unclear: &[],
             };

@@ -27,11 +27,7 @@ impl NewRunWords<'_> {
     /// The run, with a name that begins like what it is made of where none was given.
     fn object(&self, scope: &Scope) -> Result<ObjectRef, Error> {
         if let Some(name) = self.name {
-            let run = names::of_one(name, Concept::UpdateRun, scope)?;
-            return match generated::fault(&run.name) {
-                Some(why) => Err(Error::usage(why).hint("choose another name")),
-                None => Ok(run),
-            };
+            return names::of_new_run(name, scope);
         }
         let base = self.placement.or(self.from).unwrap_or("run");
         let base = base.split_once('/').map_or(base, |(_, name)| name);

@@ -61,16 +61,23 @@ pub(in crate::commands) fn start(
         } else if is_untouched(inventory, run) || agreed.is_some() {
             let seen = (&mut proposal.preview, &mut *reading);
             let own = inventory.run.present();
-            let risks = match (agreed, made_as) {
-                // What a person was shown is agreed to, and what somebody named.
-                (Some(_), _) if is_named || !unattended => ContentRisks::default(),
-                (Some(plan), _) => plan.risks.clone(),
-                (None, Some((launch, _))) => {
+            let (agreed, risks) = match (agreed, made_as) {
+                (None, Some((launch, plan))) => {
                     let index = own.map_or("", |it| &it.status.snapshot_index);
-                    shown::show_again(launch, index, &look, seen)?
+                    let again = shown::show_again(launch, plan, index, &look, seen)?;
+                    (again.is_none().then_some(plan), again)
                 }
-                (None, None) => changed_objects::show(run, None, &look, seen).risks,
+                (None, None) => {
+                    let shown = changed_objects::show(run, None, &look, seen);
+                    (None, Some(shown.risks))
+                }
+                (agreed, _) => (agreed, None),
             };
+            let risks = risks.unwrap_or_else(|| match agreed {
+                // What a person was shown is agreed to, and what somebody named.
+                Some(plan) if !is_named && unattended => plan.risks.clone(),
+                _ => ContentRisks::default(),
+            });
             let is_meant = unattended && own.is_some_and(|it| it.pinned().is_some());
             if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
                 proposal.preview.warning(lost);

@@ -7,9 +7,11 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selected_content;
 use crate::commands::show::snapshots::find;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::kubefleet::Concept;
 use crate::manifests::SnapshotContent;
 use crate::manifests::live::{LeftOut, SelectedObjects};
+use crate::problems::refused_selector;
 use crate::report::NotChecked;
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
@@ -105,7 +107,10 @@ fn read_live(
             None => Error::not_found(format!("{} has no {name}", reading.place())),
         });
     };
-    let selected = selected_content::read(reading, placement)?;
+    let selected = selected_content::read(reading, placement)?.map_err(|problem| {
+        let (message, repair) = refused_selector(name, &problem);
+        Error::new(Exit::Failed, message).hint(repair)
+    })?;
     for kind in distinct(selected.never_placed.iter()) {
         ui.warning(&format!(
             "{name} selects {kind} objects, which KubeFleet never places"

@@ -41,6 +41,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 .as_deref()
                 .map(|strategy| &strategy.kind),
         )
-        .fix("Set `spec.strategy.type: External` to roll it out in stages. Since KubeFleet 0.2, this cannot be undone."),
+        .fix("Set `spec.strategy.type: External` to roll it out in stages. KubeFleet 0.3 and later refuse to undo this; 0.2 refuses it in v1beta1."),
     )
 }

@@ -212,8 +212,7 @@ fn what_stands_in_the_way_is_said() {
         assert_eq!(error.exit, exit, "{words}");
         assert!(error.hint.is_some());
     }
-    let error = chosen([Accepted; 3], &EVERYTHING).unwrap_err();
-    assert!(error.message.contains("is already approved and accepted"));
+    assert_eq!(chosen([Accepted; 3], &EVERYTHING).unwrap()[2].len(), 3);
     let stray = ApprovalChoice {
         request: Some("stray"),
         ..EVERYTHING
