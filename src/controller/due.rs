@@ -289,8 +289,11 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
             continue;
         };
+        // Before the hub agent sent anything, there was no error.
+        let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
+        let begun = sent.map_or(started, |sent| sent.max(started));
         let recovered = last_transition(binding);
-        let lasted = recovered.map(|it| it.duration_since(started));
+        let lasted = recovered.map(|it| it.duration_since(begun));
         if lasted.is_some_and(|lasted| lasted > pace::LOOK_EVERY) {
             clusters.push(cluster.name.clone());
             pace = pace.max(since.duration_since(started)).min(pace::LONGEST);

@@ -78,6 +78,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS528", include_str!("../../docs/findings/FS528.md")),
     ("FS530", include_str!("../../docs/findings/FS530.md")),
     ("FS531", include_str!("../../docs/findings/FS531.md")),
+    ("FS532", include_str!("../../docs/findings/FS532.md")),
     ("FS601", include_str!("../../docs/findings/FS601.md")),
     ("FS602", include_str!("../../docs/findings/FS602.md")),
     ("FS603", include_str!("../../docs/findings/FS603.md")),

@@ -17,6 +17,7 @@ use crate::problems::members;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
 use crate::rollout::content::{missing_content, would_go_back};
+use crate::rollout::sent::awaited_since;
 use crate::rollout::sent::{reported, sent_index};
 use crate::rollout::{
     ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, Undelivered,
@@ -135,13 +136,16 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     // nothing good.
     let blocked = overrides::holds_ahead(cx).map_or(&[][..], |it| &it.clusters);
     let is_blocked = |name: &str| blocked.iter().any(|it| it == name);
-    let is_late = |name: &str| cx.inventory.back_without_works(name).is_some();
+    let is_late = |it: &ClusterView<'_>| {
+        let awaited = it.binding.and_then(|it| awaited_since(cx.inventory, it));
+        awaited.is_some()
+    };
     let is_held = |cluster: &ClusterView<'_>| {
         let fails = cluster.state.is_in_flight() && cluster.is_held();
         let stalls = |member| members::stalls(member, cx.now());
         let waits = fails
             || cluster.member.is_some_and(stalls)
-            || is_late(cluster.name)
+            || is_late(cluster)
             || is_blocked(cluster.name);
         cluster.state != ClusterState::Done && waits
     };

@@ -191,6 +191,8 @@ kinds! {
         ClusterFailing = "cluster-failing";
         /// Bindings of clusters are being deleted: a run that writes one of them fails.
         BindingDeleted = "binding-deleted";
+        /// The scheduler changed bindings: the hub agent sends to their clusters only at its next try.
+        ContentSentLate = "content-sent-late", "FS532";
         /// Member agents have stopped reporting.
         MemberAgentSilent = "member-agent-silent", "FS516";
         /// Member agents report that their cluster is not healthy.

@@ -11,7 +11,7 @@ use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::placing::sorting_number;
-use crate::rollout::sent::sent_index;
+use crate::rollout::sent::{awaited_since, sent_index};
 use crate::rollout::{StageDefinition, StageEnd, is_written, rollout_started};
 
 /// What the strategy makes of the clusters.
@@ -156,7 +156,8 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
     let is_well = |stage: &&mut PlannedStage| {
         let mut clusters = stage.clusters.iter();
         clusters.all(|cluster| {
-            let is_late = inventory.back_without_works(&cluster.name).is_some();
+            let binding = inventory.binding(&cluster.name);
+            let is_late = binding.is_some_and(|it| awaited_since(inventory, it).is_some());
             !stalls.contains(&cluster.name) && !is_late
         })
     };

@@ -86,6 +86,9 @@ pub fn see_override(snapshot: &OverrideSnapshot) -> CommandLine {
         .flag("-o", "yaml")
 }
 
+/// What ends the growing intervals at which the hub agent tries to send something.
+pub const TRY_AT_ONCE: &str = "Restart the hub agent, if that is too long: it then tries at once.";
+
 /// Lists the member clusters with their labels.
 pub fn show_labels() -> CommandLine {
     let command = CommandLine::kubectl("get").arg(Kind::MemberCluster.for_kubectl());

@@ -1,6 +1,6 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use jiff::Timestamp;
@@ -73,6 +73,7 @@ fn went_back<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<&'i Update
     let before = inventory.runs.iter().filter_map(|other| {
         let started = first_update(inventory, other)?;
         let counts = started < began
+            && !other.only_compares()
             && !other.status.snapshot_index.is_empty()
             && other.status.snapshot_index != index
             && life::of_run(inventory, other) != PlacementLife::Earlier;
@@ -109,8 +110,9 @@ fn rollbacks_from<'i>(
     index: &str,
 ) -> impl Iterator<Item = &'i UpdateRun> {
     let runs = inventory.runs.iter();
-    runs.filter(move |run| {
-        let from = went_back(inventory, run).filter(|_| run.pinned().is_some());
+    let rolls_out = |run: &&UpdateRun| run.pinned().is_some() && !run.only_compares();
+    runs.filter(rolls_out).filter(move |run| {
+        let from = went_back(inventory, run);
         from.is_some_and(|from| from.status.snapshot_index == index)
     })
 }
@@ -138,8 +140,10 @@ fn taken_since(inventory: &Inventory, run: &UpdateRun) -> Option<String> {
 
 /// The clusters to which a run brought its snapshot and that have an older one again, with that one.
 fn older_again<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i str)> {
-    let has = reached(rollout)
-        .filter_map(|it| Some((it.name, sent_index(rollout.inventory, it.binding?)?)));
+    let has = reached(rollout).filter_map(|it| {
+        let binding = it.binding.filter(|it| !it.only_compares())?;
+        Some((it.name, sent_index(rollout.inventory, binding)?))
+    });
     has.filter(|(_, has)| is_newer(&rollout.run.status.snapshot_index, has))
         .collect()
 }
@@ -221,8 +225,9 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
     };
     let mut runs = inventory.runs.items.iter().rev();
     runs.find_map(|run| {
-        let recorded = recorded_overrides(run).into_iter();
-        let had: Vec<_> = recorded.filter(|it| !is_taken(it)).collect();
+        let recorded = run.updated_clusters();
+        let recorded = recorded.flat_map(ClusterStatus::override_names);
+        let had: BTreeSet<_> = recorded.filter(|it| !is_taken(it)).collect();
         if run.status.snapshot_index != index {
             return None;
         }
@@ -241,17 +246,26 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
     })
 }
 
-/// The newest run before `current` that rolled out the same snapshot with other overrides.
+/// The newest run before `current` that rolled out the same snapshot with other overrides for a cluster of both.
 pub fn with_other_overrides<'i>(
     inventory: &'i Inventory,
     current: &UpdateRun,
 ) -> Option<&'i UpdateRun> {
-    let own = recorded_overrides(current);
+    let overrides = |it: &ClusterStatus| it.override_names().collect::<BTreeSet<_>>();
+    let clusters = |run: &'i UpdateRun| run.updated_clusters().map(|it| (it.name.as_str(), it));
+    let others = |run: &'i UpdateRun| {
+        let then: BTreeMap<_, _> = clusters(run).collect();
+        let mut now = current.updated_clusters();
+        now.any(|it| {
+            let then = then.get(it.name.as_str());
+            then.is_some_and(|then| overrides(then) != overrides(it))
+        })
+    };
     let mut runs = inventory.runs.items.iter().rev();
     runs.find(|run| {
         run.meta.created < current.meta.created
             && run.status.snapshot_index == current.status.snapshot_index
-            && recorded_overrides(run) != own
+            && others(run)
     })
     .map(AsRef::as_ref)
 }
@@ -262,12 +276,6 @@ fn key(object: &ObjectRef) -> String {
     } else {
         format!("{}/{}", object.namespace, object.name)
     }
-}
-
-/// The override snapshots that a run recorded.
-fn recorded_overrides(run: &UpdateRun) -> BTreeSet<ObjectRef> {
-    let clusters = run.updated_clusters();
-    clusters.flat_map(ClusterStatus::override_names).collect()
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that

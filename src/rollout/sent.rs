@@ -1,6 +1,8 @@
 //! What a cluster was sent, where its binding names something else.
 
-use jiff::Timestamp;
+use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
 
 use super::{life, rollout_started};
 use crate::inventory::Inventory;
@@ -74,6 +76,74 @@ pub fn joined_since<'i>(
 ) -> Option<&'i MemberCluster> {
     let member = inventory.member(cluster);
     member.filter(|it| it.meta.created.is_some_and(|created| created > since))
+}
+
+/// The longest pause between two tries of the work generator.
+const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
+
+/// A change that made the work generator wait for a run, and that no run's write ends at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunAwaited {
+    pub since: Timestamp,
+    /// Whether the cluster left the fleet and came back; else the scheduler decided anew.
+    pub came_back: bool,
+}
+
+impl RunAwaited {
+    /// How long it may be until the work generator tries again.
+    pub fn pause(&self, now: Timestamp) -> SignedDuration {
+        // The pauses double, so the next is as long as all before.
+        now.duration_since(self.since)
+            .clamp(SignedDuration::ZERO, LONGEST)
+    }
+}
+
+/// As a clause: `the hub agent …`.
+impl fmt::Display for RunAwaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = if self.came_back {
+            "the cluster came back"
+        } else {
+            "the scheduler changed the binding"
+        };
+        write!(
+            f,
+            "the hub agent has tried at growing intervals since {}, when {when}, and a run does not \
+             wake it",
+            self.since
+        )
+    }
+}
+
+/// Since when the work generator waits for a run to release a binding, and tries at growing intervals; `None`
+/// also where what a run released is sent. The release is written to the status, which wakes nobody.
+/// Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding.
+pub fn awaited_since(inventory: &Inventory, binding: &Binding) -> Option<RunAwaited> {
+    let cluster = &binding.spec.cluster;
+    if let Some(since) = inventory.back_without_works(cluster) {
+        let came_back = true;
+        return Some(RunAwaited { since, came_back });
+    }
+    if binding.is_unscheduled() || binding.meta.is_deleting() {
+        return None;
+    }
+    let conditions = &binding.status.conditions;
+    let released = conditions.condition(reasons::ROLLOUT_STARTED)?;
+    let sent = conditions.condition(reasons::WORK_SYNCHRONIZED)?;
+    // Between the content that was sent and the one that is released lies a change of the scheduler.
+    let skipped = sent.observed_generation?.checked_add(1)? < released.observed_generation?;
+    let before = if binding.awaits_run() {
+        released.since?
+    } else if skipped {
+        sent.since?
+    } else {
+        return None;
+    };
+    let mut policies = inventory.policies.iter();
+    let policy = policies.find(|it| it.meta.name == binding.spec.policy_snapshot)?;
+    let since = policy.meta.created.filter(|it| *it > before)?;
+    let came_back = false;
+    Some(RunAwaited { since, came_back })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
+use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
 use crate::kubefleet::work::{ManifestId, Work};
 use crate::kubefleet::{Condition, Conditions, ObjectRef, describe_object, reasons};
 
@@ -54,6 +55,24 @@ impl ManifestTrouble<'_> {
     /// The object in the reader's short form: `Deployment shop/web`.
     pub fn describe(&self) -> String {
         describe_object(self.kind, self.namespace, self.name)
+    }
+
+    /// The object as a snapshot names it.
+    pub fn identity(&self) -> ManifestIdentity {
+        let api_version = match self.group {
+            "" => self.version.to_owned(),
+            group => format!("{group}/{}", self.version),
+        };
+        ManifestIdentity {
+            api_version,
+            kind: self.kind.to_owned(),
+            meta: ManifestMeta {
+                name: self.name.to_owned(),
+                namespace: self.namespace.to_owned(),
+                ..ManifestMeta::default()
+            },
+            ..ManifestIdentity::default()
+        }
     }
 }
 

@@ -25,7 +25,8 @@ use crate::exit::Exit;
 use crate::inventory::{Inventory, Sight, choose};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
+use crate::problems::steps;
 use crate::rollout::rollback::{
     self, current, first_update, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
@@ -222,7 +223,11 @@ fn wanted(
                 same
             } else {
                 let held = held.filter(|_| is_open);
-                destination(to, inventory, (now, held), placement, &mut preview)?
+                let to = destination(to, inventory, (now, held), placement, &mut preview)?;
+                if let Some(now) = now.filter(|_| goal.to.is_none() && held.is_none()) {
+                    changed_content(now, &to, inventory, args.writing.yes, &mut preview)?;
+                }
+                to
             }
         }
     };
@@ -315,6 +320,12 @@ fn is_for_runs(inventory: &Inventory, placement: &ObjectRef) -> Result<(), Error
         Sight::Unknown(_) => return Ok(()),
         Sight::Present(there) => there,
     };
+    if there.apply_strategy().is_report_diff() {
+        return Err(Error::failed(format!(
+            "{placement} only compares (ReportDiff), so a rollback would change no cluster; nothing was sent"
+        ))
+        .hint(Hint::new("change its applyStrategy first:").command(placement.kubectl("edit"))));
+    }
     if there.is_external() {
         return Ok(());
     }
@@ -448,6 +459,35 @@ fn go_on(
         ));
     }
     Ok(exists.then(|| index.to_owned()))
+}
+
+/// That a run changed more than overrides, which a rollback does not undo: a person decides, a script has to
+/// name the snapshot.
+fn changed_content(
+    now: &UpdateRun,
+    to: &str,
+    inventory: &Inventory,
+    is_script: bool,
+    preview: &mut Preview,
+) -> Result<(), Error> {
+    let before = rollback::with_other_overrides(inventory, now);
+    let before = before.filter(|it| it.status.conditions.is_true(reasons::SUCCEEDED));
+    let Some(before) = before else {
+        return Ok(());
+    };
+    let why = format!(
+        "{} changed only overrides, which are not rolled back: {} completed the same snapshot {} before it",
+        now.meta.name, before.meta.name, now.status.snapshot_index
+    );
+    if !is_script {
+        preview.warning(&why);
+        return Ok(());
+    }
+    let anew =
+        Hint::new("restore the override, then start a new run:").command(steps::run_from(now));
+    let named = now.object().fleet("rollback").flag("--to", to);
+    let hint = anew.text("or, to roll back all the same:").command(named);
+    Err(Error::failed(format!("{why}; nothing was sent")).hint(hint))
 }
 
 /// The name that was chosen for the run.

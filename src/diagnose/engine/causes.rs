@@ -212,7 +212,7 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 11] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 12] = [
     (
         "FS125",
         Severity::Error,
@@ -267,6 +267,11 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 11] = [
         "FS518",
         Severity::Warning,
         "the run fails when a cluster in its stages is gone.",
+    ),
+    (
+        "FS209",
+        Severity::Warning,
+        "the run fails when it reaches that gate.",
     ),
 ];
 

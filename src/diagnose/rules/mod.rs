@@ -152,6 +152,7 @@ rules! {
         member_api_unavailable,
         earlier_work_remains,
         needed_object_not_sent,
+        content_sent_late,
     }
     life {
         run_not_started,

@@ -5,8 +5,10 @@ use jiff::SignedDuration;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::kubefleet::binding::{Binding, FieldDifference};
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::report::{ComposeText, Finding, HubAndMember};
+use crate::rollout::overrides::selector_of;
 use crate::rollout::{Health, ManifestTrouble};
 use crate::words::{CommandLine, enumerate};
 
@@ -230,6 +232,24 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
             }
             None => self.manifest.describe(),
         }
+    }
+
+    /// A cluster for which an override changes the object, as far as overrides were read, with the place of the
+    /// selector.
+    pub fn overridden(&self) -> Option<(&'i str, &'i OverrideSnapshot, usize)> {
+        let inventory = self.cx.inventory;
+        self.all.iter().find_map(|(failing, manifest)| {
+            let identity = manifest.identity();
+            failing.binding.spec.override_names().find_map(|name| {
+                let mut known = inventory.overrides.items.iter();
+                let over = known.find(|it| it.object() == name)?;
+                Some((
+                    failing.cluster,
+                    over.as_ref(),
+                    selector_of(over, &identity)?,
+                ))
+            })
+        })
     }
 
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.

@@ -16,7 +16,9 @@ use crate::problems::namespace_undelivered_ahead;
 use crate::report::{ComposeText, Finding, Verdict};
 use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
 use crate::rollout::rollback::TakenBack;
-use crate::rollout::{ClusterState, Gate, Rollout, StageView, TaskTime, life, opening, rollback};
+use crate::rollout::{
+    ClusterState, Gate, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
+};
 use crate::words::enumerate;
 
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
@@ -141,6 +143,13 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
         return Some(format!(
             "binding {} of {cluster} is being deleted, and the run fails if it writes that one.",
             binding.meta.name
+        ));
+    }
+    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    if let Some(foreign) = gates.find(|it| it.foreign && it.state == TaskState::NotReached) {
+        return Some(format!(
+            "{} belongs to another run or stage, and the run fails at that gate.",
+            foreign.task.approval_request
         ));
     }
     let Some(missing) = missing_content(rollout) else {

@@ -7,7 +7,10 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::ownership;
 use crate::diagnose::subjects::rule::Rule;
-use crate::report::{ComposeText, Finding, Subject, Verdict};
+use crate::kubefleet::describe_object;
+use crate::problems::{self, steps};
+use crate::report::{ComposeText, FaultOrigin, Finding, Subject, Verdict};
+use crate::rollout::overrides::selectors;
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::enumerate;
 
@@ -48,9 +51,36 @@ pub(in crate::diagnose) fn per_subject(
                 let (object, path) = &manifest.source;
                 finding = finding.evidence(object, path, manifest);
             }
-            Some(describe(&affected, conditions(&affected.on, finding)))
+            let finding = describe(&affected, conditions(&affected.on, finding));
+            Some(overridden(&affected, finding))
         })
         .collect()
+}
+
+/// Adds the override that changes the object, where the content is at fault.
+fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
+    let is_content = finding.fault == Some(FaultOrigin::Content);
+    let Some((cluster, over, at)) = affected.overridden().filter(|_| is_content) else {
+        return finding;
+    };
+    let origin = problems::overridden(over);
+    let origin = describe_object(&origin.kind, &origin.namespace, &origin.name);
+    let object = affected.manifest.describe();
+    let list = if over.meta.namespace.is_empty() {
+        "clusterResourceSelectors"
+    } else {
+        "resourceSelectors"
+    };
+    let path = format!("spec.overrideSpec.{list}[{at}]");
+    finding.message = format!("{} {origin} changes it for {cluster}.", finding.message);
+    finding = finding
+        .evidence(over.object(), path, selectors(over).get(at))
+        .look_with(
+            format!("Check {origin} first. If the value comes from it, correct it, not {object}."),
+            steps::see_override(over),
+        );
+    finding.remedies.rotate_right(1);
+    finding
 }
 
 /// One finding, still without words, for what is at fault for one subject, in one stage, and

@@ -628,6 +628,18 @@ fn a_run_with_other_overrides_is_told_from_one_with_the_same() {
     assert_eq!(other("third"), Some("first"));
     assert_eq!(other("second"), Some("first"));
     assert_eq!(other("first"), None);
+    // What another cluster has is not compared.
+    let mut elsewhere = with_override("fourth", DAY + 310, "web-2");
+    elsewhere["status"]["stagesStatus"][0]["clusters"][0]["clusterName"] = json!("member-2");
+    let all = inventory(
+        &[
+            &objects[..2],
+            &[with_override("third", DAY, "web-1"), elsewhere],
+        ]
+        .concat(),
+    );
+    let fourth = all.run_on("fourth").unwrap();
+    assert!(with_other_overrides(&all, fourth).is_none());
 }
 
 #[test]

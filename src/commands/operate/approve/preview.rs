@@ -55,6 +55,9 @@ pub(super) fn preview_of(
     if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
         preview.warning(why);
     }
+    if let Some(why) = leads_to_failure(rollout, selection) {
+        preview.warning(&why);
+    }
     steering::facts(rollout, inventory, &mut preview);
     preview
 }
@@ -423,6 +426,17 @@ fn shared_words(rollout: &Rollout<'_>, selection: &ApprovalSelection) -> Option<
     ))
 }
 
+/// That the run fails at the next gate, because the request of its name is another's.
+fn leads_to_failure(rollout: &Rollout<'_>, selection: &ApprovalSelection) -> Option<String> {
+    let opened = selection.write.iter();
+    let mut next = opened.filter_map(|approval| opening_of(rollout, approval)?.next);
+    let request = &next.find(|it| it.foreign)?.task.approval_request;
+    let run = &rollout.run.meta.name;
+    Some(format!(
+        "{request} belongs to another run or stage: {run} fails when it reaches that gate"
+    ))
+}
+
 /// Refuses to replace an answer that somebody gave on purpose: KubeFleet knows no rejection, people do.
 fn nobody_withholds(selection: &ApprovalSelection, reading: &SourceReading) -> Result<(), Error> {
     let mut write = selection.write.iter();
@@ -459,6 +473,13 @@ pub(super) fn guard(
         let hint =
             "approve it at a terminal, or give the stages of the strategy names of their own";
         return Err(reading.refused(why).hint(hint));
+    }
+    if let Some(why) = leads_to_failure(rollout, selection).filter(|_| is_script) {
+        return Err(safeguards::would_abort(
+            &rollout.run.object(),
+            &why,
+            reading,
+        ));
     }
     if is_script {
         nobody_withholds(selection, reading)?;

@@ -41,7 +41,8 @@ fn settle(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error
             steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
             let steered = steering::steer(&inventory, run, states::RequestedState::Stop, op)?;
             let exit = steering::finish(&steered, states::RequestedState::Stop, op)?;
-            if exit != Exit::Done {
+            // A run that fails at the stop is over, too.
+            if !matches!(exit, Exit::Done | Exit::Failed) {
                 return Err(
                     Error::new(exit, format!("{run} was asked to stop but did not stop"))
                         .telling(ToldChange::Last),

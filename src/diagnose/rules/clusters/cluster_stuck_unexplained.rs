@@ -9,6 +9,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
 use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::problems::steps;
+use crate::rollout::sent::awaited_since;
 use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
@@ -54,10 +55,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .flat_map(Rollout::clusters)
             .any(|it| it.name == cluster && matches!(it.health, Health::Fine(_)));
-        if explained || is_done || lost.contains(&cluster.as_str()) {
+        let binding = cx.inventory.binding(cluster);
+        let is_late = binding.is_some_and(|it| awaited_since(cx.inventory, it).is_some());
+        if explained || is_done || is_late || lost.contains(&cluster.as_str()) {
             continue;
         }
-        let binding = cx.inventory.binding(cluster);
         let subject = binding.map_or_else(|| cx.run_object().into(), |b| Subject::from(b.object()));
         groups
             .entry((subject, stage.as_deref(), unknown(cx, binding)))
@@ -79,9 +81,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = second_hand(cx, names, finding);
             }
             let bindings: Vec<_> = on.iter().filter_map(|(_, binding)| *binding).collect();
-            if !bindings.is_empty() && bindings.iter().all(|it| has_come_back(cx, it)) {
-                return again(cx, finding, &bindings);
-            }
             for binding in bindings {
                 finding = conditions(binding, finding);
             }
@@ -195,14 +194,6 @@ fn second_hand<'c>(
     finding
 }
 
-/// Whether nothing was sent to the cluster since it came back. The work generator tries again at growing
-/// intervals since then, and no write of a run makes it do so.
-/// Source: workgenerator/controller.go:SetupWithManager.
-fn has_come_back(cx: &DiagnosisContext<'_>, binding: &Binding) -> bool {
-    let cluster = &binding.spec.cluster;
-    cx.inventory.back_without_works(cluster).is_some()
-}
-
 /// What exactly is not known.
 fn unknown(cx: &DiagnosisContext<'_>, binding: Option<&Binding>) -> &'static str {
     let Some(binding) = binding else {
@@ -214,9 +205,6 @@ fn unknown(cx: &DiagnosisContext<'_>, binding: Option<&Binding>) -> &'static str
     };
     if binding.meta.is_deleting() {
         return "its binding is being deleted";
-    }
-    if has_come_back(cx, binding) {
-        return "it left the fleet and came back, and the hub agent sends it nothing until it tries again";
     }
     let conditions = &binding.status.conditions;
     if !conditions.is_empty()
@@ -261,22 +249,6 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
         ),
         _ => finding,
     }
-}
-
-/// What ends the wait for the next try.
-fn again(cx: &DiagnosisContext<'_>, mut finding: Finding, bindings: &[&Binding]) -> Finding {
-    for binding in bindings.iter().take(3) {
-        let conditions = &binding.status.conditions;
-        let failed = conditions.condition(reasons::WORK_SYNCHRONIZED);
-        finding = finding.condition(&binding.object(), failed);
-        if let Some(member) = cx.inventory.member(&binding.spec.cluster) {
-            let joined = member.meta.created;
-            finding = finding.known(member.object(), "metadata.creationTimestamp", joined);
-        }
-    }
-    finding
-        .look("Wait: the hub agent tries again, at the latest after 17 minutes.")
-        .fix("Or restart the hub agent, which then tries at once.")
 }
 
 fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding) -> Finding {
