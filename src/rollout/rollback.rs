@@ -403,7 +403,7 @@ pub fn last_good_below<'i>(
 }
 
 /// Whether one index is above another. A snapshot of an index that nobody can count is not.
-fn is_newer(index: &str, than: &str) -> bool {
+pub fn is_newer(index: &str, than: &str) -> bool {
     let count = |index: &str| index.parse::<u64>().ok();
     count(index)
         .zip(count(than))
@@ -511,7 +511,9 @@ impl<'i> TakenBack<'i> {
             made <= by.meta.created
                 && went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
         } else {
-            passes_over(inventory, by, from) && !undoes_another(inventory, by)
+            passes_over(inventory, by, from)
+                && !undoes_another(inventory, by)
+                && sent_any(inventory, by)
         };
         takes.then_some(Self {
             by,
@@ -535,6 +537,16 @@ impl<'i> TakenBack<'i> {
         };
         (run.meta.name != by.meta.name && run.meta.created <= since).then_some(back)
     }
+}
+
+/// Whether a run may have sent something to a cluster: what that has already is not sent again.
+fn sent_any(inventory: &Inventory, run: &UpdateRun) -> bool {
+    let rollout = Rollout::of(inventory, run);
+    !rollout.updated_clusters().all(|cluster| {
+        let sent = cluster.binding.map(|it| &it.status.conditions);
+        let sent = sent.and_then(|it| it.since(reasons::OVERRIDDEN));
+        cluster.state == ClusterState::Done && sent.is_some() && sent < cluster.started
+    })
 }
 
 /// Whether a run that exists is what a run took back: nothing had taken that one back before.

@@ -9,6 +9,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::source::{HubQuery, ObjectTexts};
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
@@ -220,12 +221,15 @@ impl RenderMaterial {
         WorkGenerator::of_works(self.works.values().flatten().map(AsRef::as_ref))
     }
 
-    /// What a cluster's Works hold now; `None` where they were not read.
+    /// What a cluster's Works brought there; `None` where they were not read, and where they only compare.
     pub fn existing(&self, cluster: &str) -> Option<WorkManifests> {
         let works = self.works.get(cluster).map_or(&[][..], Vec::as_slice);
+        let binding = self.inventory().binding(cluster);
+        if binding.is_some_and(Binding::only_compares) {
+            return None;
+        }
         // A cluster that was given a snapshot has a Work at least, even for no object.
-        let given = self.inventory().binding(cluster);
-        let given = given.is_some_and(|it| !it.spec.snapshot.is_empty());
+        let given = binding.is_some_and(|it| !it.spec.snapshot.is_empty());
         if works.is_empty() && (self.works_gap.is_some() || self.is_offline && given) {
             return None;
         }

@@ -98,7 +98,9 @@ fn again(
     let snapshot = if index.is_empty() { asked } else { index };
     launch.snapshot = (!snapshot.is_empty()).then(|| snapshot.clone());
     if rollout.run.pinned().is_none() {
-        let same = steps::run_in_place(rollout.run, snapshot);
+        let latest = inventory.latest_snapshot().and_then(|it| it.index());
+        let meant = latest.filter(|_| snapshot.is_empty()).unwrap_or(snapshot);
+        let same = steps::run_in_place(rollout.run, meant);
         let named = Hint::new("if that is meant, name the snapshot:").command(same);
         launch.chosen = Some(named);
     }

@@ -164,7 +164,7 @@ fn effect_text(effect: &OverrideEffect) -> String {
 /// `2 created, 1 changed`.
 pub(in crate::commands) fn counts_text(counts: Option<ChangeCounts>) -> String {
     let Some(counts) = counts else {
-        return "unknown, because the Works were not read".to_owned();
+        return "unknown: the Works were not read, or only compare (ReportDiff)".to_owned();
     };
     render::plan::counts(counts)
 }
