@@ -502,6 +502,47 @@ fn an_override_that_came_later_is_told_to_whom_approves() {
     });
 }
 
+#[test]
+fn a_script_does_not_roll_back_for_an_override() {
+    play("guard-over", |scene| {
+        scene.set(&gated(&[]), &ALL).pass_a_second();
+        let [first, second, third] = ["1", "2", "3"].map(|it| format!("{}-{it}", scene.name));
+        let done = |run: &str| {
+            scene.run(run, "Run");
+            scene.until_run(run, "Succeeded", "True", "");
+            scene.pass_a_second();
+        };
+        done(&first);
+        scene.new_content("2");
+        done(&second);
+        let annotations = json!([
+            {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
+        ]);
+        let mut over = override_of_namespace(scene, &annotations);
+        over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
+        scene.hub.create(&over);
+        done(&third);
+        let recorded = scene.seen_run(&third).unwrap().to_string();
+        if !recorded.contains(&format!("{}-0\"", scene.namespace)) {
+            // The override is for what is in no namespace.
+            return;
+        }
+        let back = format!("{}-back", scene.name);
+        let rollback = ["rollback", &third, "--yes", "--name", &back];
+        scene
+            .does(&rollback)
+            .ends(1)
+            .says(&format!("{third} changed only overrides"))
+            .says(&format!("{second} completed the same snapshot 1 before it"))
+            .says(&format!("run --from {third}"))
+            .says("--to 0");
+        assert!(scene.seen_run(&back).is_none());
+        scene
+            .does(&[&rollback[..], &["--to", "0", "--dry-run=client"]].concat())
+            .ends(0);
+    });
+}
+
 /// The first snapshot of an override for all clusters of the namespace that a scene brings.
 fn override_of_namespace(scene: &Scene, patches: &Value) -> Value {
     json!({

@@ -431,3 +431,65 @@ fn a_rollback_is_not_rolled_back() {
             .says(&format!("also removes everything from {}", ALL[2]));
     });
 }
+
+#[test]
+fn a_run_that_fails_at_the_stop_is_in_nobodys_way() {
+    play("rollback-doomed", |scene| {
+        if !scene.hub.served().obeys_state {
+            return;
+        }
+        let [_, second] = two_runs(scene);
+        let fewer = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
+        scene.hub.patch(&scene.placement_path(), &fewer);
+        Scene::pass_a_look();
+        let back = format!("{}-back", scene.name);
+        let rollback = [
+            "rollback",
+            &second,
+            "--active=stop",
+            "--yes",
+            "--name",
+            &back,
+        ];
+        scene.does(&rollback).ends(0);
+        let failed = scene.seen_run(&second).unwrap();
+        assert_eq!(condition(&failed, "Succeeded")["status"], "False");
+        let made = scene.seen_run(&back).unwrap();
+        assert_eq!(made["spec"]["resourceSnapshotIndex"], "0");
+    });
+}
+
+#[test]
+fn what_a_run_has_not_reached_is_no_scripts_to_roll_back() {
+    play("rollback-unreached", |scene| {
+        let [_, second] = two_runs(scene);
+        scene.approve(&format!("{second}-before-canary"), "True", true);
+        scene.until_run(&second, "Succeeded", "True", "");
+        let third = format!("{}-3", scene.name);
+        scene.new_content("3");
+        scene.run(&third, "Run");
+        scene.until_waiting(&third);
+        scene.does(&["delete", &second, "--yes"]).ends(0);
+        let rollback = ["rollback", &third, "--active=stop", "--yes"];
+        scene
+            .does(&rollback)
+            .ends(1)
+            .says(&format!(
+                "snapshot 0 is older than what {} and {} have",
+                ALL[1], ALL[2]
+            ))
+            .says(&format!("which {third} has not reached: snapshot 1"))
+            .says("--to 1")
+            .says("--to 0");
+        scene
+            .does(&[&rollback[..], &["--to", "1", "--dry-run=client"]].concat())
+            .ends(0);
+        // Nothing goes back where nothing is applied.
+        let compares = json!({"spec": {"strategy": {"applyStrategy": {"type": "ReportDiff"}}}});
+        scene.hub.patch(&scene.placement_path(), &compares);
+        scene
+            .does(&[&rollback[..], &["--to", "1"]].concat())
+            .ends(1)
+            .says("only compares (ReportDiff), so a rollback would change no cluster");
+    });
+}
