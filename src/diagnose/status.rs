@@ -13,11 +13,9 @@ use crate::diagnose::subjects::{gaps, gate, overrides};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ConditionStatus, duration, reasons};
-use crate::problems::members;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::approvals::{ApprovalStep, gate_facts, step_at};
 use crate::rollout::content::{missing_content, would_go_back};
-use crate::rollout::sent::awaited_since;
 use crate::rollout::sent::{reported, sent_index};
 use crate::rollout::{
     ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, Undelivered,
@@ -136,18 +134,9 @@ fn add_ends(run: Option<&mut RunFacts>, cx: &DiagnosisContext<'_>) {
     // nothing good.
     let blocked = overrides::holds_ahead(cx).map_or(&[][..], |it| &it.clusters);
     let is_blocked = |name: &str| blocked.iter().any(|it| it == name);
-    let is_late = |it: &ClusterView<'_>| {
-        let awaited = it.binding.and_then(|it| awaited_since(cx.inventory, it));
-        awaited.is_some()
-    };
     let is_held = |cluster: &ClusterView<'_>| {
-        let fails = cluster.state.is_in_flight() && cluster.is_held();
-        let stalls = |member| members::stalls(member, cx.now());
-        let waits = fails
-            || cluster.member.is_some_and(stalls)
-            || is_late(cluster)
-            || is_blocked(cluster.name);
-        cluster.state != ClusterState::Done && waits
+        cluster.state != ClusterState::Done
+            && (sentence::is_delayed(cx, cluster) || is_blocked(cluster.name))
     };
     let goes_well = |stage: &&StageView<'_>| !stage.clusters.iter().any(is_held);
     let well = rollout.stages.iter().take_while(goes_well);

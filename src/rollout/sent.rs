@@ -81,28 +81,52 @@ pub fn joined_since<'i>(
 /// The longest pause between two tries of the work generator.
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
+/// By how much a try may come late.
+const GRACE: SignedDuration = SignedDuration::from_secs(60);
+
 /// A change that made the work generator wait for a run, and that no run's write ends at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunAwaited {
+    /// When it tried for the first time.
     pub since: Timestamp,
     /// Whether the cluster left the fleet and came back; else the scheduler decided anew.
     pub came_back: bool,
+    /// By when it tries again, where a run has released the binding.
+    pub by: Option<Timestamp>,
 }
 
 impl RunAwaited {
-    /// How long it may be until the work generator tries again.
-    pub fn pause(&self, now: Timestamp) -> SignedDuration {
-        // The pauses double, so the next is as long as all before.
-        now.duration_since(self.since)
-            .clamp(SignedDuration::ZERO, LONGEST)
+    fn new(since: Timestamp, came_back: bool, released: Option<Timestamp>) -> Self {
+        let by = released.and_then(|at| at.checked_add(pause(since, at)).ok());
+        Self {
+            since,
+            came_back,
+            by,
+        }
     }
+
+    /// How long it may be until the work generator tries again; if no run has released the binding yet, after
+    /// one does so now.
+    pub fn pause(&self, now: Timestamp) -> SignedDuration {
+        let left = self.by.map(|by| by.duration_since(now));
+        left.map_or_else(
+            || pause(self.since, now),
+            |left| left.max(SignedDuration::ZERO),
+        )
+    }
+}
+
+/// The longest time until the next try after a moment: the pauses double, so each is as long as all before.
+fn pause(since: Timestamp, at: Timestamp) -> SignedDuration {
+    at.duration_since(since)
+        .clamp(SignedDuration::ZERO, LONGEST)
 }
 
 /// As a clause: `the hub agent …`.
 impl fmt::Display for RunAwaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let when = if self.came_back {
-            "the cluster came back"
+            "the cluster was gone"
         } else {
             "the scheduler changed the binding"
         };
@@ -119,17 +143,23 @@ impl fmt::Display for RunAwaited {
 /// also where what a run released is sent. The release is written to the status, which wakes nobody.
 /// Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding.
 pub fn awaited_since(inventory: &Inventory, binding: &Binding) -> Option<RunAwaited> {
-    let cluster = &binding.spec.cluster;
-    if let Some(since) = inventory.back_without_works(cluster) {
-        let came_back = true;
-        return Some(RunAwaited { since, came_back });
-    }
     if binding.is_unscheduled() || binding.meta.is_deleting() {
         return None;
     }
     let conditions = &binding.status.conditions;
     let released = conditions.condition(reasons::ROLLOUT_STARTED)?;
     let sent = conditions.condition(reasons::WORK_SYNCHRONIZED)?;
+    let is_released = released.observes(binding.meta.generation);
+    let released_at = released.since.filter(|_| is_released);
+    let awaited = |since, came_back| {
+        let awaited = RunAwaited::new(since, came_back, released_at);
+        let late = awaited.by.map(|by| inventory.now.duration_since(by));
+        late.is_none_or(|late| late < GRACE).then_some(awaited)
+    };
+    let cluster = &binding.spec.cluster;
+    if inventory.back_without_works(cluster).is_some() {
+        return awaited(sent.since?, true);
+    }
     // Between the content that was sent and the one that is released lies a change of the scheduler.
     let skipped = sent.observed_generation?.checked_add(1)? < released.observed_generation?;
     let before = if binding.awaits_run() {
@@ -141,9 +171,7 @@ pub fn awaited_since(inventory: &Inventory, binding: &Binding) -> Option<RunAwai
     };
     let mut policies = inventory.policies.iter();
     let policy = policies.find(|it| it.meta.name == binding.spec.policy_snapshot)?;
-    let since = policy.meta.created.filter(|it| *it > before)?;
-    let came_back = false;
-    Some(RunAwaited { since, came_back })
+    awaited(policy.meta.created.filter(|it| *it > before)?, false)
 }
 
 #[cfg(test)]

@@ -225,6 +225,9 @@ fn wanted(
                 same
             } else {
                 let held = held.filter(|_| is_open);
+                if let Some(now) = now.filter(|now| to == Some(&now.status.snapshot_index)) {
+                    is_its_own(now, target, args.writing.yes, &mut preview)?;
+                }
                 let to = destination(to, inventory, (now, held), placement, &mut preview)?;
                 if let Some(now) = now.filter(|_| goal.to.is_none() && held.is_none()) {
                     changed_content(now, &to, inventory, args.writing.yes, &mut preview)?;
@@ -462,6 +465,27 @@ fn go_on(
         ));
     }
     Ok(exists.then(|| index.to_owned()))
+}
+
+/// That the snapshot of the run that is named is no rollback of it.
+fn is_its_own(
+    now: &UpdateRun,
+    target: &ObjectRef,
+    is_script: bool,
+    preview: &mut Preview,
+) -> Result<(), Error> {
+    if now.object() != *target {
+        return Ok(());
+    }
+    let index = &now.status.snapshot_index;
+    let why = format!("{target} itself rolled out snapshot {index}: that is no rollback of it");
+    if !is_script {
+        preview.warning(&why);
+        return Ok(());
+    }
+    let anew =
+        Hint::new("to roll it out again:").command(steps::run_from(now).flag("--snapshot", index));
+    Err(Error::failed(format!("{why}; nothing was sent")).hint(anew))
 }
 
 /// That a run changed more than overrides, which a rollback does not undo: a person decides, a script has to

@@ -13,10 +13,14 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, duration};
+use crate::problems::members;
 use crate::report::Verdict;
 use crate::rollout::approvals::{ApprovalStep, step_at};
 use crate::rollout::content::lost_for_now;
-use crate::rollout::{ClusterState, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime};
+use crate::rollout::sent::awaited_since;
+use crate::rollout::{
+    ClusterState, ClusterView, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime,
+};
 use crate::words::{CommandLine, enumerate};
 
 /// The findings that a controller does not write what it owes, and that it does not get on.
@@ -285,6 +289,16 @@ pub(super) fn is_hindered(cx: &DiagnosisContext<'_>) -> bool {
         || gate::obstacle(cx).is_some()
 }
 
+/// Whether a cluster refuses what it is sent, its agent reports nothing good, or the hub agent sends late.
+pub(super) fn is_delayed(cx: &DiagnosisContext<'_>, cluster: &ClusterView<'_>) -> bool {
+    let stalls = |member| members::stalls(member, cx.now());
+    let awaited = cluster
+        .binding
+        .and_then(|it| awaited_since(cx.inventory, it));
+    let refuses = cluster.state.is_in_flight() && cluster.is_held();
+    refuses || awaited.is_some() || cluster.member.is_some_and(stalls)
+}
+
 /// The command that comes next: what a person has to do, or how to see why.
 pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
     let object = cx.run_object();
@@ -324,6 +338,11 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
             about("diagnose", &word)
         }
         Verdict::Initializing if initialization_overdue(cx).is_some() => about("diagnose", &word),
+        Verdict::Progressing | Verdict::Stopping => {
+            let mut in_flight = cx.rollout.as_ref()?.in_flight();
+            let is_delayed = in_flight.any(|it| is_delayed(cx, it));
+            is_delayed.then(|| about("diagnose", &word)).flatten()
+        }
         // The controller checks neither before it is to go on, and may abort it then: what has
         // changed meanwhile takes more than the run's own status to see.
         Verdict::Stopped | Verdict::NotStarted => about("diagnose", &word),

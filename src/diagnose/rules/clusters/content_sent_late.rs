@@ -85,10 +85,12 @@ fn describe(
             finding = finding.known(policy, "metadata.creationTimestamp", Some(awaited.since));
         }
     }
-    let pause = duration::describe(awaited.pause(cx.now()));
-    Some(
-        finding
-            .look(format!("Wait: the hub agent tries again within {pause}."))
-            .fix(TRY_AT_ONCE),
-    )
+    let last = on.iter().max_by_key(|(_, awaited)| awaited.by)?.1;
+    let pause = last.pause(cx.now());
+    let when = match last.by.filter(|_| pause.is_positive()) {
+        Some(by) => format!("tries again within {}, by {by}", duration::describe(pause)),
+        None => "is about to try again".to_owned(),
+    };
+    let finding = finding.look(format!("Wait: the hub agent {when}."));
+    Some(finding.fix(TRY_AT_ONCE))
 }
