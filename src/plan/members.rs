@@ -5,12 +5,11 @@ use super::stages::ComputedStages;
 use super::{Warning, WarningKind};
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Condition, duration, names, reasons};
+use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
-use crate::problems::{namespace_undelivered, steps, steps::TRY_AT_ONCE};
+use crate::problems::{content_sent_late, namespace_undelivered, steps};
 use crate::report::ComposeText;
-use crate::rollout::sent::{RunAwaited, awaited_since};
-use crate::rollout::{LOOK_EVERY, STUCK_AFTER, binding_trouble, is_written};
+use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
 use crate::words::{CommandLine, enumerate};
 
 /// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
@@ -26,37 +25,16 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     deleted_bindings(draft, computed);
     silent(draft, &troubled);
     unhealthy(draft, &troubled);
-    sent_late(draft, computed);
     let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
     let clusters = clusters.map(|cluster| cluster.name.as_str());
+    if let Some(problem) = content_sent_late(inventory, clusters.clone()) {
+        let kind = WarningKind::ContentSentLate;
+        draft.warnings.push(Warning::of(kind, problem));
+    }
     if let Some(problem) = namespace_undelivered(inventory, clusters) {
         let kind = WarningKind::NamespaceNotDelivered;
         draft.warnings.push(Warning::of(kind, problem));
     }
-}
-
-/// Warns of clusters to which the hub agent sends the content of a run only when it tries again.
-fn sent_late(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
-    let inventory = draft.inventory;
-    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    let late = clusters.filter_map(|cluster| {
-        let binding = inventory.binding(&cluster.name)?;
-        Some((binding, awaited_since(inventory, binding)?))
-    });
-    let is_long = |awaited: &RunAwaited| awaited.pause(inventory.now) > LOOK_EVERY;
-    let late: Vec<_> = late.filter(|(_, awaited)| is_long(awaited)).collect();
-    let Some((first, awaited)) = late.iter().min_by_key(|(_, awaited)| awaited.since) else {
-        return;
-    };
-    let names = late.iter().map(|(binding, _)| &binding.spec.cluster);
-    let pause = duration::describe(awaited.pause(inventory.now));
-    let message = format!(
-        "What the run sends to {} may come up to {pause} later: {awaited}.",
-        enumerate(names.clone())
-    );
-    let warning = Warning::new(WarningKind::ContentSentLate, first.object(), message);
-    let warning = warning.clusters(names.cloned());
-    draft.warnings.push(warning.fix(TRY_AT_ONCE));
 }
 
 fn unhealthy(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {

@@ -3,6 +3,7 @@
 
 mod binding_count;
 mod bindings_outdated;
+mod content_sent_late;
 mod max_concurrency;
 pub mod members;
 mod namespace_undelivered;
@@ -40,6 +41,7 @@ use crate::words::{distinct, enumerate};
 
 pub use binding_count::binding_count;
 pub use bindings_outdated::bindings_outdated;
+pub use content_sent_late::content_sent_late;
 pub use max_concurrency::max_concurrency;
 pub use namespace_undelivered::{
     SCOPE_VERSION, namespace_undelivered, namespace_undelivered_ahead,

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::problems::members::TroubledMembers;
-use crate::problems::{namespace_undelivered_ahead, put_there, steps};
+use crate::problems::{content_sent_late, namespace_undelivered_ahead, put_there, steps};
 use crate::report::Finding;
 use crate::rollout::content::{
     ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
@@ -408,7 +408,10 @@ pub(in crate::commands) fn warn_of_members(
     let members = TroubledMembers::ahead(rollout, is_next);
     let leaving = members.leaving_words().into_iter();
     let silent = leaving.chain(members.silence_words());
-    for why in silent.chain(members.unhealthy_words()) {
+    let ahead = rollout.still_to_reach().map(|it| it.name);
+    let late = content_sent_late(rollout.inventory, ahead.filter(|name| is_next(name)));
+    let late = late.map(|it| it.message);
+    for why in silent.chain(members.unhealthy_words()).chain(late) {
         preview.warning(why.trim_end_matches('.'));
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{duration, reasons};
+use crate::problems::content_sent_late;
 use crate::problems::steps::TRY_AT_ONCE;
 use crate::rollout::sent::{RunAwaited, awaited_since};
-use crate::rollout::{ClusterState, ClusterView, LOOK_EVERY};
+use crate::rollout::{ClusterState, ClusterView, LOOK_EVERY, STUCK_AFTER};
 
 /// The scheduler changes a binding, and the work generator waits for the next run to release it: each time for twice
 /// as long. That the run does so is written to the binding's status, and wakes nobody.
@@ -24,6 +25,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
+    if cx.verdict.waits_for_person() {
+        let ahead = rollout.still_to_reach().map(|it| it.name);
+        let late = content_sent_late(cx.inventory, ahead).map(|it| rule.told(it));
+        return late
+            .into_iter()
+            .map(|it| it.severity(Severity::Warning))
+            .collect();
+    }
     let mut groups: BTreeMap<_, Vec<(&ClusterView<'_>, RunAwaited)>> = BTreeMap::new();
     for cluster in rollout.in_flight() {
         let Some(binding) = cluster.binding.filter(|it| !it.awaits_run()) else {
@@ -91,6 +100,14 @@ fn describe(
         Some(by) => format!("tries again within {}, by {by}", duration::describe(pause)),
         None => "is about to try again".to_owned(),
     };
-    let finding = finding.look(format!("Wait: the hub agent {when}."));
-    Some(finding.fix(TRY_AT_ONCE))
+    let mut wait = format!("Wait: the hub agent {when}.");
+    let stuck_at = cluster
+        .since
+        .and_then(|it| it.checked_add(STUCK_AFTER).ok());
+    if cx.verdict != Verdict::Stuck && last.by > stuck_at {
+        wait.push_str(
+            " Before that, the run reports that it is stuck; it then continues by itself.",
+        );
+    }
+    Some(finding.look(wait).fix(TRY_AT_ONCE))
 }
