@@ -69,7 +69,6 @@ impl ManifestTrouble<'_> {
             meta: ManifestMeta {
                 name: self.name.to_owned(),
                 namespace: self.namespace.to_owned(),
-                ..ManifestMeta::default()
             },
             ..ManifestIdentity::default()
         }

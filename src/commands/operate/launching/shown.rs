@@ -561,15 +561,11 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     if is_current {
         // It begins before anyone can look which content it got.
         let content = &plan.content;
-        let lacks = match content.change_detected {
-            Some(at) => Some(format!("a change detected at {at}")),
-            None => {
-                let latest = content.latest_snapshot.as_ref();
-                let is_next = latest.is_some_and(|it| content.snapshot.as_ref() != Some(it));
-                is_next.then(|| "the last change".to_owned())
-            }
-        };
-        if let Some(change) = lacks {
+        let latest = content.latest_snapshot.as_ref();
+        let is_next = latest.is_some_and(|it| content.snapshot.as_ref() != Some(it));
+        let detected = content.change_detected;
+        let detected = detected.map(|at| format!("a change detected at {at}"));
+        if let Some(change) = detected.or_else(|| is_next.then(|| "the last change".to_owned())) {
             return Err(reading.refused(format!(
                 "the latest snapshot of {} lacks {change}; KubeFleet on this hub would immediately \
                  start with the old content",
