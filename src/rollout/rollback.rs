@@ -403,7 +403,7 @@ pub fn last_good_below<'i>(
 }
 
 /// Whether one index is above another. A snapshot of an index that nobody can count is not.
-pub fn is_newer(index: &str, than: &str) -> bool {
+fn is_newer(index: &str, than: &str) -> bool {
     let count = |index: &str| index.parse::<u64>().ok();
     count(index)
         .zip(count(than))

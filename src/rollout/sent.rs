@@ -160,18 +160,14 @@ pub fn awaited_since(inventory: &Inventory, binding: &Binding) -> Option<RunAwai
     if inventory.back_without_works(cluster).is_some() {
         return awaited(sent.since?, true);
     }
-    // Between the content that was sent and the one that is released lies a change of the scheduler.
-    let skipped = sent.observed_generation?.checked_add(1)? < released.observed_generation?;
-    let before = if binding.awaits_run() {
-        released.since?
-    } else if skipped {
-        sent.since?
-    } else {
+    if !binding.awaits_run() && sent.observed_generation? >= released.observed_generation? {
         return None;
-    };
+    }
     let mut policies = inventory.policies.iter();
     let policy = policies.find(|it| it.meta.name == binding.spec.policy_snapshot)?;
-    awaited(policy.meta.created.filter(|it| *it > before)?, false)
+    // Whatever it sends, it writes all conditions anew.
+    let is_new = |it: &Timestamp| Some(*it) > sent.since && released_at.is_none_or(|at| *it < at);
+    awaited(policy.meta.created.filter(is_new)?, false)
 }
 
 #[cfg(test)]

@@ -28,10 +28,8 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
 use crate::problems::steps;
 use crate::rollout::rollback::{
-    self, current, first_update, held_of_deleted_run, is_newer, last_good, last_good_below,
-    not_begun_after,
+    self, current, first_update, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
-use crate::rollout::sent::sent_index;
 use crate::rollout::{Phase, Rollout};
 use crate::words::{Hint, capital, enumerate};
 
@@ -231,7 +229,6 @@ fn wanted(
                 let to = destination(to, inventory, (now, held), placement, &mut preview)?;
                 if let Some(now) = now.filter(|_| goal.to.is_none() && held.is_none()) {
                     changed_content(now, &to, inventory, args.writing.yes, &mut preview)?;
-                    brought_all(now, &to, inventory, args.writing.yes, &mut preview)?;
                 }
                 to
             }
@@ -510,44 +507,14 @@ fn changed_content(
         preview.warning(&why);
         return Ok(());
     }
-    let anew =
-        Hint::new("restore the override, then start a new run:").command(steps::run_from(now));
+    let anew = steps::run_from(now);
+    let anew = match choose::is_finished(now) {
+        true => anew,
+        false => anew.switch("--replace"),
+    };
+    let anew = Hint::new("restore the override, then start a new run:").command(anew);
     let named = now.object().fleet("rollback").flag("--to", to);
     let hint = anew.text("or, to roll back all the same:").command(named);
-    Err(Error::failed(format!("{why}; nothing was sent")).hint(hint))
-}
-
-/// That a run brought everything that is rolled back: where clusters that it has not reached go back too, a person
-/// decides, and a script has to name the snapshot.
-fn brought_all(
-    now: &UpdateRun,
-    to: &str,
-    inventory: &Inventory,
-    is_script: bool,
-    preview: &mut Preview,
-) -> Result<(), Error> {
-    let rollout = Rollout::of(inventory, now);
-    let ahead = rollout.still_to_reach().filter_map(|cluster| {
-        let has = sent_index(inventory, cluster.binding?)?;
-        is_newer(has, to).then_some((cluster.name, has))
-    });
-    let ahead: Vec<_> = ahead.collect();
-    let Some((_, has)) = ahead.first() else {
-        return Ok(());
-    };
-    let why = format!(
-        "snapshot {to} is older than what {} have, which {} has not reached: snapshot {has}",
-        enumerate(ahead.iter().map(|(cluster, _)| *cluster)),
-        now.meta.name
-    );
-    if !is_script {
-        preview.warning(&why);
-        return Ok(());
-    }
-    let named = now.object().fleet("rollback").flag("--to", *has);
-    let hint = Hint::new("to roll back only what it brought:").command(named);
-    let all = now.object().fleet("rollback").flag("--to", to);
-    let hint = hint.text("or, to roll back all of them:").command(all);
     Err(Error::failed(format!("{why}; nothing was sent")).hint(hint))
 }
 

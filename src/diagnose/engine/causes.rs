@@ -394,7 +394,9 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
             fault.clusters.iter().any(|it| next.contains(&it.as_str()))
         });
     let is_hidden = told("FS125", Severity::Error);
-    let is_refused = is_held || is_hidden || rollout.and_then(missing_content).is_some();
+    let is_foreign = told("FS209", Severity::Warning);
+    let lacks_content = rollout.and_then(missing_content).is_some();
+    let is_refused = is_held || is_hidden || is_foreign || lacks_content;
     let is_overtaken = rollout.is_some_and(|rollout| !overtaken_clusters(rollout).is_empty());
     let gates = findings.iter_mut();
     for gate in gates.filter(|it| LETS_GO_ON.contains(&it.code.as_str())) {

@@ -543,6 +543,44 @@ fn a_script_does_not_roll_back_for_an_override() {
     });
 }
 
+#[test]
+fn a_script_does_not_spread_an_override_by_a_rollback() {
+    play("guard-spread", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL).pass_a_second();
+        let [first, second] = ["1", "2"].map(|it| format!("{}-{it}", scene.name));
+        scene.run(&first, "Run");
+        scene.until_waiting(&first);
+        scene.approve(&format!("{first}-before-canary"), "True", true);
+        scene.until_run(&first, "Succeeded", "True", "");
+        scene.new_content("2");
+        let annotations = json!([
+            {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
+        ]);
+        let mut over = override_of_namespace(scene, &annotations);
+        over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
+        scene.hub.create(&over);
+        scene.run(&second, "Run");
+        scene.until_waiting(&second);
+        let recorded = scene.seen_run(&second).unwrap().to_string();
+        if !recorded.contains(&format!("{}-0\"", scene.namespace)) {
+            return;
+        }
+        let rollback = ["rollback", &second, "--yes", "--active=delete"];
+        scene
+            .does(&rollback)
+            .ends(1)
+            .says(&format!(
+                "the rollback would change {} and {}, which {second} has not reached",
+                ALL[1], ALL[2]
+            ))
+            .says("name the snapshot: --to 0");
+        assert!(scene.seen_run(&second).is_some());
+        scene
+            .does(&[&rollback[..], &["--to", "0", "--dry-run=client"]].concat())
+            .ends(0);
+    });
+}
+
 /// The first snapshot of an override for all clusters of the namespace that a scene brings.
 fn override_of_namespace(scene: &Scene, patches: &Value) -> Value {
     json!({

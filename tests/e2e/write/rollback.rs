@@ -475,12 +475,10 @@ fn what_a_run_has_not_reached_is_no_scripts_to_roll_back() {
             .does(&rollback)
             .ends(1)
             .says(&format!(
-                "snapshot 0 is older than what {} and {} have",
+                "the rollback would change {} and {}, which {third} has not reached",
                 ALL[1], ALL[2]
             ))
-            .says(&format!("which {third} has not reached: snapshot 1"))
-            .says("--to 1")
-            .says("--to 0");
+            .says("name the snapshot: --to 0");
         scene
             .does(&[&rollback[..], &["--to", "1", "--dry-run=client"]].concat())
             .ends(0);

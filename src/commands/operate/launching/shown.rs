@@ -26,14 +26,16 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::manifests::texts_of;
-use crate::plan::{Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind};
+use crate::plan::{
+    ObjectChanges, Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind,
+};
 use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
-use crate::rollout::rollback::overrides_then;
+use crate::rollout::rollback::{self, overrides_then};
 use crate::rollout::versions::Version;
-use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime};
-use crate::words::{Hint, capital, count, enumerate};
+use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime, binding_trouble};
+use crate::words::{Hint, by_number, capital, count, enumerate};
 
 /// A run that is to be made, as it was shown.
 pub(super) enum LaunchOffer {
@@ -199,6 +201,7 @@ pub(super) fn offer(
         .and_then(|()| keeps_gates(&launch, &dropped, unattended, reading))
         .and_then(|()| empties(&launch, &plan, unattended, reading))
         .and_then(|()| stalls(&launch, &plan, unattended, reading))
+        .and_then(|()| takes_back_only(&launch, &plan, &around.inventory, unattended, reading))
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
         .and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
@@ -659,6 +662,64 @@ fn stalls(
             stalls.subject
         ))
         .hint("correct the override first, or start the run at a terminal"))
+}
+
+/// Refuses to start a rollback that changes what clusters have which the run that is rolled back has not reached,
+/// or that changes nothing where clusters fail: then what is wrong there is not the snapshot.
+fn takes_back_only(
+    launch: &RunLaunch,
+    plan: &Plan,
+    inventory: &Inventory,
+    unattended: bool,
+    reading: &SourceReading,
+) -> Result<(), Error> {
+    let Some(named) = launch
+        .chosen
+        .as_ref()
+        .filter(|_| unattended && launch.takes_back)
+    else {
+        return Ok(());
+    };
+    let changes = |cluster: &str| {
+        let mut groups = plan.changes.iter();
+        let is_in = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);
+        groups.find(is_in).map(|group| !group.is_none())
+    };
+    // Another policy removes what no snapshot would bring back.
+    let updated = || plan.stages.iter().flat_map(|stage| &stage.clusters);
+    let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
+    let refused = |why: String| Err(reading.refused(why).hint(named.clone()));
+    if let Some(now) = rollback::current(inventory) {
+        let rollout = Rollout::of(inventory, now);
+        let ahead = rollout.still_to_reach().map(|it| it.name);
+        let held = updated().filter(|it| it.snapshot.is_some());
+        let held: BTreeSet<_> = held.map(|it| it.name.as_str()).collect();
+        let moved = |name: &&str| {
+            held.contains(name) && changes(name).unwrap_or_else(|| back.contains(name))
+        };
+        let moved: Vec<_> = ahead.filter(moved).collect();
+        if !moved.is_empty() {
+            let (clusters, run) = (enumerate(moved), &now.meta.name);
+            return refused(format!(
+                "the rollback would change {clusters}, which {run} has not reached"
+            ));
+        }
+    }
+    let fails = |cluster: &&str| {
+        let binding = inventory.binding(cluster);
+        let trouble = binding.and_then(|it| binding_trouble(inventory, it));
+        trouble.is_some_and(|it| it.is_told() && it.condition.kind != reasons::AVAILABLE)
+    };
+    let clusters = updated().map(|it| it.name.as_str());
+    let failing: Vec<_> = clusters.filter(fails).collect();
+    if failing.is_empty() || failing.iter().any(|it| changes(it) != Some(false)) {
+        return Ok(());
+    }
+    let (fail, get) = by_number(failing.len(), ("fails", "gets"), ("fail", "get"));
+    refused(format!(
+        "{} {fail}, and {get} the same objects again: an override or the cluster is at fault, not the snapshot",
+        enumerate(failing)
+    ))
 }
 
 /// For how long no member agent is heard, where a run that can still continue is deleted before the next

@@ -93,16 +93,19 @@ pub(in crate::commands) fn start(
                 } else {
                     Ok(Some(question))
                 };
-            } else if plan.is_some()
-                && agreed.is_none()
-                && risks.deleted > 0
-                && matches!(proposal.question, Ok(None))
-            {
-                let deleted = count(risks.deleted, "object");
-                proposal.question = Ok(Some(format!(
-                    "Start {}? It deletes {deleted}, which the plan did not show.",
-                    run.name
-                )));
+            } else if plan.is_some() && agreed.is_none() && matches!(proposal.question, Ok(None)) {
+                proposal.question = Ok(match risks.deleted {
+                    0 if unattended => None,
+                    0 => Some(format!(
+                        "Start {} with this content, which the plan did not show?",
+                        run.name
+                    )),
+                    deleted => Some(format!(
+                        "Start {}? It deletes {}, which the plan did not show.",
+                        run.name,
+                        count(deleted, "object")
+                    )),
+                });
             }
         }
         made = proposal.what.run.present().cloned();
