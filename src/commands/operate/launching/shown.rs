@@ -2,6 +2,7 @@
 //! what is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -79,12 +80,7 @@ struct AgreedStage {
 type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 
 impl AgreedPlan {
-    fn new(
-        launch: &RunLaunch,
-        plan: Plan,
-        around: &PlacementObjects,
-        beside: Vec<NeighborRun>,
-    ) -> Self {
+    fn new(launch: &RunLaunch, plan: Plan, content: Vec<Value>, beside: Vec<NeighborRun>) -> Self {
         let seen = plan.sees_clusters() && plan.unplaced.is_empty();
         let stage = |stage: PlannedStage| {
             let gates = stage.definition.gates.into_iter();
@@ -102,7 +98,7 @@ impl AgreedPlan {
             beside,
             begins: launch.begins_by_itself() || plan.starts_at_once(),
             risks: content_risks(launch, &plan),
-            content: objects(around, plan.content.snapshot.as_deref()),
+            content,
             snapshot: plan.content.snapshot.filter(|index| {
                 launch.snapshot.is_some() || plan.content.latest_snapshot.as_ref() == Some(index)
             }),
@@ -193,6 +189,11 @@ pub(super) fn offer(
         ));
     }
     preview.neighbours(&beside);
+    let content = objects(&around, plan.content.snapshot.as_deref());
+    let mut print = DefaultHasher::new();
+    content.hash(&mut print);
+    let what = format!("the content of {}", launch.placement);
+    preview.fact(what, "as the hub has it", &print.finish().to_string());
     let dropped = dropped_gates(&launch, &plan, &around.inventory);
     for dropped in &dropped {
         preview.warning(&dropped.words);
@@ -212,7 +213,7 @@ pub(super) fn offer(
         preview,
         question,
         what: LaunchOffer::New {
-            agreed: AgreedPlan::new(&launch, plan, &around, beside),
+            agreed: AgreedPlan::new(&launch, plan, content, beside),
             launch,
             wish,
         },
