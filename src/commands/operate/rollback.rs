@@ -508,9 +508,10 @@ fn changed_content(
         return Ok(());
     }
     let anew = steps::run_from(now);
-    let anew = match choose::is_finished(now) {
-        true => anew,
-        false => anew.switch("--replace"),
+    let anew = if choose::is_finished(now) {
+        anew
+    } else {
+        anew.switch("--replace")
     };
     let anew = Hint::new("restore the override, then start a new run:").command(anew);
     let named = now.object().fleet("rollback").flag("--to", to);
