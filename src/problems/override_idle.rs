@@ -8,7 +8,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::selector::LabelSelector;
 use crate::report::{ComposeText, Subject};
-use crate::rollout::overrides::{IdleOverride, origin, selectors};
+use crate::rollout::overrides::{IdleOverride, origin, selectors, selectors_path};
 use crate::words::enumerate;
 
 /// The override from which a snapshot was made.
@@ -55,14 +55,10 @@ pub fn override_matches_nothing(
                 "{lead} selects no object of snapshot {index}: it selects {}.{near}",
                 enumerate(selectors(snapshot).iter().map(ResourceSelector::describe))
             );
-            let field = if snapshot.meta.namespace.is_empty() {
-                "clusterResourceSelectors"
-            } else {
-                "resourceSelectors"
-            };
+            let field = selectors_path(snapshot);
             let mut problem = Problem::new(subject, message);
             for (at, selector) in selectors(snapshot).iter().enumerate().take(4) {
-                let path = format!("spec.overrideSpec.{field}[{at}].name");
+                let path = format!("{field}[{at}].name");
                 problem = problem.evidence(snapshot.object(), path, &selector.name);
             }
             problem

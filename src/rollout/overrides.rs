@@ -69,6 +69,15 @@ pub fn selectors(snapshot: &OverrideSnapshot) -> &[ResourceSelector] {
     }
 }
 
+/// Where that stands.
+pub fn selectors_path(snapshot: &OverrideSnapshot) -> &'static str {
+    if snapshot.meta.namespace.is_empty() {
+        "spec.overrideSpec.clusterResourceSelectors"
+    } else {
+        "spec.overrideSpec.resourceSelectors"
+    }
+}
+
 /// Whether an override selects one of the objects itself; what is wrapped in envelopes is not seen.
 pub fn selects(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> bool {
     resources

@@ -10,7 +10,7 @@ use crate::diagnose::subjects::rule::Rule;
 use crate::kubefleet::describe_object;
 use crate::problems::{self, steps};
 use crate::report::{ComposeText, FaultOrigin, Finding, Subject, Verdict};
-use crate::rollout::overrides::selectors;
+use crate::rollout::overrides::{selectors, selectors_path};
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::enumerate;
 
@@ -66,12 +66,7 @@ fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Findin
     let origin = problems::overridden(over);
     let origin = describe_object(&origin.kind, &origin.namespace, &origin.name);
     let object = affected.manifest.describe();
-    let list = if over.meta.namespace.is_empty() {
-        "clusterResourceSelectors"
-    } else {
-        "resourceSelectors"
-    };
-    let path = format!("spec.overrideSpec.{list}[{at}]");
+    let path = format!("{}[{at}]", selectors_path(over));
     finding.message = format!("{} {origin} changes it for {cluster}.", finding.message);
     finding = finding
         .evidence(over.object(), path, selectors(over).get(at))
