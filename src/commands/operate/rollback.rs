@@ -31,7 +31,7 @@ use crate::rollout::rollback::{
     self, current, first_update, held_of_deleted_run, last_good, last_good_below, not_begun_after,
 };
 use crate::rollout::{Phase, Rollout};
-use crate::words::{Hint, capital, enumerate};
+use crate::words::{CommandLine, Hint, capital, enumerate};
 
 /// Roll a placement back to an older snapshot
 ///
@@ -480,9 +480,19 @@ fn is_its_own(
         preview.warning(&why);
         return Ok(());
     }
-    let anew =
-        Hint::new("to roll it out again:").command(steps::run_from(now).flag("--snapshot", index));
+    let anew = run_anew(now).flag("--snapshot", index);
+    let anew = Hint::new("to roll it out again:").command(anew);
     Err(Error::failed(format!("{why}; nothing was sent")).hint(anew))
+}
+
+/// What makes a run once more; one that is not over is deleted for it.
+fn run_anew(run: &UpdateRun) -> CommandLine {
+    let anew = steps::run_from(run);
+    if choose::is_finished(run) {
+        anew
+    } else {
+        anew.switch("--replace")
+    }
 }
 
 /// That a run changed more than overrides, which a rollback does not undo: a person decides, a script has to
@@ -507,13 +517,7 @@ fn changed_content(
         preview.warning(&why);
         return Ok(());
     }
-    let anew = steps::run_from(now);
-    let anew = if choose::is_finished(now) {
-        anew
-    } else {
-        anew.switch("--replace")
-    };
-    let anew = Hint::new("restore the override, then start a new run:").command(anew);
+    let anew = Hint::new("restore the override, then start a new run:").command(run_anew(now));
     let named = now.object().fleet("rollback").flag("--to", to);
     let hint = anew.text("or, to roll back all the same:").command(named);
     Err(Error::failed(format!("{why}; nothing was sent")).hint(hint))
