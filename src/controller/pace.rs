@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::kubefleet::run::{RunState, StageStatus, UpdateRun};
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::AgentVersion;
-pub use crate::rollout::LOOK_EVERY;
+pub use crate::rollout::{LONGEST, LOOK_EVERY};
 
 /// How often it looks at a stage that waits for its tasks.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
@@ -15,10 +15,6 @@ pub const STAGE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// the `Approved` condition or the deletion of an approval request.
 /// Source: updaterun/controller.go:SetupWithManagerForClusterStagedUpdateRun.
 pub const PROMPT: SignedDuration = SignedDuration::from_secs(10);
-
-/// After an error it looks ever more rarely, up to this.
-/// Source: k8s.io/client-go/util/workqueue/default_rate_limiters.go.
-pub const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
 /// When a look is followed by the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -159,6 +159,16 @@ pub struct PlannedSnapshot {
     pub snapshot_survives: Option<u64>,
 }
 
+impl PlannedSnapshot {
+    /// Whether it is still to be made.
+    pub fn is_next(&self) -> bool {
+        self.snapshot.is_some()
+            && self.snapshot_created.is_none()
+            && !self.snapshot_certain
+            && self.latest_snapshot != self.snapshot
+    }
+}
+
 /// One stage of a planned run.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

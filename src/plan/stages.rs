@@ -156,8 +156,7 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
     let is_well = |stage: &&mut PlannedStage| {
         let mut clusters = stage.clusters.iter();
         clusters.all(|cluster| {
-            let binding = inventory.binding(&cluster.name);
-            let is_late = binding.is_some_and(|it| awaited_since(inventory, it).is_some());
+            let is_late = awaited_since(inventory, &cluster.name).is_some();
             !stalls.contains(&cluster.name) && !is_late
         })
     };

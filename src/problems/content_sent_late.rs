@@ -16,7 +16,7 @@ pub fn content_sent_late<'c>(
 ) -> Option<Problem> {
     let late = clusters.filter_map(|cluster| {
         let binding = inventory.binding(cluster).filter(|it| it.awaits_run())?;
-        Some((binding, awaited_since(inventory, binding)?))
+        Some((binding, awaited_since(inventory, cluster)?))
     });
     let late: Vec<_> = late
         .filter(|(_, awaited)| awaited.pause(inventory.now) > LOOK_EVERY)

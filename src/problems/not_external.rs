@@ -1,6 +1,6 @@
 //! The placement rolls its content out by itself.
 
-use super::steps::make_external;
+use super::steps::{EXTERNAL_STAYS, make_external};
 use super::{Problem, RefusalTense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
@@ -26,8 +26,7 @@ pub fn not_external(
         problem = problem.evidence(object, "spec.strategy.type", kind);
     }
     problem.fix_with(
-        "Set the rollout strategy of the placement to External. KubeFleet 0.3 and later refuse to undo \
-         this; 0.2 refuses it in v1beta1.",
+        format!("Set the rollout strategy of the placement to External. {EXTERNAL_STAYS}"),
         make_external(object),
     )
 }

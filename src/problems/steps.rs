@@ -12,6 +12,10 @@ pub fn diagnose(placement: &ObjectRef) -> CommandLine {
     placement.scope().fleet("diagnose").arg(placement.word())
 }
 
+/// What External means for a placement, as a sentence.
+pub const EXTERNAL_STAYS: &str =
+    "KubeFleet 0.3 and later refuse to undo this; 0.2 refuses it in v1beta1.";
+
 /// Lets update runs roll a placement out.
 pub fn make_external(placement: &ObjectRef) -> CommandLine {
     let patch = r#"{"spec":{"strategy":{"type":"External"}}}"#;

@@ -120,7 +120,7 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
 fn objects(page: &mut TextPage<'_>, plan: &Plan) {
     // What a new snapshot would hold is not known.
     let lead = match &plan.content.snapshot {
-        Some(index) if !plan.content.snapshot_certain && !is_next(&plan.content) => {
+        Some(index) if !plan.content.snapshot_certain && !plan.content.is_next() => {
             format!("objects per cluster with snapshot {index}: ")
         }
         _ => "objects per cluster: ".to_owned(),
@@ -242,13 +242,6 @@ fn head(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// Whether the snapshot is still to be made.
-fn is_next(snapshot: &PlannedSnapshot) -> bool {
-    snapshot.snapshot_created.is_none()
-        && !snapshot.snapshot_certain
-        && snapshot.latest_snapshot != snapshot.snapshot
-}
-
 fn snapshot(snapshot: &PlannedSnapshot) -> String {
     let asked = snapshot.requested_snapshot.as_deref();
     let Some(index) = &snapshot.snapshot else {
@@ -257,7 +250,7 @@ fn snapshot(snapshot: &PlannedSnapshot) -> String {
             _ => "the snapshot is unknown".to_owned(),
         };
     };
-    if is_next(snapshot) {
+    if snapshot.is_next() {
         return match &snapshot.latest_snapshot {
             None => format!("snapshot {index}, created for the run"),
             Some(latest) => format!(

@@ -150,10 +150,8 @@ impl<'i> ClusterView<'i> {
 
     /// Whether it does not finish by itself, as far as its binding tells.
     pub fn is_held(&self) -> bool {
-        let refuses = |trouble: &BindingTrouble<'_>| {
-            trouble.is_told() && trouble.condition.kind != reasons::AVAILABLE
-        };
-        self.state == ClusterState::Stuck || self.trouble().is_some_and(refuses)
+        let trouble = self.trouble();
+        self.state == ClusterState::Stuck || trouble.is_some_and(BindingTrouble::refuses)
     }
 
     /// How long the run has been working on it.

@@ -56,6 +56,10 @@ pub fn stuck_after(run: &UpdateRun) -> SignedDuration {
 /// Source: updaterun/execution.go:clusterUpdatingWaitTime.
 pub const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(15);
 
+/// After errors the hub agent's controllers look ever more rarely, up to this.
+/// Source: k8s.io/client-go/util/workqueue/default_rate_limiters.go.
+pub const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
+
 /// Where a run is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{life, rollout_started};
+use super::{LONGEST, life, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -78,9 +78,6 @@ pub fn joined_since<'i>(
     member.filter(|it| it.meta.created.is_some_and(|created| created > since))
 }
 
-/// The longest pause between two tries of the work generator.
-const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
-
 /// By how much a try may come late.
 const GRACE: SignedDuration = SignedDuration::from_secs(60);
 
@@ -139,10 +136,11 @@ impl fmt::Display for RunAwaited {
     }
 }
 
-/// Since when the work generator waits for a run to release a binding, and tries at growing intervals; `None`
+/// Since when the work generator waits for a run to release a cluster's binding, and tries at growing intervals; `None`
 /// also where what a run released is sent. The release is written to the status, which wakes nobody.
 /// Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding.
-pub fn awaited_since(inventory: &Inventory, binding: &Binding) -> Option<RunAwaited> {
+pub fn awaited_since(inventory: &Inventory, cluster: &str) -> Option<RunAwaited> {
+    let binding = inventory.binding(cluster)?;
     if binding.is_unscheduled() || binding.meta.is_deleting() {
         return None;
     }
@@ -156,7 +154,6 @@ pub fn awaited_since(inventory: &Inventory, binding: &Binding) -> Option<RunAwai
         let late = awaited.by.map(|by| inventory.now.duration_since(by));
         late.is_none_or(|late| late < GRACE).then_some(awaited)
     };
-    let cluster = &binding.spec.cluster;
     if inventory.back_without_works(cluster).is_some() {
         return awaited(sent.since?, true);
     }

@@ -18,6 +18,11 @@ impl BindingTrouble<'_> {
     pub fn is_told(&self) -> bool {
         self.problem.is_some() || !self.manifests.is_empty()
     }
+
+    /// Whether something is refused: what is not available yet may become so.
+    pub fn refuses(&self) -> bool {
+        self.is_told() && self.condition.kind != reasons::AVAILABLE
+    }
 }
 
 /// The first condition of a binding that is `False`, understood.

@@ -32,7 +32,7 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
-use crate::words::{Hint, enumerate};
+use crate::words::{Hint, by_number, enumerate};
 pub(in crate::commands) use preview::{moves, removal_lines, stage_lines};
 use select::{ApprovalChoice, ApprovalSelection};
 
@@ -459,10 +459,7 @@ fn accepted(
     let Some(one) = meant.first() else {
         return Ok(Exit::Done);
     };
-    let (are, were) = match meant.len() {
-        1 => ("is", "was"),
-        _ => ("are", "were"),
-    };
+    let (are, were) = by_number(meant.len(), ("is", "was"), ("are", "were"));
     let names = enumerate(&meant);
     let object = scope.object(Concept::ApprovalRequest, one);
     if waiting.is_empty() {

@@ -476,13 +476,23 @@ fn is_its_own(
     }
     let index = &now.status.snapshot_index;
     let why = format!("{target} itself rolled out snapshot {index}: that is no rollback of it");
-    if !is_script {
-        preview.warning(&why);
-        return Ok(());
-    }
     let anew = run_anew(now).flag("--snapshot", index);
     let anew = Hint::new("to roll it out again:").command(anew);
-    Err(Error::failed(format!("{why}; nothing was sent")).hint(anew))
+    left_to_a_person(is_script, &why, anew, preview)
+}
+
+/// Warns a person, and refuses for a script.
+fn left_to_a_person(
+    is_script: bool,
+    why: &str,
+    instead: Hint,
+    preview: &mut Preview,
+) -> Result<(), Error> {
+    if is_script {
+        return Err(Error::failed(format!("{why}; nothing was sent")).hint(instead));
+    }
+    preview.warning(why);
+    Ok(())
 }
 
 /// What makes a run once more; one that is not over is deleted for it.
@@ -513,14 +523,10 @@ fn changed_content(
         "{} changed only overrides, which are not rolled back: {} completed the same snapshot {} before it",
         now.meta.name, before.meta.name, now.status.snapshot_index
     );
-    if !is_script {
-        preview.warning(&why);
-        return Ok(());
-    }
     let anew = Hint::new("restore the override, then start a new run:").command(run_anew(now));
     let named = now.object().fleet("rollback").flag("--to", to);
-    let hint = anew.text("or, to roll back all the same:").command(named);
-    Err(Error::failed(format!("{why}; nothing was sent")).hint(hint))
+    let instead = anew.text("or, to roll back all the same:").command(named);
+    left_to_a_person(is_script, &why, instead, preview)
 }
 
 /// The name that was chosen for the run.

@@ -292,9 +292,7 @@ pub(super) fn is_hindered(cx: &DiagnosisContext<'_>) -> bool {
 /// Whether a cluster refuses what it is sent, its agent reports nothing good, or the hub agent sends late.
 pub(super) fn is_delayed(cx: &DiagnosisContext<'_>, cluster: &ClusterView<'_>) -> bool {
     let stalls = |member| members::stalls(member, cx.now());
-    let awaited = cluster
-        .binding
-        .and_then(|it| awaited_since(cx.inventory, it));
+    let awaited = awaited_since(cx.inventory, cluster.name);
     let refuses = cluster.state.is_in_flight() && cluster.is_held();
     refuses || awaited.is_some() || cluster.member.is_some_and(stalls)
 }
@@ -338,10 +336,14 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
             about("diagnose", &word)
         }
         Verdict::Initializing if initialization_overdue(cx).is_some() => about("diagnose", &word),
-        Verdict::Progressing | Verdict::Stopping => {
-            let mut in_flight = cx.rollout.as_ref()?.in_flight();
-            let is_delayed = in_flight.any(|it| is_delayed(cx, it));
-            is_delayed.then(|| about("diagnose", &word)).flatten()
+        Verdict::Progressing | Verdict::Stopping
+            if cx
+                .rollout
+                .iter()
+                .flat_map(Rollout::in_flight)
+                .any(|it| is_delayed(cx, it)) =>
+        {
+            about("diagnose", &word)
         }
         // The controller checks neither before it is to go on, and may abort it then: what has
         // changed meanwhile takes more than the run's own status to see.

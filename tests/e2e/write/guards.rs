@@ -479,14 +479,7 @@ fn an_override_that_came_later_is_told_to_whom_approves() {
         let desk = Desk::at(scene);
         let request = scene.at_gate();
         scene.pass_a_second();
-        let mut over = override_of_namespace(
-            scene,
-            &json!([
-                {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
-            ]),
-        );
-        over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
-        scene.hub.create(&over);
+        annotate_by_override(scene);
         let mut terminal = desk.terminal(&["approve", &request, "--wait=false"]);
         terminal.until("[y/N] ");
         terminal.types("n\n");
@@ -515,18 +508,9 @@ fn a_script_does_not_roll_back_for_an_override() {
         done(&first);
         scene.new_content("2");
         done(&second);
-        let annotations = json!([
-            {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
-        ]);
-        let mut over = override_of_namespace(scene, &annotations);
-        over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
-        scene.hub.create(&over);
+        annotate_by_override(scene);
         done(&third);
-        let recorded = scene.seen_run(&third).unwrap().to_string();
-        if !recorded.contains(&format!("{}-0\"", scene.namespace)) {
-            // The override is for what is in no namespace.
-            return;
-        }
+        record_override(scene, &third);
         let back = format!("{}-back", scene.name);
         let rollback = ["rollback", &third, "--yes", "--name", &back];
         scene
@@ -553,18 +537,10 @@ fn a_script_does_not_spread_an_override_by_a_rollback() {
         scene.approve(&format!("{first}-before-canary"), "True", true);
         scene.until_run(&first, "Succeeded", "True", "");
         scene.new_content("2");
-        let annotations = json!([
-            {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
-        ]);
-        let mut over = override_of_namespace(scene, &annotations);
-        over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
-        scene.hub.create(&over);
+        annotate_by_override(scene);
         scene.run(&second, "Run");
         scene.until_waiting(&second);
-        let recorded = scene.seen_run(&second).unwrap().to_string();
-        if !recorded.contains(&format!("{}-0\"", scene.namespace)) {
-            return;
-        }
+        record_override(scene, &second);
         let rollback = ["rollback", &second, "--yes", "--active=delete"];
         scene
             .does(&rollback)
@@ -579,6 +555,29 @@ fn a_script_does_not_spread_an_override_by_a_rollback() {
             .does(&[&rollback[..], &["--to", "0", "--dry-run=client"]].concat())
             .ends(0);
     });
+}
+
+/// Creates an override that annotates the namespace which a scene brings, on all clusters.
+fn annotate_by_override(scene: &Scene) {
+    let annotations = json!([
+        {"op": "add", "path": "/metadata/annotations", "value": {"tier": "gold"}},
+    ]);
+    let mut over = override_of_namespace(scene, &annotations);
+    over["metadata"]["labels"]["kubernetes-fleet.io/is-latest-snapshot"] = json!("true");
+    scene.hub.create(&over);
+}
+
+/// Notes in a run that it took that override for all clusters: the stand-in takes none.
+fn record_override(scene: &Scene, run: &str) {
+    let mut stages = scene.seen_run(run).unwrap()["status"]["stagesStatus"].clone();
+    for stage in stages.as_array_mut().unwrap() {
+        for cluster in stage["clusters"].as_array_mut().unwrap() {
+            cluster["clusterResourceOverrideSnapshots"] = json!([format!("{}-0", scene.namespace)]);
+        }
+    }
+    let path = format!("{}/status", scene.run_path(run));
+    let status = json!({"status": {"stagesStatus": stages}});
+    scene.hub.patch(&path, &status);
 }
 
 /// The first snapshot of an override for all clusters of the namespace that a scene brings.

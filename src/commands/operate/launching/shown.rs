@@ -57,7 +57,7 @@ pub(in crate::commands) struct AgreedPlan {
     pub(super) beside: Vec<NeighborRun>,
     /// The index of the snapshot whose changes were shown; `None` for one that was still to be made.
     pub(super) snapshot: Option<String>,
-    /// The objects of that one; none where they are not known.
+    /// The objects of a run's snapshot that nobody named; none where they are not known.
     content: Vec<Value>,
     /// The stages; none where they were unknown.
     stages: Vec<AgreedStage>,
@@ -82,6 +82,7 @@ type AgreedGate = (TaskTime, String, Option<SignedDuration>);
 impl AgreedPlan {
     fn new(launch: &RunLaunch, plan: Plan, content: Vec<Value>, beside: Vec<NeighborRun>) -> Self {
         let seen = plan.sees_clusters() && plan.unplaced.is_empty();
+        let is_next = plan.content.is_next();
         let stage = |stage: PlannedStage| {
             let gates = stage.definition.gates.into_iter();
             let wait = |it: &GateFacts| duration::parse(it.wait.as_deref()?);
@@ -99,9 +100,7 @@ impl AgreedPlan {
             begins: launch.begins_by_itself() || plan.starts_at_once(),
             risks: content_risks(launch, &plan),
             content,
-            snapshot: plan.content.snapshot.filter(|index| {
-                launch.snapshot.is_some() || plan.content.latest_snapshot.as_ref() == Some(index)
-            }),
+            snapshot: plan.content.snapshot.filter(|_| !is_next),
             stages: plan.stages.into_iter().map(stage).collect(),
         }
     }
@@ -189,7 +188,8 @@ pub(super) fn offer(
         ));
     }
     preview.neighbours(&beside);
-    let content = objects(&around, plan.content.snapshot.as_deref());
+    let next = plan.content.snapshot.as_deref();
+    let content = objects(&around, next.filter(|_| launch.snapshot.is_none()));
     let mut print = DefaultHasher::new();
     content.hash(&mut print);
     let what = format!("the content of {}", launch.placement);
@@ -565,11 +565,11 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
     if is_current {
         // It begins before anyone can look which content it got.
         let content = &plan.content;
-        let latest = content.latest_snapshot.as_ref();
-        let is_next = latest.is_some_and(|it| content.snapshot.as_ref() != Some(it));
+        let lacks_last = content.is_next() && content.latest_snapshot.is_some();
+        let lacks_last = lacks_last.then(|| "the last change".to_owned());
         let detected = content.change_detected;
         let detected = detected.map(|at| format!("a change detected at {at}"));
-        if let Some(change) = detected.or_else(|| is_next.then(|| "the last change".to_owned())) {
+        if let Some(change) = detected.or(lacks_last) {
             return Err(reading.refused(format!(
                 "the latest snapshot of {} lacks {change}; KubeFleet on this hub would immediately \
                  start with the old content",
@@ -709,7 +709,7 @@ fn takes_back_only(
     let fails = |cluster: &&str| {
         let binding = inventory.binding(cluster);
         let trouble = binding.and_then(|it| binding_trouble(inventory, it));
-        trouble.is_some_and(|it| it.is_told() && it.condition.kind != reasons::AVAILABLE)
+        trouble.is_some_and(|it| it.refuses())
     };
     let clusters = updated().map(|it| it.name.as_str());
     let failing: Vec<_> = clusters.filter(fails).collect();

@@ -1,22 +1,17 @@
 //! A cluster is done, and the controller has not checked it again yet.
 
-use crate::diagnose::rules::prelude::*;
-use jiff::SignedDuration;
-
 use crate::controller;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::size;
 use crate::kubefleet::{Condition, duration, reasons};
 use crate::problems::steps;
-use crate::rollout::{ClusterView, Health, LOOK_EVERY, Phase, Rollout, STUCK_AFTER};
+use crate::rollout::{ClusterView, Health, LONGEST, LOOK_EVERY, Phase, Rollout, STUCK_AFTER};
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
 pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", RuleSearch::Whole(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS122"]);
-
-/// The longest time between two looks.
-const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     // Of a run that rests or goes away there is no next check.

@@ -55,11 +55,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .flat_map(Rollout::clusters)
             .any(|it| it.name == cluster && matches!(it.health, Health::Fine(_)));
-        let binding = cx.inventory.binding(cluster);
-        let is_late = binding.is_some_and(|it| awaited_since(cx.inventory, it).is_some());
+        let is_late = awaited_since(cx.inventory, cluster).is_some();
         if explained || is_done || is_late || lost.contains(&cluster.as_str()) {
             continue;
         }
+        let binding = cx.inventory.binding(cluster);
         let subject = binding.map_or_else(|| cx.run_object().into(), |b| Subject::from(b.object()));
         groups
             .entry((subject, stage.as_deref(), unknown(cx, binding)))

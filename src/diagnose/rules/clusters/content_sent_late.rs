@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{duration, reasons};
 use crate::problems::content_sent_late;
 use crate::problems::steps::TRY_AT_ONCE;
@@ -35,10 +36,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let mut groups: BTreeMap<_, Vec<(&ClusterView<'_>, RunAwaited)>> = BTreeMap::new();
     for cluster in rollout.in_flight() {
-        let Some(binding) = cluster.binding.filter(|it| !it.awaits_run()) else {
+        if cluster.binding.is_none_or(Binding::awaits_run) {
             continue;
-        };
-        let Some(awaited) = awaited_since(cx.inventory, binding) else {
+        }
+        let Some(awaited) = awaited_since(cx.inventory, cluster.name) else {
             continue;
         };
         let is_stuck = cluster.state == ClusterState::Stuck && cx.verdict == Verdict::Stuck;

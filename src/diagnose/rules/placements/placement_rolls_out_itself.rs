@@ -1,6 +1,7 @@
 //! A placement whose rollout is none of an update run's business.
 
 use crate::diagnose::rules::prelude::*;
+use crate::problems::steps::EXTERNAL_STAYS;
 
 /// Update runs apply to placements with strategy External only.
 pub const RULE: Rule = Rule::info(
@@ -41,6 +42,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 .as_deref()
                 .map(|strategy| &strategy.kind),
         )
-        .fix("Set `spec.strategy.type: External` to roll it out in stages. KubeFleet 0.3 and later refuse to undo this; 0.2 refuses it in v1beta1."),
+        .fix(format!(
+            "Set `spec.strategy.type: External` to roll it out in stages. {EXTERNAL_STAYS}"
+        )),
     )
 }
