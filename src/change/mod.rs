@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::path::path;
-use crate::kubefleet::run::{CONTENT, CURRENT_CONTENT, UpdateRun};
+use crate::kubefleet::run::{CONTENT, CURRENT_CONTENT, ROLLED_BACK, UpdateRun};
 use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
@@ -86,6 +86,8 @@ pub struct RunWish {
     pub snapshot: Option<String>,
     /// Whether the index stands for the current content: nobody named it.
     pub is_current: bool,
+    /// The index of the snapshot that it takes back.
+    pub rolled_back: Option<String>,
     /// `spec.state`; `None` where the hub does not implement it.
     pub state: Option<&'static str>,
     /// The fields of an old run that this version does not know.
@@ -324,7 +326,10 @@ impl Change {
                     document["spec"]["resourceSnapshotIndex"] = json!(index);
                 }
                 if wish.is_current {
-                    document["metadata"]["annotations"] = json!({CONTENT: CURRENT_CONTENT});
+                    document["metadata"]["annotations"][CONTENT] = json!(CURRENT_CONTENT);
+                }
+                if let Some(index) = &wish.rolled_back {
+                    document["metadata"]["annotations"][ROLLED_BACK] = json!(index);
                 }
                 if let Some(state) = wish.state {
                     document["spec"]["state"] = json!(state);

@@ -97,6 +97,7 @@ fn wish() -> RunWish {
         strategy: "rings".to_owned(),
         snapshot: None,
         is_current: false,
+        rolled_back: None,
         state: Some("Initialize"),
         unknown: UnknownFields::new(),
     }
@@ -174,11 +175,19 @@ fn a_run_is_created_with_what_was_asked_for_and_no_more() {
         let body = create(scope, current.clone()).request("v1beta1").body;
         let made = Object::of(&body);
         let made = made.get::<UpdateRun>().unwrap();
-        assert_eq!(made.pinned(), None);
+        assert_eq!((made.pinned(), made.rolled_back()), (None, None));
         assert_eq!(made.spec.snapshot_index, "7");
         assert_eq!(current.differences(made), Vec::<String>::new());
         assert_eq!(wish().differences(made), Vec::<String>::new());
         assert_eq!(old.differences(made).len(), 1);
+        // What a rollback takes back is noted.
+        let back = RunWish {
+            rolled_back: Some("9".to_owned()),
+            ..old
+        };
+        let made = Object::of(&create(scope, back).request("v1beta1").body);
+        let made = made.get::<UpdateRun>().unwrap();
+        assert_eq!((made.pinned(), made.rolled_back()), (Some("7"), Some("9")));
     }
 }
 

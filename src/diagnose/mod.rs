@@ -169,6 +169,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::order_steps(&cx, &mut findings);
     way_back::offer(&cx, &mut findings);
     refusal::steps(&cx, &mut findings);
+    direction::plans(&mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);

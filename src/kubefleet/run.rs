@@ -116,6 +116,10 @@ pub enum RunState {
 pub const CONTENT: &str = "kubectl-fleet-stage/content";
 pub const CURRENT_CONTENT: &str = "current";
 
+/// Our annotation of a run that goes back: the index of the newest snapshot that it takes back. The run that
+/// brought it may be deleted for it.
+pub const ROLLED_BACK: &str = "kubectl-fleet-stage/rolled-back";
+
 impl RunSpec {
     /// How long a cluster may take before the run is stuck, where the run itself says so. No
     /// released version has such a field: it is known by its name, `stuckThreshold` with a prefix
@@ -204,6 +208,11 @@ impl UpdateRun {
         let content = self.meta.annotations.get(CONTENT);
         let is_named = content.is_none_or(|it| it != CURRENT_CONTENT);
         Some(self.spec.snapshot_index.trim()).filter(|index| is_named && !index.is_empty())
+    }
+
+    /// The snapshot that it was made to take back, by the word of who made it.
+    pub fn rolled_back(&self) -> Option<&str> {
+        self.meta.annotations.get(ROLLED_BACK).map(String::as_str)
     }
 
     /// The scope in which it lives.

@@ -1,10 +1,10 @@
 //! Works: what the hub tells a member agent to apply, and what the agent reported.
 
 use super::binding::{Envelope, FieldDifference};
-use super::kind::Kind;
+use super::kind::{Concept, Kind};
 use super::meta::{Condition, ObjectMeta};
 use super::names;
-use super::scope::ObjectRef;
+use super::scope::{ObjectRef, Scope};
 use super::snapshot::ManifestIdentity;
 use super::tolerant::model;
 
@@ -86,6 +86,13 @@ impl Work {
     /// Whether it is for a cluster, and is being deleted.
     pub fn is_going_from(&self, cluster: &str) -> bool {
         self.cluster() == Some(cluster) && self.meta.is_deleting()
+    }
+
+    /// The placement that it belongs to.
+    pub fn placement(&self) -> Option<ObjectRef> {
+        let namespace = self.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
+        let name = self.meta.label(names::PARENT_PLACEMENT)?;
+        Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
     }
 
     /// The binding that it belongs to.

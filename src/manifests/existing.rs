@@ -80,6 +80,8 @@ impl RenderedManifest<'_> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorkDelta {
     pub counts: ChangeCounts,
+    /// Those that are new to the cluster.
+    pub created: Vec<ManifestKey>,
     /// Those that the cluster is to lose.
     pub deleted: Vec<ManifestKey>,
     /// Those that Kubernetes refuses to change, with the field that must stay.
@@ -115,7 +117,7 @@ impl WorkDelta {
                 delta.moved.push(identity.clone());
             }
             match old {
-                None => delta.counts.created += 1,
+                None => delta.created.push(identity.clone()),
                 Some((old, _)) if old == value => {}
                 Some((old, _)) => {
                     delta.counts.changed += 1;
@@ -125,6 +127,7 @@ impl WorkDelta {
                 }
             }
         }
+        delta.counts.created = delta.created.len();
         delta.counts.deleted = before.len();
         delta.counts.refused = delta.refused.len();
         delta.counts.moved = delta.moved.len();

@@ -57,6 +57,9 @@ pub struct ObjectChanges {
     pub to: Option<String>,
     /// How many objects change in each of them.
     pub counts: ChangeCounts,
+    /// The objects that are new to each of them, by kind, namespace and name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<Subject>,
     /// The objects that each of them would lose, by kind, namespace and name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<Subject>,
@@ -358,6 +361,7 @@ fn sort_changes(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
             clusters,
             from: change.from,
             to: (!change.is_removal).then(|| to.to_owned()),
+            created: change.delta.created.iter().map(subject).collect(),
             deleted: change.delta.deleted.iter().map(subject).collect(),
             overwritten: change.delta.overwritten.iter().map(subject).collect(),
             apply_strategy: change.apply,

@@ -133,7 +133,17 @@ fn summary(plan: &Plan, inventory: &Inventory) -> String {
             }
             match plan.warnings.len() {
                 0 => format!("{text}."),
-                number => format!("{text}; {} to consider.", count(number, "warning")),
+                number => {
+                    let is_named = plan.content.requested_snapshot.is_some();
+                    let mut warnings = plan.warnings.iter();
+                    let stops = warnings.any(|it| it.stops_scripts(is_named));
+                    let stops = if stops {
+                        " `run --yes` refuses to start it."
+                    } else {
+                        ""
+                    };
+                    format!("{text}; {} to consider.{stops}", count(number, "warning"))
+                }
             }
         }
         PlanOutcome::Refused => {

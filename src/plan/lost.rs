@@ -138,6 +138,7 @@ mod tests {
             from: Some("0".to_owned()),
             to: Some("1".to_owned()),
             counts: ChangeCounts::default(),
+            created: Vec::new(),
             deleted,
             overwritten: Vec::new(),
             apply_strategy: Vec::new(),

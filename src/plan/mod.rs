@@ -5,6 +5,7 @@ mod changes;
 mod compute;
 mod content;
 mod draft;
+mod elsewhere;
 mod limits;
 mod lost;
 mod members;
@@ -29,6 +30,7 @@ use crate::words::worded;
 
 pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
+pub use elsewhere::PlacedObject;
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 

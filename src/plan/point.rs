@@ -187,6 +187,8 @@ kinds! {
         StateIgnoredByHub = "state-ignored-by-hub", "FS608";
         /// No placement delivers the namespace to clusters.
         NamespaceNotDelivered = "namespace-not-delivered", "FS503";
+        /// Another placement has put an object into clusters that the run would bring there.
+        ObjectOfAnotherPlacement = "object-owned-by-another-placement", "FS508";
         /// Clusters have what the run would bring, and it fails there.
         ClusterFailing = "cluster-failing";
         /// Bindings of clusters are being deleted: a run that writes one of them fails.
@@ -225,6 +227,30 @@ impl<K: PointKind> PlanPoint<K> {
             evidence: problem.evidence,
             remedies: problem.remedies,
         }
+    }
+}
+
+impl Warning {
+    /// Whether a script is not let start the run, unless it takes the risk with a flag; `is_named` where it names
+    /// the snapshot.
+    pub fn stops_scripts(&self, is_named: bool) -> bool {
+        match self.kind {
+            WarningKind::ClustersGoBack
+            | WarningKind::StrategyUnreadable
+            | WarningKind::ImmutableFieldChanged
+            | WarningKind::EnvelopeInvalid
+            | WarningKind::OverrideNotApplicable => true,
+            WarningKind::CascadingDeletion
+            | WarningKind::SnapshotEmpty
+            | WarningKind::SnapshotRolledBack => !is_named,
+            WarningKind::BindingDeleted | WarningKind::MemberClusterLeaving => self.passes(),
+            _ => false,
+        }
+    }
+
+    /// Whether a step waits until it is over.
+    pub fn passes(&self) -> bool {
+        self.remedies.iter().any(|step| step.command.is_some())
     }
 }
 

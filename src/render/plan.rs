@@ -357,16 +357,25 @@ fn common(clusters: &[PlannedCluster]) -> Option<String> {
         .then_some(first)
 }
 
+/// What a cluster gets whose snapshot stays.
+const REWRITTEN: &str = "with other overrides or apply strategy";
+
 /// How many clusters of a stage have which fate; `None` without clusters.
 fn changes(clusters: &[PlannedCluster]) -> Option<String> {
-    let mut numbers: BTreeMap<ClusterChange, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<_, usize> = BTreeMap::new();
     for cluster in clusters {
-        *numbers.entry(cluster.change).or_default() += 1;
+        let key = (cluster.change, cluster.rewritten);
+        *numbers.entry(key).or_default() += 1;
     }
-    let parts: Vec<_> = numbers
-        .iter()
-        .map(|(change, number)| format!("{number} {}", change.as_str()))
-        .collect();
+    let part = |((change, rewritten), number): (&(ClusterChange, bool), &usize)| {
+        let how = if *rewritten {
+            REWRITTEN
+        } else {
+            change.as_str()
+        };
+        format!("{number} {how}")
+    };
+    let parts: Vec<_> = numbers.iter().map(part).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
@@ -376,7 +385,7 @@ fn change(cluster: &PlannedCluster) -> String {
     let then = cluster.new_snapshot.as_deref();
     match (cluster.change, now, then) {
         (ClusterChange::Unchanged, Some(now), _) if cluster.rewritten => {
-            format!("snapshot {now}, with other overrides or apply strategy")
+            format!("snapshot {now}, {REWRITTEN}")
         }
         (ClusterChange::Unchanged, Some(now), _) => format!("unchanged at snapshot {now}"),
         (ClusterChange::New, _, Some(then)) => format!("new, snapshot {then}"),

@@ -66,8 +66,9 @@ pub struct StepBack<'i> {
     pub from: u64,
     /// The index of the version that came.
     pub to: u64,
-    /// The run that had put the later one there.
-    pub over: &'i str,
+    /// The run that had put the later one there; `None` where that is deleted, and the rollback noted what it
+    /// took back.
+    pub over: Option<&'i str>,
     /// When the first cluster went back.
     pub at: Timestamp,
     /// Whether someone asked for it: the run was given the index, and made after the later version
@@ -241,18 +242,23 @@ fn steps_back<'i>(
             let asked_for =
                 new.run.pinned().is_some() && initialized.is_none_or(|at| at >= before.at);
             let name = new.run.meta.name.as_str();
-            let over = old.run.meta.name.as_str();
+            let noted = new.run.rolled_back().and_then(|it| it.parse().ok());
+            let noted = noted.filter(|noted| *noted > before.index);
+            let (from, over) = match noted {
+                Some(noted) => (noted, None),
+                None => (before.index, Some(old.run.meta.name.as_str())),
+            };
             let known = steps.entry(name).or_default();
-            let same = known.iter_mut().find(|step| {
-                (step.from, step.over, step.asked_for) == (before.index, over, asked_for)
-            });
+            let same = known
+                .iter_mut()
+                .find(|step| (step.from, step.over, step.asked_for) == (from, over, asked_for));
             if let Some(step) = same {
                 step.clusters.push(after.cluster);
                 step.at = step.at.min(after.at);
             } else {
                 known.push(StepBack {
                     clusters: vec![after.cluster],
-                    from: before.index,
+                    from,
                     to: after.index,
                     over,
                     at: after.at,

@@ -11,7 +11,7 @@ use super::sent::sent_index;
 use super::versions::{Version, versions};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
-use crate::kubefleet::run::{ClusterStatus, UpdateRun};
+use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
 use crate::words::enumerate;
 
@@ -62,6 +62,7 @@ pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
     }
     let latest = inventory.latest_snapshot().and_then(|it| it.index());
     went_back(inventory, run).is_some()
+        || run.rolled_back().is_some()
         || run.meta.name.starts_with(made)
         || latest.is_some_and(|latest| passes_over(inventory, run, latest))
 }
@@ -114,6 +115,7 @@ fn rollbacks_from<'i>(
     runs.filter(rolls_out).filter(move |run| {
         let from = went_back(inventory, run);
         from.is_some_and(|from| from.status.snapshot_index == index)
+            || run.rolled_back() == Some(index)
     })
 }
 
@@ -184,6 +186,8 @@ pub struct OverridesThen<'i> {
     pub run: &'i str,
     /// The override snapshots that it took and a new run does not, in order.
     pub had: Vec<String>,
+    /// The first of them.
+    pub first: Option<ObjectRef>,
     /// What they are now, in order; those that are gone are left out.
     pub now: Vec<String>,
     /// What a new run takes beside them.
@@ -241,6 +245,7 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
             run: &run.meta.name,
             now: now.map(|it| key(&it.object())).collect(),
             had: had.iter().map(key).collect(),
+            first: had.first().cloned(),
             added: added.iter().map(|(it, _)| key(&it.object())).collect(),
         })
     })
@@ -403,7 +408,7 @@ pub fn last_good_below<'i>(
 }
 
 /// Whether one index is above another. A snapshot of an index that nobody can count is not.
-fn is_newer(index: &str, than: &str) -> bool {
+pub fn is_newer(index: &str, than: &str) -> bool {
     let count = |index: &str| index.parse::<u64>().ok();
     count(index)
         .zip(count(than))
@@ -506,21 +511,29 @@ impl<'i> TakenBack<'i> {
         };
         let is_known = inventory.runs.iter().any(brought);
         let made = Version::of_index(inventory, from).created();
+        let is_noted = |run: &&UpdateRun| {
+            let noted = run.rolled_back().filter(|it| !is_newer(from, it));
+            noted.is_some() && made <= run.meta.created && first_update(inventory, run).is_some()
+        };
+        let noted = inventory.runs.iter().filter(is_noted);
+        let noted = noted.filter(|_| !is_known).max_by_key(|it| it.meta.created);
         let takes = if is_known {
             // One that was made since has another content under the same index.
             made <= by.meta.created
                 && went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
         } else {
-            passes_over(inventory, by, from)
-                && !undoes_another(inventory, by)
-                && sent_any(inventory, by)
+            noted.is_some()
+                || passes_over(inventory, by, from)
+                    && !undoes_another(inventory, by)
+                    && sent_any(inventory, by)
         };
-        takes.then_some(Self {
+        let by = noted.unwrap_or(by);
+        takes.then(|| Self {
             by,
             again: None,
             from,
-            is_known,
-            is_over: phase == Phase::Succeeded,
+            is_known: is_known || noted.is_some(),
+            is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
         })
     }
 }
@@ -618,6 +631,24 @@ pub fn earlier_try<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i Updat
             && life::used(inventory, run, snapshot) == SnapshotMatch::Same
     });
     (completed && life::of_run(inventory, made) == PlacementLife::Present).then_some(made)
+}
+
+/// The rollback to a snapshot by a strategy that an earlier try made without a name: it is not over.
+pub fn same_try<'i>(
+    inventory: &'i Inventory,
+    index: &str,
+    strategy: &str,
+) -> Option<&'i UpdateRun> {
+    let mut runs = inventory.runs.iter();
+    runs.find(|run| {
+        run.rolled_back().is_some()
+            && run.pinned() == Some(index)
+            && run.spec.strategy == strategy
+            && run.spec.wants() != RunState::Stop
+            && !choose::is_finished(run)
+            && !run.meta.is_deleting()
+            && life::of_run(inventory, run) == PlacementLife::Present
+    })
 }
 
 /// The indexes of the snapshots that the present placement can go back to, oldest first.

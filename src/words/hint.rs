@@ -51,15 +51,21 @@ impl Hint {
     /// commands with it alone.
     #[must_use]
     pub fn with_operand_of(self, verb: &str, flag: &str) -> Self {
-        let lines = self.0.into_iter().map(|line| match line {
-            HintLine::Command(command) if command.verb() == verb => {
-                let operand = command.operand(0).unwrap_or_default();
-                let scope = command.namespace_flag();
-                HintLine::Text(format!("  {flag} {}{scope}", quote(operand)))
+        let mut lines: Vec<HintLine> = Vec::new();
+        for line in self.0 {
+            match (line, lines.last_mut()) {
+                (HintLine::Command(command), Some(HintLine::Text(text)))
+                    if command.verb() == verb =>
+                {
+                    let operand = quote(command.operand(0).unwrap_or_default());
+                    let comma = if text.ends_with(':') { "" } else { "," };
+                    let scope = command.namespace_flag();
+                    *text = format!("{text}{comma} {flag} {operand}{scope}");
+                }
+                (line, _) => lines.push(line),
             }
-            line => line,
-        });
-        Self(lines.collect())
+        }
+        Self(lines)
     }
 
     #[must_use]

@@ -916,7 +916,10 @@ fn names_that_are_nearly_right_are_offered() {
     );
     let (code, _, error) = of(&["--placement", "crp/webb", "--strategy", "rolling"]);
     assert_eq!(code, 6);
-    assert!(error.contains("plan --placement crp/web"), "{error}");
+    assert!(
+        error.contains("did you mean: --placement crp/web"),
+        "{error}"
+    );
     for strategy in ["sus/rolling", "crp/rolling", "zzz/rolling", "csus/"] {
         let (code, ..) = of(&["--placement", "web", "--strategy", strategy]);
         assert_eq!(code, 2, "{strategy}");
@@ -1033,4 +1036,42 @@ fn objects_that_outgrow_what_can_be_stored_are_warned_of() {
             "policy-decisions-cut"
         ]
     );
+}
+
+#[test]
+fn what_another_placement_has_put_there_holds_the_run() {
+    let work = |placement: &str, cluster: &str, applied: &str| {
+        format!(
+            "{}\n---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: Work\nmetadata:\n  \
+             name: {placement}-work\n  namespace: fleet-member-{cluster}\n  labels:\n    \
+             kubernetes-fleet.io/parent-CRP: {placement}\nspec:\n  workload:\n    manifests:\n    \
+             - {{apiVersion: v1, kind: Namespace, metadata: {{name: web}}}}\nstatus:\n  \
+             manifestConditions:\n  - identifier: {{ordinal: 0, kind: Namespace, name: web, \
+             resource: namespaces, version: v1}}\n    conditions:\n    - {{type: Applied, status: \
+             '{applied}', reason: Applied, lastTransitionTime: '2026-03-02T08:00:00Z'}}\n",
+            edited(&[])
+        )
+    };
+    let told = of(&[], &work("other", "gamma", "True"));
+    let warnings = told["warnings"].as_array().unwrap();
+    let kind = "object-owned-by-another-placement";
+    let warning = warnings.iter().find(|it| it["kind"] == kind);
+    let warning = warning.expect("a warning");
+    assert_eq!(
+        warning["message"],
+        "ClusterResourcePlacement other has put Namespace web on gamma. KubeFleet does not apply an \
+         object for two placements: the run would be stuck there."
+    );
+    assert_eq!(warning["code"], "FS508");
+    assert_eq!(warning["clusters"], serde_json::json!(["gamma"]));
+    let trace = "kubectl fleet-stage trace Namespace/web --member gamma";
+    assert_eq!(warning["remedies"][0]["command"], trace);
+    // What is not applied, what is of the placement itself, and what the cluster has already.
+    for quiet in [
+        work("other", "gamma", "False"),
+        work("web", "gamma", "True"),
+        work("other", "alpha", "True"),
+    ] {
+        assert!(!kinds(&of(&[], &quiet), "warnings").contains(&kind.to_owned()));
+    }
 }

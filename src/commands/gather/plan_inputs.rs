@@ -9,16 +9,17 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selected_content;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::HubError;
+use crate::hub::{HubError, ListProgress};
 use crate::inventory::source::all_of;
 use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, Outcome};
 use crate::inventory::{Inventory, NamespaceCarriers};
+use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
-use crate::plan::{self, Plan, PlanContents};
+use crate::plan::{self, PlacedObject, Plan, PlanContents};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
 use crate::ui::Ui;
@@ -140,12 +141,39 @@ pub(in crate::commands) fn read(
         plan.not_checked
             .push(NotChecked::new(format!("{what} on the hub"), why));
     }
+    warn_of_placed(reading, &mut plan)?;
     plan.not_checked.sort();
     Ok(PlanWithInputs {
         plan,
         around,
         overrides,
     })
+}
+
+/// Warns of what other placements have put into the first clusters that get something new.
+fn warn_of_placed(reading: &mut SourceReading, plan: &mut Plan) -> Result<(), Error> {
+    let clusters = plan.first_with_new_objects().into_iter();
+    let works = clusters.map(|it| HubQuery::all(Kind::Work, &names::member_namespace(it)));
+    let works: Vec<_> = works.collect();
+    let mut placed = vec![Vec::new(); works.len()];
+    let answers = reading.each(&works, |at, more| match more {
+        ListProgress::Objects(objects) => {
+            placed[at].extend(objects.iter().flat_map(|object| match &object.body {
+                ObjectBody::Work(work) => PlacedObject::of(work, plan),
+                _ => Vec::new(),
+            }));
+        }
+        ListProgress::Again => placed[at].clear(),
+    });
+    reading.no_hub()?;
+    // Files have the Works of one placement.
+    let answers = answers.iter().filter(|_| reading.hub().is_some());
+    let gap = answers.filter_map(|it| it.outcome.gap()).next();
+    let what = "objects of other placements";
+    let unread = gap.map(|why| NotChecked::new(what, why));
+    plan.not_checked.extend(unread);
+    plan.warn_of_placed(placed.into_iter().flatten());
+    Ok(())
 }
 
 /// Adds the overrides of other namespaces for a placement in a namespace whose snapshots have several parts: with

@@ -21,7 +21,7 @@ use crate::inventory::source::HubQuery;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{ClusterState, ClusterView, Phase, Rollout};
 use crate::words::{Hint, enumerate};
 
 /// Delete update runs and their approval requests
@@ -200,8 +200,14 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
                 preview.progress([format!("  updated by this run, {how}: {names}")]);
             }
         }
-        let (held, flying): (Vec<_>, Vec<_>) = rollout.in_flight().partition(|it| it.is_held());
+        let is_own = |it: &&ClusterView<'_>| {
+            it.binding
+                .is_none_or(|it| it.snapshot_index() == Some(index))
+        };
+        let (own, taken): (Vec<_>, Vec<_>) = rollout.in_flight().partition(is_own);
+        let (held, flying): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| it.is_held());
         for (clusters, how) in [
+            (taken, "now with another snapshot".to_owned()),
             (flying, format!("will still get snapshot {index}")),
             (held, format!("and failing with snapshot {index}")),
         ] {

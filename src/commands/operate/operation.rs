@@ -542,7 +542,7 @@ pub(in crate::commands) fn may_patch(
         ),
     )
     .hint(refusal::grant(
-        run.can_i("patch"),
+        [run.can_i("patch")],
         None,
         "operator",
         &run.scope(),

@@ -104,7 +104,7 @@ fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
         format!("could not {}: forbidden: {words}; {nothing}", change.would),
     )
     .hint(grant(
-        object.can_i(verb),
+        [object.can_i(verb)],
         subresource,
         role,
         &object.scope(),
@@ -113,17 +113,17 @@ fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
 
 /// How a permission is asked for, and the role that grants it.
 pub(in crate::commands) fn grant(
-    ask: CommandLine,
+    asks: impl IntoIterator<Item = CommandLine>,
     subresource: Option<&str>,
     role: &str,
     scope: &Scope,
 ) -> Hint {
-    let ask = match subresource {
+    let asks = asks.into_iter().map(|ask| match subresource {
         Some(subresource) => ask.joined("--subresource", subresource),
         None => ask,
-    };
+    });
     Hint::new("check your permission:")
-        .command(ask)
+        .commands(asks)
         .text("print a role that grants it:")
         .command(scope.fleet("doctor").flag("--rbac", role))
 }
@@ -141,16 +141,17 @@ pub(in crate::commands) fn unseen(
         .find(|needs| needs.command == reading.command())
         .map_or(permissions::Role::Operator, |needs| needs.role);
     let mut hints: Vec<Hint> = Vec::new();
+    let mut asks = Vec::new();
     for read in reads {
         let hint = match read.outcome {
             Outcome::Denied(_) => {
                 let ask = read.kind.can_i(verb_of(read.kind));
-                let ask = if read.kind.is_namespaced() {
+                asks.push(if read.kind.is_namespaced() {
                     ask.namespace(scope.namespace())
                 } else {
                     ask
-                };
-                grant(ask, None, role.as_str(), scope)
+                });
+                continue;
             }
             Outcome::NotServed => {
                 Hint::new("see what the hub serves:").command(scope.fleet("doctor"))
@@ -160,6 +161,9 @@ pub(in crate::commands) fn unseen(
         if !hints.contains(&hint) {
             hints.push(hint);
         }
+    }
+    if !asks.is_empty() {
+        hints.insert(0, grant(asks, None, role.as_str(), scope));
     }
     let flags = guard::flags(reads).join(" and ");
     hints.push(Hint::new(format!("or accept the risk with {flags}")));

@@ -17,6 +17,7 @@ use crate::commands::operate::launching::{
     LaunchPreparation, RunLaunch, has_finished, launch, unique_suffix,
 };
 use crate::commands::operate::operation::{Operation, ThisRun, operate};
+use crate::commands::operate::safeguards;
 use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose;
@@ -224,7 +225,7 @@ fn wanted(
             } else {
                 let held = held.filter(|_| is_open);
                 if let Some(now) = now.filter(|now| to == Some(&now.status.snapshot_index)) {
-                    is_its_own(now, target, args.writing.yes, &mut preview)?;
+                    is_its_own(now, inventory, target, args.writing.yes, &mut preview)?;
                 }
                 let to = destination(to, inventory, (now, held), placement, &mut preview)?;
                 if let Some(now) = now.filter(|_| goal.to.is_none() && held.is_none()) {
@@ -244,9 +245,15 @@ fn wanted(
             ))
             .hint("set --strategy")
         })?;
+    let held = now.and_then(|now| held_of_deleted_run(inventory, now));
+    let index = held.or(now.map(|now| now.status.snapshot_index.as_str()));
+    let rolled_back = index.filter(|it| rollback::is_newer(it, &to));
+    let rolled_back = rolled_back.map(str::to_owned);
     let scope = placement.scope();
     let name = if let Some(name) = &args.name {
         names::of_one(name, Concept::UpdateRun, &scope)?.name
+    } else if let Some(begun) = rollback::same_try(inventory, &to, &strategy) {
+        begun.meta.name.clone()
     } else {
         generated::generate(&placement.name, &[ROLLBACK, &to, suffix])
     };
@@ -293,6 +300,7 @@ fn wanted(
         first,
         diff: args.diff,
         takes_back: true,
+        rolled_back,
         chosen: args.to.is_none().then(|| named.into()),
         ..RunLaunch::new(run, placement.clone(), strategy, accepted)
     })
@@ -467,6 +475,7 @@ fn go_on(
 /// That the snapshot of the run that is named is no rollback of it.
 fn is_its_own(
     now: &UpdateRun,
+    inventory: &Inventory,
     target: &ObjectRef,
     is_script: bool,
     preview: &mut Preview,
@@ -478,6 +487,8 @@ fn is_its_own(
     let why = format!("{target} itself rolled out snapshot {index}: that is no rollback of it");
     let anew = run_anew(now).flag("--snapshot", index);
     let anew = Hint::new("to roll it out again:").command(anew);
+    let restore = safeguards::restore_overrides(inventory, index);
+    let anew = restore.map_or_else(|| anew.clone(), |restore| restore.and(anew.clone()));
     left_to_a_person(is_script, &why, anew, preview)
 }
 
@@ -523,9 +534,14 @@ fn changed_content(
         "{} changed only overrides, which are not rolled back: {} completed the same snapshot {} before it",
         now.meta.name, before.meta.name, now.status.snapshot_index
     );
-    let anew = Hint::new("restore the override, then start a new run:").command(run_anew(now));
+    let restore = safeguards::restore_overrides(inventory, &now.status.snapshot_index);
+    let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
     let named = now.object().fleet("rollback").flag("--to", to);
-    let instead = anew.text("or, to roll back all the same:").command(named);
+    let instead = restore
+        .text("then start a new run:")
+        .command(run_anew(now))
+        .text("or, to roll back all the same:")
+        .command(named);
     left_to_a_person(is_script, &why, instead, preview)
 }
 
@@ -599,28 +615,33 @@ fn destination(
             ));
             Ok(good.index.to_owned())
         }
-        Err(passed_over) => Err(required(if passed_over.is_empty() {
-            let other = rollback::with_other_overrides(inventory, now);
-            let other = other.map_or_else(String::new, |run| {
-                format!(
-                    "; {} rolled out the same snapshot with other overrides, which are not rolled \
-                     back: restore the override, then start a new run",
-                    run.meta.name
-                )
-            });
-            format!(
-                "no run of {placement} completed a different snapshot before {}{other}",
+        Err(passed_over) if passed_over.is_empty() => {
+            let none = format!(
+                "no run of {placement} completed a different snapshot before {}",
                 now.meta.name
-            )
-        } else {
+            );
+            let Some(other) = rollback::with_other_overrides(inventory, now) else {
+                return Err(required(none));
+            };
+            let restore = safeguards::restore_overrides(inventory, &now.status.snapshot_index);
+            let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
+            let name = &other.meta.name;
+            Err(Error::failed(format!(
+                "{none}; {name} rolled out the same snapshot with other overrides, which are not rolled back"
+            ))
+            .hint(restore.text("then start a new run:").command(run_anew(now))))
+        }
+        Err(passed_over) => {
             let more = match passed_over.len().saturating_sub(SAID) {
                 0 => String::new(),
                 more => format!("; and {more} more"),
             };
             let said: Vec<_> = passed_over.into_iter().take(SAID).collect();
             let said = said.join("; ");
-            format!("{placement} has no snapshot to roll back to: {said}{more}")
-        })),
+            Err(required(format!(
+                "{placement} has no snapshot to roll back to: {said}{more}"
+            )))
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::rollout::content::{
     ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
     old_content, overtaken,
 };
-use crate::rollout::rollback::TakenBack;
+use crate::rollout::rollback::{TakenBack, overrides_then};
 use crate::rollout::{Phase, Rollout};
 use crate::words::{CommandLine, Hint, capital, enumerate};
 
@@ -322,6 +322,17 @@ pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceR
     )
 }
 
+/// What to do first where a run of a snapshot had other overrides: no rollback brings those back.
+pub(in crate::commands) fn restore_overrides(inventory: &Inventory, index: &str) -> Option<Hint> {
+    let then = overrides_then(inventory, index)?;
+    let restore = format!("restore the overrides first: {then}");
+    Some(match &then.first {
+        Some(had) => Hint::new(format!("{restore}; see what was there:"))
+            .command(had.kubectl("get").flag("-o", "yaml")),
+        None => Hint::new(restore),
+    })
+}
+
 /// What is not done once a run has come that nobody was shown.
 pub(in crate::commands) fn not_alone(
     placement: &str,
@@ -388,12 +399,16 @@ fn overtaken_words(rollout: &Rollout<'_>) -> Option<String> {
         1 => ("counts", "has"),
         _ => ("count", "have"),
     };
+    let then = if rollout.still_to_reach().next().is_some() {
+        let index = &rollout.run.status.snapshot_index;
+        format!(": the next clusters get snapshot {index} all the same")
+    } else {
+        String::new()
+    };
     Some(format!(
-        "{} {verb} as done, but {has} {} of another run: the next clusters get snapshot {} all the \
-         same",
+        "{} {verb} as done, but {has} {} of another run{then}",
         enumerate(overtaken.iter().map(|it| it.cluster)),
         put_there(overtaken.iter().map(|it| it.index), [""; 0]),
-        rollout.run.status.snapshot_index
     ))
 }
 

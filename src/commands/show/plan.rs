@@ -135,7 +135,7 @@ fn inputs(
 }
 
 pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let mut reading = session.open_keeping(KEEP, &args.input, "plan --placement")?;
+    let mut reading = session.open_keeping(KEEP, &args.input, "plan")?;
     let (placement, named) = inputs(args, &mut reading, session)?;
     let scope = placement.scope();
     let strategy = match (&args.strategy_file, named) {

@@ -304,10 +304,9 @@ fn trace_in_work(
     (at, manifest): (usize, &ManifestIdentity),
     gaps: &mut Vec<NotChecked>,
 ) -> Result<TracedObject, Error> {
-    let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
-    let scope = Scope::of_namespace(namespace);
-    let placement = work.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
-    let placement = scope.object(Concept::Placement, placement);
+    let placement = work.placement();
+    let placement = placement.unwrap_or_else(|| Scope::Cluster.object(Concept::Placement, ""));
+    let (scope, namespace) = (placement.scope(), placement.namespace.as_str());
     let mut around = NeighborQueries::new(&placement);
     let runs = HubQuery::all(scope.kind(Concept::UpdateRun), namespace);
     let binding = work

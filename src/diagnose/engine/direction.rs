@@ -15,6 +15,26 @@ use crate::rollout::rollback;
 use crate::rollout::sent::sent_index;
 use crate::words::{CommandLine, count, enumerate};
 
+/// Gives the plan of a finding the snapshot of the run that the finding makes: else it shows another one.
+pub(in crate::diagnose) fn plans(findings: &mut [Finding]) {
+    for finding in findings {
+        let commands = finding.remedies.iter().filter_map(|it| it.command.as_ref());
+        let run = commands.filter(|it| makes_a_run(it)).next();
+        let Some(index) = run.and_then(|run| run.value_of("--snapshot")) else {
+            continue;
+        };
+        for command in finding
+            .remedies
+            .iter_mut()
+            .filter_map(|it| it.command.as_mut())
+        {
+            if command.is_ours() && command.verb() == "plan" && !command.has_flag("--snapshot") {
+                *command = command.clone().flag("--snapshot", &index);
+            }
+        }
+    }
+}
+
 /// Names the content in every step that starts a run: `(the current content, now snapshot 4; 3
 /// clusters have 3)`. One that takes clusters back is disruptive, and says so to the command, which
 /// refuses it otherwise.
@@ -25,6 +45,9 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
             continue;
         };
         remedy.action = with_content(&remedy.action, &content);
+        if content.contains(ROLLED_BACK) && !remedy.action.contains("correct") {
+            remedy.action.push_str(" Correct the content first.");
+        }
         if remedy.command.as_ref().is_some_and(makes_a_run)
             && let Some(clusters) = back::removed(cx.inventory)
         {
@@ -139,6 +162,7 @@ fn is_older(inventory: &Inventory, index: &str) -> bool {
 }
 
 const CURRENT: &str = "the current content";
+const ROLLED_BACK: &str = ", which was rolled back";
 
 /// The content as it is when the run is started. With a placement its snapshots go, and those of the
 /// next one are counted from 0 again.
@@ -160,7 +184,7 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
     match latest.filter(|_| late.is_none_or(|late| late.next.is_some())) {
         Some(index) => {
             let back = rollback::TakenBack::of(inventory, index);
-            let back = back.map_or("", |_| ", which was rolled back");
+            let back = back.map_or("", |_| ROLLED_BACK);
             let content = format!("{CURRENT}, now snapshot {index}{back}");
             (content, Some(index.to_owned()))
         }

@@ -5,28 +5,43 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::report::{Effect, FaultOrigin, Finding, Remedy, Verdict};
 use crate::rollout::rollback;
 
-/// Offers the way back where a stuck run's content is at fault: whoever is called wants the service
-/// first. An override is not taken back with it.
+/// Offers the way back where a run is stuck with its content, or has failed and left clusters failing with it:
+/// whoever is called wants the service first. An override is not taken back with it.
 pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
-    let Some(run) = cx.run().filter(|_| cx.verdict == Verdict::Stuck) else {
+    let has_failed = cx.verdict == Verdict::Failed;
+    let Some(run) = cx
+        .run()
+        .filter(|_| has_failed || cx.verdict == Verdict::Stuck)
+    else {
         return;
     };
-    let mut roots = findings.iter().filter(|it| it.root_cause);
-    let is_content = roots.all(|it| it.fault == Some(FaultOrigin::Content) && it.code != "FS509");
+    let is_content = |it: &Finding| it.fault == Some(FaultOrigin::Content) && it.code != "FS509";
+    let is_meant = |it: &Finding| match has_failed {
+        true => is_content(it) && !it.clusters.is_empty(),
+        false => it.root_cause,
+    };
+    let mut meant = findings.iter().filter(|it| is_meant(it));
     let mut steps = findings.iter().flat_map(|it| &it.remedies);
     let is_offered = steps.any(|it| it.is_our(&["rollback"]));
     let is_last = rollback::current(cx.inventory).is_some_and(|it| it.meta.name == run.meta.name);
-    if !is_content || is_offered || !is_last || rollback::last_good(cx.inventory, run).is_err() {
+    if !meant.all(is_content)
+        || is_offered
+        || !is_last
+        || rollback::last_good(cx.inventory, run).is_err()
+    {
         return;
     }
-    let name = &run.meta.name;
-    let roots = findings.iter_mut().filter(|it| it.root_cause);
-    if let Some(first) = roots.min_by(|one, other| precedence(one, other)) {
+    let back = cx.command("rollback").arg(&run.meta.name);
+    let back = if has_failed {
+        back
+    } else {
+        back.joined("--active", "delete")
+    };
+    let meant = findings.iter_mut().filter(|it| is_meant(it));
+    if let Some(first) = meant.min_by(|one, other| precedence(one, other)) {
         first.remedies.push(Remedy::new(
             "Or roll back with a new run, if the fix takes long.",
-            cx.command("rollback")
-                .arg(name)
-                .joined("--active", "delete"),
+            back,
             Effect::Disruptive,
         ));
     }

@@ -10,7 +10,7 @@ use crate::kubefleet::{ObjectRef, duration};
 use crate::report::{ComposeText, Finding, HubAndMember};
 use crate::rollout::overrides::selector_of;
 use crate::rollout::{Health, ManifestTrouble};
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, distinct, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
@@ -100,9 +100,12 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         cx: &'a DiagnosisContext<'i>,
         all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
     ) -> Option<Self> {
-        let manifest = all.first()?.1;
         let mut on: Vec<_> = all.iter().map(|(on, _)| *on).collect();
         on.dedup_by_key(|failing| failing.cluster);
+        // A namespace stands for what is in it.
+        let mut all = all;
+        all.sort_by_key(|(_, manifest)| manifest.kind != "Namespace");
+        let manifest = all.first()?.1;
         Some(Self {
             cx,
             manifest,
@@ -234,22 +237,28 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         }
     }
 
-    /// A cluster for which an override changes the object, as far as overrides were read, with the place of the
+    /// The clusters for which an override changes the object, as far as overrides were read, with the place of the
     /// selector.
-    pub fn overridden(&self) -> Option<(&'i str, &'i OverrideSnapshot, usize)> {
-        let inventory = self.cx.inventory;
-        self.all.iter().find_map(|(failing, manifest)| {
+    pub fn overridden(&self) -> Option<(Vec<&'i str>, &'i OverrideSnapshot, usize)> {
+        let known = &self.cx.inventory.overrides.items;
+        let of_cluster = |(failing, manifest): &(&FailingCluster<'i>, &ManifestTrouble<'i>)| {
             let identity = manifest.identity();
             failing.binding.spec.override_names().find_map(|name| {
-                let mut known = inventory.overrides.items.iter();
-                let over = known.find(|it| it.object() == name)?;
+                let over = known.iter().find(|it| it.object() == name)?;
                 Some((
                     failing.cluster,
                     over.as_ref(),
                     selector_of(over, &identity)?,
                 ))
             })
-        })
+        };
+        let mut changed = self.all.iter().filter_map(of_cluster);
+        let (cluster, over, at) = changed.next()?;
+        let also = changed.filter(|(_, other, _)| other.meta.name == over.meta.name);
+        let clusters = [cluster]
+            .into_iter()
+            .chain(also.map(|(cluster, ..)| cluster));
+        Some((distinct(clusters), over, at))
     }
 
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.

@@ -60,14 +60,18 @@ pub(in crate::diagnose) fn per_subject(
 /// Adds the override that changes the object, where the content is at fault.
 fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let is_content = finding.fault == Some(FaultOrigin::Content);
-    let Some((cluster, over, at)) = affected.overridden().filter(|_| is_content) else {
+    let Some((clusters, over, at)) = affected.overridden().filter(|_| is_content) else {
         return finding;
     };
     let origin = problems::overridden(over);
     let origin = describe_object(&origin.kind, &origin.namespace, &origin.name);
     let object = affected.manifest.describe();
     let path = format!("{}[{at}]", selectors_path(over));
-    finding.message = format!("{} {origin} changes it for {cluster}.", finding.message);
+    finding.message = format!(
+        "{} {origin} changes it for {}.",
+        finding.message,
+        enumerate(clusters)
+    );
     finding = finding
         .evidence(over.object(), path, selectors(over).get(at))
         .look_with(

@@ -1,5 +1,7 @@
 //! Who took over a binding while a run was working on its cluster.
 
+use jiff::Timestamp;
+
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
@@ -72,8 +74,8 @@ pub(in crate::diagnose) fn winner<'i>(
         && writer != own.meta.name
     {
         let run = inventory.run_on(&writer);
-        if let Some(earlier) = run.and_then(|run| taken_before(cx, run, &binding.spec.cluster)) {
-            return Some(earlier);
+        if let Some(failed) = run.and_then(|run| failed_before(cx, run)) {
+            return taken_before(cx, failed, &binding.spec.cluster);
         }
         // The name lives in the condition's text; borrow it from there when the run is unseen.
         let name = run.map_or_else(
@@ -107,15 +109,18 @@ pub(in crate::diagnose) fn winner<'i>(
         })
 }
 
-/// The run that took a cluster over, where the one that has it now was created after the case's own had
-/// failed: the last that began with the cluster before that.
+/// When the case's own run failed, if that was before another one was created.
+fn failed_before(cx: &DiagnosisContext<'_>, other: &UpdateRun) -> Option<Timestamp> {
+    let failed = cx.failure.as_ref()?.condition.since?;
+    (other.meta.created? > failed).then_some(failed)
+}
+
+/// The run that took a cluster over by a time: the last that began with it until then.
 fn taken_before<'i>(
     cx: &DiagnosisContext<'i>,
-    writer: &UpdateRun,
+    failed: Timestamp,
     cluster: &str,
 ) -> Option<WinningRun<'i>> {
-    let failed = cx.failure.as_ref()?.condition.since?;
-    writer.meta.created.filter(|created| *created > failed)?;
     let started = |run: &UpdateRun| {
         let mut clusters = run.updated_clusters();
         let own = clusters.find(|it| it.name == cluster)?;

@@ -297,6 +297,19 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
     let back = "ClusterStagedUpdateRun again selected snapshot 0 when snapshot 2 existed, which may have been \
                 rolled back";
     assert_eq!(told(&objects(210)), back);
+    // The rollback has noted what it took back; a snapshot that came later is another.
+    let noted = |index: &str, made: i64| {
+        let mut all = objects(430);
+        let key = "kubectl-fleet-stage/rolled-back";
+        all[7]["metadata"]["annotations"] = json!({key: index});
+        all[3] = own("2", DAY + made);
+        told(&all)
+    };
+    let back = "ClusterStagedUpdateRun again rolled snapshot 2 back to snapshot 0";
+    assert_eq!(noted("2", 120), back);
+    assert_eq!(noted("3", 120), back);
+    assert_eq!(noted("1", 120), "");
+    assert_eq!(noted("2", 500), "");
 }
 
 #[test]

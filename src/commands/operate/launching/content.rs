@@ -127,8 +127,12 @@ pub(super) fn see_to(
         let hint = if touched {
             Hint::new("see what it is doing:").command(run.fleet("diagnose"))
         } else {
-            Hint::new("it was never started; make a run with the current content in its place:")
-                .command(steps::run_from(rollout.run).switch("--replace"))
+            let anew = steps::run_from(rollout.run).switch("--replace");
+            Hint::new(
+                "another command may be making it again: repeat this one; if nothing starts it, make a run with \
+                 the current content in its place:",
+            )
+            .command(anew)
         };
         return Err(Error::failed(format!(
             "{run} got snapshot {index}, which lacks a change detected at {}; the run {why}, so it \
@@ -245,6 +249,7 @@ fn make_again(
         strategy: launch.strategy.clone(),
         snapshot: None,
         is_current: false,
+        rolled_back: None,
         state: Some("Initialize"),
         unknown: launch.unknown.clone(),
     };

@@ -59,6 +59,7 @@ pub(super) fn look(launch: &RunLaunch, reading: &mut SourceReading) -> Result<Ex
             other => other.map(str::to_owned),
         },
         is_current: false,
+        rolled_back: None,
         state: None,
         unknown: launch.unknown.clone(),
     };

@@ -149,11 +149,19 @@ pub(super) fn offer(
         is_unstarted,
     } = existing::look(&launch, reading)?
     {
+        let mut preview = Preview::default();
         if !is_unstarted || !launch.start {
+            let left = launch.first.iter().map(|it| it.object().name.as_str());
+            if !is_unstarted && !launch.first.is_empty() {
+                preview.warning(&format!(
+                    "{} stays as it is, because {} has already begun",
+                    enumerate(left),
+                    this.object.name
+                ));
+            }
             launch.first.clear();
         }
         let is_first = !launch.first.is_empty();
-        let mut preview = Preview::default();
         if is_first {
             preview.append(std::mem::take(&mut launch.preview));
         }
@@ -468,6 +476,23 @@ pub(super) fn guard(
         let plan = launch.run.scope().fleet("plan");
         let plan = plan.flag("--placement", &launch.placement.name);
         let plan = plan.flag("--strategy", &launch.strategy);
+        let scope = launch.run.scope();
+        let other = launch
+            .from
+            .as_ref()
+            .filter(|_| reading.command() == "retry");
+        let other = other.map_or_else(
+            || Hint::new("choose another strategy with --strategy; list them:"),
+            |from| {
+                let run = scope.fleet("run").flag("--from", from);
+                let run = run.flag("--strategy", "STRATEGY").switch("--replace");
+                let again = launch.snapshot.as_deref();
+                let again = again.map_or(run.clone(), |index| run.flag("--snapshot", index));
+                Hint::new("make it with another strategy:")
+                    .command(again)
+                    .text("list them:")
+            },
+        );
         return Err(Error::new(
             Exit::Failed,
             format!(
@@ -478,8 +503,7 @@ pub(super) fn guard(
             ),
         )
         .hint(if lacks_strategy {
-            Hint::new("choose another strategy with --strategy; list them:")
-                .command(launch.run.scope().fleet("strategies"))
+            other.command(scope.fleet("strategies"))
         } else {
             Hint::new("see the remedies:").command(match &launch.snapshot {
                 Some(index) => plan.flag("--snapshot", index),
@@ -584,6 +608,7 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
         strategy: launch.strategy.clone(),
         snapshot,
         is_current,
+        rolled_back: launch.rolled_back.clone(),
         state: match (old, launch.begins_by_itself()) {
             (true, _) => None,
             (false, true) => Some("Run"),
@@ -602,7 +627,9 @@ fn empties(
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let is_named = launch.snapshot.is_some() && launch.chosen.is_none();
-    if is_named || !unattended || !launch.start || !counts_before(launch, plan) {
+    let is_known =
+        counts_before(launch, plan) || plan.content.snapshot_certain || plan.content.is_next();
+    if is_named || !unattended || !launch.start || !is_known {
         return Ok(());
     }
     let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
@@ -689,7 +716,10 @@ fn takes_back_only(
     // Another policy removes what no snapshot would bring back.
     let updated = || plan.stages.iter().flat_map(|stage| &stage.clusters);
     let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
-    let refused = |why: String| Err(reading.refused(why).hint(named.clone()));
+    let then = launch.snapshot.as_deref();
+    let restore = then.and_then(|index| safeguards::restore_overrides(inventory, index));
+    let instead = restore.map_or_else(|| named.clone(), |restore| restore.and(named.clone()));
+    let refused = |why: String| Err(reading.refused(why).hint(instead.clone()));
     if let Some(now) = rollback::current(inventory) {
         let rollout = Rollout::of(inventory, now);
         let ahead = rollout.still_to_reach().map(|it| it.name);
@@ -780,7 +810,7 @@ fn fails(plan: &Plan) -> Option<&Warning> {
         WarningKind::MemberClusterLeaving,
     ];
     let mut fails = kinds.into_iter().flat_map(|kind| plan.warnings_of(kind));
-    fails.find(|it| it.remedies.iter().any(|step| step.command.is_some()))
+    fails.find(|it| it.passes())
 }
 
 /// Whether what is wrong with the content counts before the run exists. Elsewhere the run has to show

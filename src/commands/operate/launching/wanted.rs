@@ -57,6 +57,8 @@ pub(in crate::commands) struct RunLaunch {
     pub diff: bool,
     /// Whether it is a rollback, which is in a hurry.
     pub takes_back: bool,
+    /// The index of the newest snapshot that it takes back.
+    pub rolled_back: Option<String>,
     /// How a person names the snapshot, where the command chose it.
     pub chosen: Option<Hint>,
 }
@@ -129,6 +131,7 @@ impl RunLaunch {
             unknown: UnknownFields::new(),
             diff: false,
             takes_back: false,
+            rolled_back: None,
             chosen: None,
         }
     }

@@ -168,12 +168,13 @@ fn went_back(episode: &RunEpisode<'_>, step: &StepBack<'_>) -> HistoryNote {
         asked_for,
     } = step;
     let on = enumerate(clusters);
+    let over = over.unwrap_or("a deleted run");
     let (kind, message) = if *asked_for {
         (
             NoteKind::RolledBack,
             format!(
-                "{name} was created with snapshot {to} and replaced {over}'s snapshot {from} on \
-                 {on}, starting at {at}."
+                "{name} was created with snapshot {to} and replaced snapshot {from} of {over} on {on}, starting \
+                 at {at}."
             ),
         )
     } else {

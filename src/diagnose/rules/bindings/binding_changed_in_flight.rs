@@ -62,6 +62,10 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             "The binding for {cluster} was changed while the run was updating it. It could not be \
              read, so the writer is unknown."
         ),
+        Some(off) if off.is_empty() && is_race(cx, cluster) => format!(
+            "The run failed within a second of its own write to the binding for {cluster}: the controller may \
+             have read the binding as it was before."
+        ),
         Some(off) if off.is_empty() => format!(
             "The binding for {cluster} was changed while the run was updating it. It has the run's \
              values again, but the run has failed for good."
@@ -137,6 +141,14 @@ fn rejoined<'i>(
 fn started(cx: &DiagnosisContext<'_>, cluster: &str) -> Option<Timestamp> {
     let mut clusters = cx.rollout.iter().flat_map(Rollout::updated_clusters);
     clusters.find_map(|it| it.started.filter(|_| it.name == cluster))
+}
+
+/// Whether the run failed so soon after it had started a cluster that the controller may not have seen its own
+/// write yet. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+fn is_race(cx: &DiagnosisContext<'_>, cluster: &str) -> bool {
+    let failed = cx.failure.as_ref().and_then(|it| it.condition.since);
+    let took = started(cx, cluster).zip(failed);
+    took.is_some_and(|(started, failed)| started.duration_until(failed).as_secs() <= 1)
 }
 
 /// Whether a binding is not the one that the run wrote: it has another name, or was created after that.

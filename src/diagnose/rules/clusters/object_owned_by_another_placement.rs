@@ -1,11 +1,13 @@
 //! Two placements place the same object on a member cluster.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contents::what_goes_with;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::objects::per_subject;
+use crate::diagnose::subjects::ownership;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::{Condition, Kind, ObjectRef, Scope, names, reasons};
@@ -15,9 +17,33 @@ use crate::rollout::{ManifestTrouble, overrides};
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
 pub const RULE: Rule =
-    Rule::on_object("FS508", "object-owned-by-another-placement", check).person();
+    Rule::on_member("FS508", "object-owned-by-another-placement", check).person();
 
-fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
+/// One finding for each object; what is in a namespace of the same owner is told with that.
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let mut clusters: BTreeMap<Subject, BTreeSet<(&str, Vec<&str>)>> = BTreeMap::new();
+    for failing in &cx.troubles {
+        for manifest in &failing.trouble.manifests {
+            if ownership::of_manifest(manifest) == Some(rule.code) && !is_own(cx, failing, manifest)
+            {
+                let known = clusters.entry(manifest.into()).or_default();
+                known.insert((failing.cluster, owners(manifest).collect()));
+            }
+        }
+    }
+    let first = |manifest: &ManifestTrouble<'_>| {
+        let own = clusters.get(&manifest.into());
+        let namespace = Subject::new("Namespace", "", manifest.namespace);
+        let has_namespace = own.is_some() && clusters.get(&namespace) == own;
+        (ownership::of_manifest(manifest) == Some(rule.code)).then(|| match has_namespace {
+            true => namespace,
+            false => manifest.into(),
+        })
+    };
+    per_subject(cx, rule, first, describe)
+}
+
+fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
     if affected
         .all
@@ -42,9 +68,20 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         || "another placement".to_owned(),
         |other| Subject::from(other).to_string(),
     );
+    let objects = distinct(affected.all.iter().map(|(_, it)| Subject::from(*it)));
+    let (object, belongs) = match objects.len() {
+        1 => (affected.object(), "belongs"),
+        several => {
+            let others = count(several - 1, "object");
+            (
+                format!("{} and {others} in it", affected.object()),
+                "belong",
+            )
+        }
+    };
     finding.message = format!(
-        "{} belongs to {whose}{by} on {clusters}, so this one cannot apply it there.",
-        affected.object()
+        "{object} {belongs} to {whose}{by} on {clusters}, so this placement cannot apply {} there.",
+        if belongs == "belongs" { "it" } else { "them" }
     );
     let namespace = names::member_namespace(affected.cluster());
     finding = match owners.first() {
@@ -171,14 +208,11 @@ fn placement(affected: &AffectedObject<'_, '_>, owner: &str) -> Option<ObjectRef
     let mut works = affected.cx.inventory.works.iter();
     let work =
         works.find(|work| work.meta.name == owner && work.cluster() == Some(affected.cluster()));
-    let (namespace, name) = match work {
-        Some(work) => (
-            work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default(),
-            work.meta.label(names::PARENT_PLACEMENT)?,
-        ),
-        None => names::placement_of_work(owner)?,
+    let Some(work) = work else {
+        let (namespace, name) = names::placement_of_work(owner)?;
+        return Some(Scope::of_namespace(namespace).object(Concept::Placement, name));
     };
-    Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
+    work.placement()
 }
 
 /// The object belongs to this placement, under an owner that is gone, or that is to let go of it.
