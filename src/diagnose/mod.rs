@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::inventory::source::{HubFacts, ObjectSource};
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::{ObjectRef, duration};
+use crate::kubefleet::{Kind, ObjectRef, duration};
 use crate::member::MemberErrand;
 use crate::report::{FaultOrigin, Finding, Report, Severity, Subject, Verdict};
 use crate::rollout::Rollout;
@@ -19,7 +19,6 @@ use crate::words::enumerate;
 use engine::{causes, direction, refusal, safety, summary, way_back};
 pub use similar;
 use subjects::context::DiagnosisContext;
-use subjects::rule::RuleSearch;
 pub use subjects::texts::texts;
 use subjects::{gaps, gate, member_findings, verdict};
 
@@ -144,9 +143,9 @@ pub fn held_regardless(report: &Report) -> Vec<String> {
         .filter(|it| it.severity != Severity::Info && !it.clusters.is_empty())
         .filter(|it| it.fault.is_some_and(|fault| fault != FaultOrigin::Content))
         .filter(|it| {
-            let rule = rules::find(&it.code);
-            let of_object = rule.is_some_and(|rule| matches!(rule.check, RuleSearch::Object(_)));
-            of_object || it.subject.kind == "Namespace"
+            // An object of the content, and none of KubeFleet's own.
+            let mut kinds = Kind::ALL.iter();
+            kinds.all(|kind| kind.name() != it.subject.kind)
         })
         .map(|it| {
             format!(

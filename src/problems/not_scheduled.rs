@@ -6,6 +6,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Conditions, ObjectRef, reasons};
 use crate::report::{ABSENT, ComposeText};
+use crate::words::enumerate;
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is missing.
 pub fn not_scheduled(
@@ -57,8 +58,20 @@ pub fn not_scheduled(
              schedules again only when something changes there."
         ));
     }
+    let fixed = policy.map_or(&[][..], PolicySnapshot::named_clusters);
+    let absent: Vec<_> = fixed
+        .iter()
+        .filter(|name| inventory.member_is_absent(name))
+        .collect();
+    if !absent.is_empty() {
+        let names = enumerate(&absent);
+        problem = problem.fix(format!(
+            "Correct `spec.policy.clusterNames` of the placement: the fleet has no {names}."
+        ));
+    }
     let others = policy.map(|policy| scheduling::names_left_out(policy).count());
-    if again.is_empty() || others != Some(again.len()) {
+    let told = again.len() + absent.len();
+    if told == 0 || others.is_none_or(|others| others > told) {
         problem = problem.fix(
             "Fix the labels, taints, or agents of the clusters that were not picked, join more \
              clusters, or ask for fewer.",

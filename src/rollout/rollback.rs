@@ -111,7 +111,10 @@ fn rollbacks_from<'i>(
     index: &str,
 ) -> impl Iterator<Item = &'i UpdateRun> {
     let runs = inventory.runs.iter();
-    let rolls_out = |run: &&UpdateRun| run.pinned().is_some() && !run.only_compares();
+    let rolls_out = |run: &&UpdateRun| {
+        let is_present = life::of_run(inventory, run) != PlacementLife::Earlier;
+        run.pinned().is_some() && !run.only_compares() && is_present
+    };
     runs.filter(rolls_out).filter(move |run| {
         let from = went_back(inventory, run);
         from.is_some_and(|from| from.status.snapshot_index == index)
@@ -186,8 +189,6 @@ pub struct OverridesThen<'i> {
     pub run: &'i str,
     /// The override snapshots that it took and a new run does not, in order.
     pub had: Vec<String>,
-    /// The first of them.
-    pub first: Option<ObjectRef>,
     /// What they are now, in order; those that are gone are left out.
     pub now: Vec<String>,
     /// What a new run takes beside them.
@@ -245,7 +246,6 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
             run: &run.meta.name,
             now: now.map(|it| key(&it.object())).collect(),
             had: had.iter().map(key).collect(),
-            first: had.first().cloned(),
             added: added.iter().map(|(it, _)| key(&it.object())).collect(),
         })
     })
@@ -513,7 +513,10 @@ impl<'i> TakenBack<'i> {
         let made = Version::of_index(inventory, from).created();
         let is_noted = |run: &&UpdateRun| {
             let noted = run.rolled_back().filter(|it| !is_newer(from, it));
-            noted.is_some() && made <= run.meta.created && first_update(inventory, run).is_some()
+            noted.is_some()
+                && made.is_some_and(|made| run.meta.created >= Some(made))
+                && first_update(inventory, run).is_some()
+                && life::of_run(inventory, run) != PlacementLife::Earlier
         };
         let noted = inventory.runs.iter().filter(is_noted);
         let noted = noted.filter(|_| !is_known).max_by_key(|it| it.meta.created);
@@ -522,9 +525,13 @@ impl<'i> TakenBack<'i> {
             made <= by.meta.created
                 && went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
         } else {
+            // One that waits is the correction, where another run is what was taken back.
+            let mut runs = inventory.runs.iter();
+            let waits = runs.any(|run| run.status.snapshot_index == from);
             noted.is_some()
-                || passes_over(inventory, by, from)
-                    && !undoes_another(inventory, by)
+                || by.rolled_back().is_none()
+                    && passes_over(inventory, by, from)
+                    && !(waits && undoes_another(inventory, by))
                     && sent_any(inventory, by)
         };
         let by = noted.unwrap_or(by);
@@ -633,15 +640,17 @@ pub fn earlier_try<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i Updat
     (completed && life::of_run(inventory, made) == PlacementLife::Present).then_some(made)
 }
 
-/// The rollback to a snapshot by a strategy that an earlier try made without a name: it is not over.
+/// The rollback to a snapshot by a strategy that an earlier try made without a name, `made` being how such names
+/// begin: it is not over.
 pub fn same_try<'i>(
     inventory: &'i Inventory,
-    index: &str,
-    strategy: &str,
+    (index, strategy): (&str, &str),
+    made: &str,
 ) -> Option<&'i UpdateRun> {
     let mut runs = inventory.runs.iter();
     runs.find(|run| {
         run.rolled_back().is_some()
+            && run.meta.name.starts_with(made)
             && run.pinned() == Some(index)
             && run.spec.strategy == strategy
             && run.spec.wants() != RunState::Stop

@@ -203,6 +203,7 @@ const LAUNCH: &[Permission] = &[
     required(List, ClusterOverrideSnapshot),
     required(List, OverrideSnapshot),
     required(List, ApprovalRequest),
+    useful(List, Work),
 ];
 
 /// What is watched to see what became of a write.
@@ -326,6 +327,7 @@ pub const ALL: &[CommandPermissions] = &[
             required(List, MemberCluster),
             useful(List, ClusterOverrideSnapshot),
             useful(List, OverrideSnapshot),
+            useful(List, Work),
         ]],
     ),
     needs(
@@ -375,7 +377,6 @@ pub const ALL: &[CommandPermissions] = &[
             &[
                 useful(Patch, UpdateRun),
                 required(Delete, UpdateRun),
-                useful(List, Work),
                 useful(Get, ApprovalRequest),
             ],
             WATCH,
@@ -402,7 +403,6 @@ pub const ALL: &[CommandPermissions] = &[
             &[
                 useful(Patch, UpdateRun),
                 useful(Delete, UpdateRun),
-                useful(List, Work),
                 useful(Get, ApprovalRequest),
             ],
             WATCH,

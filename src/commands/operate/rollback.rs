@@ -246,13 +246,18 @@ fn wanted(
             .hint("set --strategy")
         })?;
     let held = now.and_then(|now| held_of_deleted_run(inventory, now));
-    let index = held.or(now.map(|now| now.status.snapshot_index.as_str()));
-    let rolled_back = index.filter(|it| rollback::is_newer(it, &to));
+    let index = now.map(|now| now.status.snapshot_index.as_str());
+    let noted = now.and_then(UpdateRun::rolled_back);
+    let newer = [held, index, noted].into_iter().flatten();
+    let newer = newer.filter(|it| rollback::is_newer(it, &to));
+    let rolled_back = newer.max_by_key(|it| it.parse::<u64>().ok());
     let rolled_back = rolled_back.map(str::to_owned);
     let scope = placement.scope();
     let name = if let Some(name) = &args.name {
         names::of_one(name, Concept::UpdateRun, &scope)?.name
-    } else if let Some(begun) = rollback::same_try(inventory, &to, &strategy) {
+    } else if let Some(begun) =
+        rollback::same_try(inventory, (&to, &strategy), &made_names(inventory))
+    {
         begun.meta.name.clone()
     } else {
         generated::generate(&placement.name, &[ROLLBACK, &to, suffix])
@@ -387,10 +392,14 @@ fn is_on_clusters(
     Ok(())
 }
 
+/// How the names of rollbacks begin that were not given one.
+fn made_names(inventory: &Inventory) -> String {
+    format!("{}-{ROLLBACK}-", inventory.placement_name)
+}
+
 /// How a run takes another back, and whether it is done; `None` for one that does not.
 fn taken_back(inventory: &Inventory, run: &UpdateRun) -> Option<(String, bool)> {
-    let made = format!("{}-{ROLLBACK}-", inventory.placement_name);
-    if !rollback::takes_back(inventory, run, &made) {
+    if !rollback::takes_back(inventory, run, &made_names(inventory)) {
         return None;
     }
     let is_done = Rollout::of(inventory, run).phase == Phase::Succeeded;
@@ -487,7 +496,8 @@ fn is_its_own(
     let why = format!("{target} itself rolled out snapshot {index}: that is no rollback of it");
     let anew = run_anew(now).flag("--snapshot", index);
     let anew = Hint::new("to roll it out again:").command(anew);
-    let restore = safeguards::restore_overrides(inventory, index);
+    let before = rollback::with_other_overrides(inventory, now);
+    let restore = before.and_then(|before| safeguards::restore_overrides(now, before));
     let anew = restore.map_or_else(|| anew.clone(), |restore| restore.and(anew.clone()));
     left_to_a_person(is_script, &why, anew, preview)
 }
@@ -534,7 +544,7 @@ fn changed_content(
         "{} changed only overrides, which are not rolled back: {} completed the same snapshot {} before it",
         now.meta.name, before.meta.name, now.status.snapshot_index
     );
-    let restore = safeguards::restore_overrides(inventory, &now.status.snapshot_index);
+    let restore = safeguards::restore_overrides(now, before);
     let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
     let named = now.object().fleet("rollback").flag("--to", to);
     let instead = restore
@@ -623,7 +633,7 @@ fn destination(
             let Some(other) = rollback::with_other_overrides(inventory, now) else {
                 return Err(required(none));
             };
-            let restore = safeguards::restore_overrides(inventory, &now.status.snapshot_index);
+            let restore = safeguards::restore_overrides(now, other);
             let restore = restore.unwrap_or_else(|| Hint::new("restore the override first"));
             let name = &other.meta.name;
             Err(Error::failed(format!(

@@ -1,5 +1,7 @@
 //! What a run is not let do to the clusters that it would reach, and what is warned of.
 
+use std::collections::BTreeSet;
+
 use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::preview::Preview;
 use crate::commands::gather::reading::SourceReading;
@@ -9,6 +11,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::problems::members::TroubledMembers;
 use crate::problems::{content_sent_late, namespace_undelivered_ahead, put_there, steps};
 use crate::report::Finding;
@@ -16,7 +19,7 @@ use crate::rollout::content::{
     ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
     old_content, overtaken,
 };
-use crate::rollout::rollback::{TakenBack, overrides_then};
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::{Phase, Rollout};
 use crate::words::{CommandLine, Hint, capital, enumerate};
 
@@ -322,13 +325,29 @@ pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceR
     )
 }
 
-/// What to do first where a run of a snapshot had other overrides: no rollback brings those back.
-pub(in crate::commands) fn restore_overrides(inventory: &Inventory, index: &str) -> Option<Hint> {
-    let then = overrides_then(inventory, index)?;
-    let restore = format!("restore the overrides first: {then}");
-    Some(match &then.first {
-        Some(had) => Hint::new(format!("{restore}; see what was there:"))
-            .command(had.kubectl("get").flag("-o", "yaml")),
+/// What to do first where an earlier run had other overrides, which no rollback brings back.
+pub(in crate::commands) fn restore_overrides(now: &UpdateRun, before: &UpdateRun) -> Option<Hint> {
+    let of = |run: &UpdateRun| -> BTreeSet<_> {
+        let clusters = run.updated_clusters();
+        clusters.flat_map(ClusterStatus::override_names).collect()
+    };
+    let (had, has) = (of(before), of(now));
+    let names = |of: &BTreeSet<ObjectRef>, without: &BTreeSet<ObjectRef>| {
+        enumerate(of.difference(without).map(ToString::to_string))
+    };
+    if had == has {
+        return None;
+    }
+    let restore = format!(
+        "restore the overrides first: {} had {}, {} has {}",
+        before.meta.name,
+        names(&had, &has),
+        now.meta.name,
+        names(&has, &had)
+    );
+    Some(match had.difference(&has).next() {
+        Some(lost) => Hint::new(format!("{restore}; see what was there:"))
+            .command(lost.kubectl("get").flag("-o", "yaml")),
         None => Hint::new(restore),
     })
 }

@@ -109,6 +109,15 @@ pub(in crate::diagnose) fn winner<'i>(
         })
 }
 
+/// The run that wrote a binding last, where it was created after the case's own had failed.
+pub(in crate::diagnose) fn written_later<'i>(
+    cx: &DiagnosisContext<'i>,
+    binding: &Binding,
+) -> Option<&'i UpdateRun> {
+    let run = cx.inventory.run_on(&rollout_started(binding).run?)?;
+    failed_before(cx, run).map(|_| run)
+}
+
 /// When the case's own run failed, if that was before another one was created.
 fn failed_before(cx: &DiagnosisContext<'_>, other: &UpdateRun) -> Option<Timestamp> {
     let failed = cx.failure.as_ref()?.condition.since?;

@@ -310,6 +310,14 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
     assert_eq!(noted("3", 120), back);
     assert_eq!(noted("1", 120), "");
     assert_eq!(noted("2", 500), "");
+    // One that is still to be made is another, too, and so is that of a placement which was made again.
+    let mut next = objects(430);
+    next[7]["metadata"]["annotations"] = json!({"kubectl-fleet-stage/rolled-back": "2"});
+    let gone = next.remove(3);
+    assert_eq!(told(&next), "");
+    next.insert(3, gone);
+    next[0]["metadata"]["creationTimestamp"] = json!(at(DAY + 440).to_string());
+    assert_eq!(told(&next), "");
 }
 
 #[test]

@@ -491,3 +491,46 @@ fn what_a_run_has_not_reached_is_no_scripts_to_roll_back() {
             .says("only compares (ReportDiff), so a rollback would change no cluster");
     });
 }
+
+/// The run that brought what is rolled back may be deleted for it, and others may remain.
+#[test]
+fn a_rollback_notes_what_it_takes_back() {
+    play("rollback-notes", |scene| {
+        let [_, second] = two_runs(scene);
+        scene.approve(&format!("{second}-before-canary"), "True", true);
+        scene.until_run(&second, "Succeeded", "True", "");
+        scene.new_content("3");
+        let third = format!("{}-3", scene.name);
+        scene.run(&third, "Run");
+        scene.until_waiting(&third);
+        scene.approve(&format!("{third}-before-canary"), "True", true);
+        scene.until_run(&third, "Succeeded", "True", "");
+        scene.pass_a_second();
+        let placement = placement(scene);
+        let to = ["rollback", &placement, "--to", "0", "--yes"];
+        scene.does(&to).ends(0);
+        let all = scene.hub.read(&scene.run_path("")).unwrap();
+        let key = "kubectl-fleet-stage/rolled-back";
+        let mut all = all["items"].as_array().unwrap().iter();
+        let back = all.find(|it| {
+            it["spec"]["placementName"] == scene.name.as_str()
+                && it["metadata"]["annotations"][key] == "2"
+        });
+        let back = back.expect("a rollback that notes it");
+        let back = back["metadata"]["name"].as_str().unwrap().to_owned();
+        scene.until_waiting(&back);
+        // Whoever asks again without a name gets the same one.
+        scene
+            .does(&to)
+            .ends(0)
+            .says(&format!("{back} already exists with the same spec"));
+        assert_eq!(runs(scene), 4);
+        scene.approve(&format!("{back}-before-canary"), "True", true);
+        scene.until_run(&back, "Succeeded", "True", "");
+        scene.does(&["delete", &third, "--yes"]).ends(0);
+        brings_it_back(
+            scene,
+            &format!("{back} rolled snapshot 2 back to snapshot 0"),
+        );
+    });
+}

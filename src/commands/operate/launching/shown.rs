@@ -627,8 +627,8 @@ fn empties(
     reading: &SourceReading,
 ) -> Result<(), Error> {
     let is_named = launch.snapshot.is_some() && launch.chosen.is_none();
-    let is_known =
-        counts_before(launch, plan) || plan.content.snapshot_certain || plan.content.is_next();
+    // What is still to be made can only be named once a run has it.
+    let is_known = counts_before(launch, plan) || plan.content.snapshot_certain;
     if is_named || !unattended || !launch.start || !is_known {
         return Ok(());
     }
@@ -716,11 +716,15 @@ fn takes_back_only(
     // Another policy removes what no snapshot would bring back.
     let updated = || plan.stages.iter().flat_map(|stage| &stage.clusters);
     let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
-    let then = launch.snapshot.as_deref();
-    let restore = then.and_then(|index| safeguards::restore_overrides(inventory, index));
+    let current = rollback::current(inventory);
+    let mut then = inventory.runs.items.iter().rev();
+    let then =
+        then.find(|it| Some(it.status.snapshot_index.as_str()) == launch.snapshot.as_deref());
+    let restore = current.zip(then);
+    let restore = restore.and_then(|(now, then)| safeguards::restore_overrides(now, then));
     let instead = restore.map_or_else(|| named.clone(), |restore| restore.and(named.clone()));
     let refused = |why: String| Err(reading.refused(why).hint(instead.clone()));
-    if let Some(now) = rollback::current(inventory) {
+    if let Some(now) = current {
         let rollout = Rollout::of(inventory, now);
         let ahead = rollout.still_to_reach().map(|it| it.name);
         let held = updated().filter(|it| it.snapshot.is_some());

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::preemption::{LostCluster, lost};
+use crate::diagnose::subjects::preemption::{LostCluster, lost, written_later};
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -45,9 +45,13 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     {
         return replaced(cx, rule, lost, binding);
     }
-    let off = lost
-        .binding
-        .map(|binding| differences(cx, binding, cluster));
+    let later = lost.binding.and_then(|it| written_later(cx, it));
+    let off = lost.binding.map(|binding| match later {
+        // What it was before is not known.
+        Some(_) => Vec::new(),
+        None => differences(cx, binding, cluster),
+    });
+    let is_race = off.as_ref().is_some_and(Vec::is_empty) && is_race(cx, cluster);
     let rejoined = rejoined(cx, lost);
     let message = match &off {
         Some(_) if rejoined.is_some() => format!(
@@ -62,9 +66,14 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             "The binding for {cluster} was changed while the run was updating it. It could not be \
              read, so the writer is unknown."
         ),
-        Some(off) if off.is_empty() && is_race(cx, cluster) => format!(
+        Some(_) if is_race => format!(
             "The run failed within a second of its own write to the binding for {cluster}: the controller may \
              have read the binding as it was before."
+        ),
+        Some(_) if let Some(later) = later => format!(
+            "The binding for {cluster} was changed while the run was updating it. What was changed is unknown, \
+             because {} has written it since.",
+            later.meta.name
         ),
         Some(off) if off.is_empty() => format!(
             "The binding for {cluster} was changed while the run was updating it. It has the run's \
@@ -101,6 +110,8 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             let created = member.meta.created;
             finding.known(member.object(), "metadata.creationTimestamp", created)
         }
+        // Nobody else did.
+        Some(_) if is_race => finding,
         Some(_) => finding.look_with(
             "Check who wrote the binding: the scheduler, another controller, or a person.",
             subject

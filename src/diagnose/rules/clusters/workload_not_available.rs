@@ -38,7 +38,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         affected.clusters(),
         affected.lasting()
     );
-    if affected.on.iter().all(|failing| failing.was_done) {
+    let is_early = |on: &&FailingCluster<'_>| on.lasting.is_some_and(|it| it < EARLY);
+    let is_early = affected.on.iter().all(is_early);
+    let was_done = affected.on.iter().all(|failing| failing.was_done);
+    if was_done {
         finding.message = format!(
             "{} has been unavailable on {}{}, although {} was done there.",
             affected.object(),
@@ -61,6 +64,12 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             .severity(Severity::Warning)
             .look("Resolve FS516 first: until then its state is unknown.");
     }
+    if was_done && is_early {
+        finding.root_cause = false;
+        return finding
+            .severity(Severity::Info)
+            .look("Wait a minute: it may become available again.");
+    }
     let own = OwnWait::of(affected);
     if let Some((OwnWait::Held(held), sent)) = &own {
         return held_back(affected, *held, sent, finding);
@@ -75,8 +84,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.clusters(),
             affected.lasting(),
         );
-        let is_early = |on: &&FailingCluster<'_>| on.lasting.is_some_and(|it| it < EARLY);
-        if affected.on.iter().all(is_early) {
+        if is_early {
             finding = finding.severity(Severity::Info);
         }
         return goes_on_by_itself(affected.cx, finding);
