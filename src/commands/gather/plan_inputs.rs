@@ -167,8 +167,8 @@ fn warn_of_placed(reading: &mut SourceReading, plan: &mut Plan) -> Result<(), Er
     });
     reading.no_hub()?;
     // Files have the Works of one placement.
-    let answers = answers.iter().filter(|_| reading.hub().is_some());
-    let gap = answers.filter_map(|it| it.outcome.gap()).next();
+    let mut answers = answers.iter().filter(|_| reading.hub().is_some());
+    let gap = answers.find_map(|it| it.outcome.gap());
     let what = "objects of other placements";
     let unread = gap.map(|why| NotChecked::new(what, why));
     plan.not_checked.extend(unread);

@@ -53,7 +53,7 @@ pub(in crate::commands) fn launch(
                 return Err(Error::failed(format!("{} was refused", launch.run)));
             };
             let mut got = LaunchProgress::Nothing;
-            making::make(&launch, wish, &agreed, &mut got, op)
+            making::make(&launch, *wish, &agreed, &mut got, op)
                 .map_err(|error| making::midway(error, &launch, got, &op.reading.record))
         }
     }

@@ -18,8 +18,8 @@ use crate::words::{CommandLine, count, enumerate};
 /// Gives the plan of a finding the snapshot of the run that the finding makes: else it shows another one.
 pub(in crate::diagnose) fn plans(findings: &mut [Finding]) {
     for finding in findings {
-        let commands = finding.remedies.iter().filter_map(|it| it.command.as_ref());
-        let run = commands.filter(|it| makes_a_run(it)).next();
+        let mut commands = finding.remedies.iter().filter_map(|it| it.command.as_ref());
+        let run = commands.find(|it| makes_a_run(it));
         let Some(index) = run.and_then(|run| run.value_of("--snapshot")) else {
             continue;
         };

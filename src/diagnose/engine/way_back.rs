@@ -16,9 +16,12 @@ pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Find
         return;
     };
     let is_content = |it: &Finding| it.fault == Some(FaultOrigin::Content) && it.code != "FS509";
-    let is_meant = |it: &Finding| match has_failed {
-        true => is_content(it) && !it.clusters.is_empty(),
-        false => it.root_cause,
+    let is_meant = |it: &Finding| {
+        if has_failed {
+            is_content(it) && !it.clusters.is_empty()
+        } else {
+            it.root_cause
+        }
     };
     let mut meant = findings.iter().filter(|it| is_meant(it));
     let mut steps = findings.iter().flat_map(|it| &it.remedies);

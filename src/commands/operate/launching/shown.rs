@@ -46,7 +46,7 @@ pub(super) enum LaunchOffer {
     New {
         launch: RunLaunch,
         /// What it says of itself; `None` where it was refused.
-        wish: Option<RunWish>,
+        wish: Option<Box<RunWish>>,
         agreed: AgreedPlan,
     },
 }
@@ -214,7 +214,7 @@ pub(super) fn offer(
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
         .and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
-        Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
+        Ok(wish) => (Ok(question(&launch, &plan)), Some(Box::new(wish))),
         Err(error) => (Err(error), None),
     };
     Ok(WriteProposal {

@@ -35,9 +35,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let own = clusters.get(&manifest.into());
         let namespace = Subject::new("Namespace", "", manifest.namespace);
         let has_namespace = own.is_some() && clusters.get(&namespace) == own;
-        (ownership::of_manifest(manifest) == Some(rule.code)).then(|| match has_namespace {
-            true => namespace,
-            false => manifest.into(),
+        let is_meant = ownership::of_manifest(manifest) == Some(rule.code);
+        is_meant.then(|| {
+            if has_namespace {
+                namespace
+            } else {
+                manifest.into()
+            }
         })
     };
     per_subject(cx, rule, first, describe)
