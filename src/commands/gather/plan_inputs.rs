@@ -169,7 +169,7 @@ fn warn_of_placed(reading: &mut SourceReading, plan: &mut Plan) -> Result<(), Er
     // Files have the Works of one placement.
     let mut answers = answers.iter().filter(|_| reading.hub().is_some());
     let gap = answers.find_map(|it| it.outcome.gap());
-    let what = "objects of other placements";
+    let what = "Works of other placements";
     let unread = gap.map(|why| NotChecked::new(what, why));
     plan.not_checked.extend(unread);
     plan.warn_of_placed(placed.into_iter().flatten());
