@@ -165,7 +165,18 @@ fn scope_of(scene: &Scene) -> Scope {
     })
 }
 
-fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str, now: &str) -> Ran {
+/// Whether a command that waits came as far as it could.
+fn has_read(ran: &Ran) -> bool {
+    !ran.err.contains("no answer within")
+}
+
+fn plugin(
+    scene: &Scene,
+    kubeconfig: &std::path::Path,
+    command: &str,
+    (run, now): (&str, &str),
+    has_read: impl Fn(&Ran) -> bool,
+) -> Ran {
     let placement = format!(
         "{}/{}",
         if scene.namespaced { "rp" } else { "crp" },
@@ -195,7 +206,6 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
     if arguments[0] != "wait" {
         return ran(&[]);
     }
-    let has_read = |ran: &Ran| !ran.err.contains("no answer within");
     until_late(|limit| ran(&[limit]), has_read).0
 }
 
@@ -237,15 +247,15 @@ struct Calls<'c> {
 }
 
 impl Calls<'_> {
-    fn ran(&self, kubeconfig: &std::path::Path, command: &str) -> Ran {
-        plugin(self.scene, kubeconfig, command, self.run, self.now)
+    fn ran(&self, user: &std::path::Path, command: &str, has_read: impl Fn(&Ran) -> bool) -> Ran {
+        plugin(self.scene, user, command, (self.run, self.now), has_read)
     }
 
     /// Runs a command as each of its users. Says what was not as it should be.
     fn check(&self, asked: &Asked) -> Vec<String> {
         let Asked { command, whole, .. } = asked;
-        let admin = self.ran(&self.scene.hub.kubeconfig, command);
-        let green = self.ran(&self.scene.hub.kubeconfig_of(whole), command);
+        let admin = self.ran(&self.scene.hub.kubeconfig, command, has_read);
+        let green = self.ran(&self.scene.hub.kubeconfig_of(whole), command, has_read);
         assert_eq!(green.code, admin.code, "{command}: {}", green.err);
         if permissions::ALL
             .iter()
@@ -267,21 +277,24 @@ impl Calls<'_> {
         }
         let wrong = |(missing, user): &(&Permission, String)| {
             let kind = permissions::kind(missing.concept, &scope_of(self.scene));
-            let ran = self.ran(&self.scene.hub.kubeconfig_of(user), command);
-            let said = format!("{}{}", ran.out, ran.err);
-            let fine = match missing.need {
-                PermissionNeed::Required => {
-                    ran.code == 7
-                        && said.contains("forbidden")
-                        && (said.contains(kind.plural()) || said.contains(kind.name()))
-                }
-                PermissionNeed::Useful => {
-                    let told = said.contains("forbidden") && said.contains(kind.name());
-                    ran.code == admin.code || (ran.code == 7 && told)
+            let is_told = |ran: &Ran| {
+                let said = format!("{}{}", ran.out, ran.err);
+                let is_forbidden = said.contains("forbidden");
+                match missing.need {
+                    PermissionNeed::Required => {
+                        let named = [kind.plural(), kind.name()];
+                        ran.code == 7 && is_forbidden && named.iter().any(|it| said.contains(it))
+                    }
+                    PermissionNeed::Useful => {
+                        let told = is_forbidden && said.contains(kind.name());
+                        ran.code == admin.code || (ran.code == 7 && told)
+                    }
                 }
             };
+            let user = self.scene.hub.kubeconfig_of(user);
+            let ran = self.ran(&user, command, is_told);
             let what = format!("{command} without {} {kind}", missing.verb.as_str());
-            (!fine).then(|| format!("{what}: {} {said}", ran.code))
+            (!is_told(&ran)).then(|| format!("{what}: {} {}{}", ran.code, ran.out, ran.err))
         };
         asked.without.iter().filter_map(wrong).collect()
     }
@@ -410,8 +423,14 @@ fn a_role_of_one_namespace_is_enough_for_it() {
         assert!(said.contains("you lack: list memberclusters"), "{said}");
         for needs in permissions::ALL.iter().filter(|needs| needs.role == role) {
             let command = needs.command;
-            let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run, &now);
-            let ran = plugin(&scene, &kubeconfig, command, &run, &now);
+            let admin = plugin(
+                &scene,
+                &scene.hub.kubeconfig,
+                command,
+                (&run, &now),
+                has_read,
+            );
+            let ran = plugin(&scene, &kubeconfig, command, (&run, &now), has_read);
             let said = format!("{}{}", ran.out, ran.err);
             let told = ["MemberCluster", "Work", "memberclusters"]
                 .iter()
