@@ -142,11 +142,8 @@ pub fn held_regardless(report: &Report) -> Vec<String> {
     findings
         .filter(|it| it.severity != Severity::Info && !it.clusters.is_empty())
         .filter(|it| it.fault.is_some_and(|fault| fault != FaultOrigin::Content))
-        .filter(|it| {
-            // An object of the content, and none of KubeFleet's own.
-            let mut kinds = Kind::ALL.iter();
-            kinds.all(|kind| kind.name() != it.subject.kind)
-        })
+        // An object of the content, and none of KubeFleet's own.
+        .filter(|it| Kind::by_name(&it.subject.kind).is_none())
         .map(|it| {
             format!(
                 "{} is not the fault of the content: {} may hold the new run as well",
@@ -168,7 +165,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::order_steps(&cx, &mut findings);
     way_back::offer(&cx, &mut findings);
     refusal::steps(&cx, &mut findings);
-    direction::plans(&mut findings);
+    direction::plans(inventory, &mut findings);
     direction::steps(&cx, &mut findings);
     safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);

@@ -260,9 +260,7 @@ impl Inventory {
 
     /// Whether a Work carries content of the placement.
     pub fn is_of_placement(&self, work: &Work) -> bool {
-        work.meta.label(names::PARENT_PLACEMENT) == Some(self.placement_name.as_str())
-            && work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default()
-                == self.scope.namespace()
+        work.parent() == Some((self.scope.namespace(), &self.placement_name))
     }
 
     /// The approval request of that name.

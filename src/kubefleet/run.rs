@@ -249,6 +249,12 @@ impl UpdateRun {
         self.status.stages.iter().flat_map(|stage| &stage.clusters)
     }
 
+    /// The override snapshots that it recorded for the clusters of its stages.
+    pub fn override_names(&self) -> impl Iterator<Item = ObjectRef> {
+        self.updated_clusters()
+            .flat_map(ClusterStatus::override_names)
+    }
+
     /// The tasks of all stages.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskStatus> {
         self.all_stages().flat_map(StageStatus::tasks)

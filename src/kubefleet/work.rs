@@ -88,10 +88,15 @@ impl Work {
         self.cluster() == Some(cluster) && self.meta.is_deleting()
     }
 
+    /// The namespace, which is empty for a cluster-scoped one, and the name of the placement that it belongs to.
+    pub fn parent(&self) -> Option<(&str, &str)> {
+        let namespace = self.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
+        Some((namespace, self.meta.label(names::PARENT_PLACEMENT)?))
+    }
+
     /// The placement that it belongs to.
     pub fn placement(&self) -> Option<ObjectRef> {
-        let namespace = self.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
-        let name = self.meta.label(names::PARENT_PLACEMENT)?;
+        let (namespace, name) = self.parent()?;
         Some(Scope::of_namespace(namespace).object(Concept::Placement, name))
     }
 

@@ -230,9 +230,8 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
     };
     let mut runs = inventory.runs.items.iter().rev();
     runs.find_map(|run| {
-        let recorded = run.updated_clusters();
-        let recorded = recorded.flat_map(ClusterStatus::override_names);
-        let had: BTreeSet<_> = recorded.filter(|it| !is_taken(it)).collect();
+        let had = run.override_names().filter(|it| !is_taken(it));
+        let had: BTreeSet<_> = had.collect();
         if run.status.snapshot_index != index {
             return None;
         }

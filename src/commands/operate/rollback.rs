@@ -209,11 +209,11 @@ fn wanted(
             preview.warning(&format!("{taken} already: this goes back further"));
         }
     }
+    let held = now.and_then(|now| held_of_deleted_run(inventory, now));
     let to = match made {
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
         _ => {
             let is_open = to.is_none() && target.kind.concept() == Concept::Placement;
-            let held = now.and_then(|now| held_of_deleted_run(inventory, now));
             let same = if is_open && held.is_none() {
                 sure(now, inventory, args.writing.yes, &mut preview)?;
                 go_on(now, inventory, args.writing.yes, &mut preview)?
@@ -245,7 +245,6 @@ fn wanted(
             ))
             .hint("set --strategy")
         })?;
-    let held = now.and_then(|now| held_of_deleted_run(inventory, now));
     let index = now.map(|now| now.status.snapshot_index.as_str());
     let noted = now.and_then(UpdateRun::rolled_back);
     let newer = [held, index, noted].into_iter().flatten();

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::run::{ClusterStatus, UpdateRun};
+use crate::kubefleet::run::UpdateRun;
 use crate::problems::members::TroubledMembers;
 use crate::problems::{content_sent_late, namespace_undelivered_ahead, put_there, steps};
 use crate::report::Finding;
@@ -327,11 +327,7 @@ pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceR
 
 /// What to do first where an earlier run had other overrides, which no rollback brings back.
 pub(in crate::commands) fn restore_overrides(now: &UpdateRun, before: &UpdateRun) -> Option<Hint> {
-    let of = |run: &UpdateRun| -> BTreeSet<_> {
-        let clusters = run.updated_clusters();
-        clusters.flat_map(ClusterStatus::override_names).collect()
-    };
-    let (had, has) = (of(before), of(now));
+    let [had, has] = [before, now].map(|run| run.override_names().collect::<BTreeSet<_>>());
     let names = |of: &BTreeSet<ObjectRef>, without: &BTreeSet<ObjectRef>| {
         enumerate(of.difference(without).map(ToString::to_string))
     };

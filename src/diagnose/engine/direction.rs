@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::subjects::back;
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::diagnose::subjects::tried::makes_a_run;
+use crate::diagnose::subjects::tried::{makes_a_run, plan_of};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
@@ -16,20 +16,16 @@ use crate::rollout::sent::sent_index;
 use crate::words::{CommandLine, count, enumerate};
 
 /// Gives the plan of a finding the snapshot of the run that the finding makes: else it shows another one.
-pub(in crate::diagnose) fn plans(findings: &mut [Finding]) {
+pub(in crate::diagnose) fn plans(inventory: &Inventory, findings: &mut [Finding]) {
     for finding in findings {
         let mut commands = finding.remedies.iter().filter_map(|it| it.command.as_ref());
-        let run = commands.find(|it| makes_a_run(it));
-        let Some(index) = run.and_then(|run| run.value_of("--snapshot")) else {
+        let Some(run) = commands.find(|it| makes_a_run(it)).cloned() else {
             continue;
         };
-        for command in finding
-            .remedies
-            .iter_mut()
-            .filter_map(|it| it.command.as_mut())
-        {
+        let commands = finding.remedies.iter_mut();
+        for command in commands.filter_map(|it| it.command.as_mut()) {
             if command.is_ours() && command.verb() == "plan" && !command.has_flag("--snapshot") {
-                *command = command.clone().flag("--snapshot", &index);
+                *command = plan_of(inventory, &run, command.clone());
             }
         }
     }

@@ -254,7 +254,7 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         };
         let mut changed = self.all.iter().filter_map(of_cluster);
         let (cluster, over, at) = changed.next()?;
-        let also = changed.filter(|(_, other, _)| other.meta.name == over.meta.name);
+        let also = changed.filter(|(_, other, _)| std::ptr::eq(*other, over));
         let clusters = [cluster]
             .into_iter()
             .chain(also.map(|(cluster, ..)| cluster));

@@ -36,6 +36,18 @@ fn two_runs(scene: &Scene) -> [String; 2] {
     [first, second]
 }
 
+/// Runs that completed snapshots 0 and 1, and one with snapshot 2 that waits.
+fn three_runs(scene: &Scene) -> [String; 3] {
+    let [first, second] = two_runs(scene);
+    let third = format!("{}-3", scene.name);
+    scene.approve(&format!("{second}-before-canary"), "True", true);
+    scene.until_run(&second, "Succeeded", "True", "");
+    scene.new_content("3");
+    scene.run(&third, "Run");
+    scene.until_waiting(&third);
+    [first, second, third]
+}
+
 #[test]
 fn a_run_that_is_not_over_is_decided_about() {
     play("rollback-active", |scene| {
@@ -344,13 +356,7 @@ fn brings_it_back(scene: &Scene, why: &str) {
 #[test]
 fn a_rollback_is_not_rolled_back() {
     play("rollback-again", |scene| {
-        let [_, second] = two_runs(scene);
-        scene.approve(&format!("{second}-before-canary"), "True", true);
-        scene.until_run(&second, "Succeeded", "True", "");
-        scene.new_content("3");
-        let third = format!("{}-3", scene.name);
-        scene.run(&third, "Run");
-        scene.until_waiting(&third);
+        let [_, second, third] = three_runs(scene);
         // One beside it has brought nothing yet.
         let rests = format!("{}-rests", scene.name);
         let content = json!({"resourceSnapshotIndex": "2"});
@@ -462,13 +468,7 @@ fn a_run_that_fails_at_the_stop_is_in_nobodys_way() {
 #[test]
 fn what_a_run_has_not_reached_is_no_scripts_to_roll_back() {
     play("rollback-unreached", |scene| {
-        let [_, second] = two_runs(scene);
-        scene.approve(&format!("{second}-before-canary"), "True", true);
-        scene.until_run(&second, "Succeeded", "True", "");
-        let third = format!("{}-3", scene.name);
-        scene.new_content("3");
-        scene.run(&third, "Run");
-        scene.until_waiting(&third);
+        let [_, second, third] = three_runs(scene);
         scene.does(&["delete", &second, "--yes"]).ends(0);
         let rollback = ["rollback", &third, "--active=stop", "--yes"];
         scene
@@ -496,13 +496,7 @@ fn what_a_run_has_not_reached_is_no_scripts_to_roll_back() {
 #[test]
 fn a_rollback_notes_what_it_takes_back() {
     play("rollback-notes", |scene| {
-        let [_, second] = two_runs(scene);
-        scene.approve(&format!("{second}-before-canary"), "True", true);
-        scene.until_run(&second, "Succeeded", "True", "");
-        scene.new_content("3");
-        let third = format!("{}-3", scene.name);
-        scene.run(&third, "Run");
-        scene.until_waiting(&third);
+        let [.., third] = three_runs(scene);
         scene.approve(&format!("{third}-before-canary"), "True", true);
         scene.until_run(&third, "Succeeded", "True", "");
         scene.pass_a_second();

@@ -476,23 +476,6 @@ pub(super) fn guard(
         let plan = launch.run.scope().fleet("plan");
         let plan = plan.flag("--placement", &launch.placement.name);
         let plan = plan.flag("--strategy", &launch.strategy);
-        let scope = launch.run.scope();
-        let other = launch
-            .from
-            .as_ref()
-            .filter(|_| reading.command() == "retry");
-        let other = other.map_or_else(
-            || Hint::new("choose another strategy with --strategy; list them:"),
-            |from| {
-                let run = scope.fleet("run").flag("--from", from);
-                let run = run.flag("--strategy", "STRATEGY").switch("--replace");
-                let again = launch.snapshot.as_deref();
-                let again = again.map_or(run.clone(), |index| run.flag("--snapshot", index));
-                Hint::new("make it with another strategy:")
-                    .command(again)
-                    .text("list them:")
-            },
-        );
         return Err(Error::new(
             Exit::Failed,
             format!(
@@ -503,7 +486,7 @@ pub(super) fn guard(
             ),
         )
         .hint(if lacks_strategy {
-            other.command(scope.fleet("strategies"))
+            another_strategy(launch, reading)
         } else {
             Hint::new("see the remedies:").command(match &launch.snapshot {
                 Some(index) => plan.flag("--snapshot", index),
@@ -692,6 +675,29 @@ fn stalls(
         .hint("correct the override first, or start the run at a terminal"))
 }
 
+/// What to do where the strategy does not exist: `retry` takes no other.
+fn another_strategy(launch: &RunLaunch, reading: &SourceReading) -> Hint {
+    let strategies = launch.run.scope().fleet("strategies");
+    let retried = launch
+        .from
+        .as_ref()
+        .filter(|_| reading.command() == "retry");
+    let Some(from) = retried else {
+        return Hint::new("choose another strategy with --strategy; list them:")
+            .command(strategies);
+    };
+    let run = launch.run.scope().fleet("run").flag("--from", from);
+    let run = run.flag("--strategy", "STRATEGY").switch("--replace");
+    let run = match &launch.snapshot {
+        Some(index) => run.flag("--snapshot", index),
+        None => run,
+    };
+    Hint::new("make it with another strategy:")
+        .command(run)
+        .text("list them:")
+        .command(strategies)
+}
+
 /// Refuses to start a rollback that changes what clusters have which the run that is rolled back has not reached,
 /// or that changes nothing where clusters fail: then what is wrong there is not the snapshot.
 fn takes_back_only(
@@ -717,13 +723,15 @@ fn takes_back_only(
     let updated = || plan.stages.iter().flat_map(|stage| &stage.clusters);
     let back: BTreeSet<_> = plan.going_back().map(|it| it.name.as_str()).collect();
     let current = rollback::current(inventory);
-    let mut then = inventory.runs.items.iter().rev();
-    let then =
-        then.find(|it| Some(it.status.snapshot_index.as_str()) == launch.snapshot.as_deref());
-    let restore = current.zip(then);
-    let restore = restore.and_then(|(now, then)| safeguards::restore_overrides(now, then));
-    let instead = restore.map_or_else(|| named.clone(), |restore| restore.and(named.clone()));
-    let refused = |why: String| Err(reading.refused(why).hint(instead.clone()));
+    let refused = |why: String| {
+        let index = launch.snapshot.as_deref();
+        let mut runs = inventory.runs.items.iter().rev();
+        let then = runs.find(|it| Some(it.status.snapshot_index.as_str()) == index);
+        let restore = current.zip(then);
+        let restore = restore.and_then(|(now, then)| safeguards::restore_overrides(now, then));
+        let first = restore.map_or_else(|| named.clone(), |restore| restore.and(named.clone()));
+        Err(reading.refused(why).hint(first))
+    };
     if let Some(now) = current {
         let rollout = Rollout::of(inventory, now);
         let ahead = rollout.still_to_reach().map(|it| it.name);

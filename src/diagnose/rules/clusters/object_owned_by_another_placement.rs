@@ -73,19 +73,14 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         |other| Subject::from(other).to_string(),
     );
     let objects = distinct(affected.all.iter().map(|(_, it)| Subject::from(*it)));
-    let (object, belongs) = match objects.len() {
-        1 => (affected.object(), "belongs"),
-        several => {
-            let others = count(several - 1, "object");
-            (
-                format!("{} and {others} in it", affected.object()),
-                "belong",
-            )
-        }
+    let (belongs, it) = by_number(objects.len(), ("belongs", "it"), ("belong", "them"));
+    let others = match objects.len().saturating_sub(1) {
+        0 => String::new(),
+        others => format!(" and {} in it", count(others, "object")),
     };
     finding.message = format!(
-        "{object} {belongs} to {whose}{by} on {clusters}, so this placement cannot apply {} there.",
-        if belongs == "belongs" { "it" } else { "them" }
+        "{}{others} {belongs} to {whose}{by} on {clusters}, so this placement cannot apply {it} there.",
+        affected.object()
     );
     let namespace = names::member_namespace(affected.cluster());
     finding = match owners.first() {
