@@ -71,6 +71,7 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>, contents: &PlanContents<'_>) -> 
     };
     if asked.is_none() {
         needed_by_others(draft, &all);
+        only_way_back(draft, &existing);
     }
     let Some(version) = version else {
         if !inventory.snapshots.is_complete() && chosen.snapshot.is_none() {
@@ -416,6 +417,33 @@ fn needed_by_others(draft: &mut PlanDraft<'_>, all: &[Version<'_>]) {
             draft.warnings.push(warning);
         }
     }
+}
+
+/// Warns of a new snapshot that deletes the only one there is, which clusters have.
+fn only_way_back(draft: &mut PlanDraft<'_>, existing: &[&Version<'_>]) {
+    let ([only, next], Some(placement)) = (existing, draft.inventory.placement.present()) else {
+        return;
+    };
+    let Some(part) = only.parts.first().filter(|_| !next.is_made()) else {
+        return;
+    };
+    if only.survives != Some(0) || only.bindings.is_empty() {
+        return;
+    }
+    let clusters = enumerate(only.bindings.iter().map(|it| it.spec.cluster.as_str()));
+    let message = format!(
+        "{} keeps only 1 snapshot: the new one deletes snapshot {}, which {clusters} {}, so that no rollback \
+         can bring it back.",
+        placement.meta.name,
+        only.index,
+        by_number(only.bindings.len(), "has", "have")
+    );
+    let problem = Problem {
+        message,
+        ..snapshot_pruned_next(placement, part, None)
+    };
+    let warning = Warning::of(WarningKind::SnapshotAboutToBePruned, problem);
+    draft.warnings.push(warning);
 }
 
 fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>, is_oldest: bool) {

@@ -242,6 +242,33 @@ fn what_the_next_snapshot_deletes_is_told() {
 }
 
 #[test]
+fn a_new_snapshot_that_deletes_the_only_one_is_told() {
+    let next = |limit: &str| {
+        let created = "  creationTimestamp: '2026-03-02T08:35:00Z'\n  labels:\n    kubernetes-fleet.io/is-latest";
+        let kept = ("revisionHistoryLimit: 3", limit);
+        edited(&[
+            kept,
+            (created, "  labels:\n    kubernetes-fleet.io/is-latest"),
+        ])
+    };
+    let told = of(&[], &next("revisionHistoryLimit: 1"));
+    assert_eq!(kinds(&told, "warnings"), ["snapshot-about-to-be-pruned"]);
+    let message = told["warnings"][0]["message"].as_str().unwrap();
+    assert!(
+        message.contains("the new one deletes snapshot 1, which alpha and omega have"),
+        "{message}"
+    );
+    assert_eq!(warnings(&[], &next("revisionHistoryLimit: 2")), [""; 0]);
+    // No new one is made.
+    let same = edited(&[("revisionHistoryLimit: 3", "revisionHistoryLimit: 1")]);
+    let told = of(&["--snapshot", "2"], &same);
+    assert!(
+        !told.to_string().contains("the new one deletes"),
+        "{told:#}"
+    );
+}
+
+#[test]
 fn without_the_latest_snapshot_nobody_knows_which_one_comes() {
     let without = without("  name: web-2-snapshot\n");
     let plan = of(&[], &without);

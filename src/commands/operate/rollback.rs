@@ -585,9 +585,17 @@ fn destination(
         return Ok(to.to_owned());
     }
     let required = |why: String| {
-        Error::failed(why).hint(has(
-            "restore the content on the hub and start a new run, or select one with --to; ",
-        ))
+        let own = now.map(|now| now.status.snapshot_index.as_str());
+        let others = there.iter().any(|it| Some(it.as_str()) != held.or(own));
+        Error::failed(why).hint(match now {
+            Some(now) if !others => {
+                Hint::new("restore the content on the hub, then start a new run:")
+                    .command(run_anew(now))
+            }
+            _ => {
+                has("restore the content on the hub and start a new run, or select one with --to; ")
+            }
+        })
     };
     let Some(now) = now else {
         let since = if inventory.runs.items.is_empty() {

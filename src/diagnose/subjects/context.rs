@@ -216,14 +216,16 @@ impl<'i> DiagnosisContext<'i> {
     /// The command that makes a new run on the same placement and strategy with a version of its own:
     /// that of an index, else the current content.
     pub fn fresh_run_command(&self, index: Option<&str>) -> CommandLine {
-        if let Some(run) = self
-            .run()
-            .filter(|_| self.rollout.as_ref().is_some_and(Rollout::is_live))
-            .filter(|_| index.is_some() || self.inventory.latest_snapshot().is_some())
-        {
-            // Only `--from` names the run that is replaced.
-            let command = steps::run_from(run).flag("--snapshot", index.unwrap_or("latest"));
-            return self.in_its_place(command);
+        // Only `--from` names the run that is replaced.
+        let live = self.rollout.as_ref().filter(|it| it.is_live());
+        if let Some(run) = live.map(|it| it.run) {
+            let latest = self.inventory.latest_snapshot().map(|_| "latest");
+            if let Some(index) = index.or(latest) {
+                return self.in_its_place(steps::run_from(run).flag("--snapshot", index));
+            }
+            if run.pinned().is_none() {
+                return self.in_its_place(steps::run_from(run));
+            }
         }
         let spec = self.run().map(|run| &run.spec);
         let strategy = spec.map_or("STRATEGY", |spec| spec.strategy.as_str());

@@ -196,7 +196,7 @@ fn where_it_cannot_go_back_to_is_said() {
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
             .says("completed a different snapshot before")
-            .says("select one with --to; existing indexes: 0");
+            .says("restore the content on the hub, then start a new run");
         scene
             .does(&["rollback", &placement, "--to", "7", "--yes"])
             .ends(6)

@@ -8,6 +8,7 @@ use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{names, reasons};
 use crate::problems::number_of_parts;
+use crate::rollout::AgentVersion;
 use crate::rollout::content::{ContentLoss, missing_content};
 use crate::rollout::versions::{Version, created_twice};
 use crate::words::existing_indexes;
@@ -187,6 +188,16 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
              Before, the content has to change first."
         })
     } else {
+        // Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
+        let waits = |run| AgentVersion::of(cx.inventory, run) < AgentVersion::V03;
+        let finding = if cx.run().is_some_and(waits) {
+            finding.fix(
+                "Change the content on the hub, so that KubeFleet makes a snapshot: up to KubeFleet 0.2.2 a \
+                 run without an index waits for one.",
+            )
+        } else {
+            finding
+        };
         finding.fix_with(
             "Start a new run on the current content.",
             cx.fresh_run_command(None),
