@@ -79,7 +79,9 @@ fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
         let mut preview = Preview::default();
         let mut question = None;
         if let Ok(rollout) = rollout_of(&inventory, run) {
-            preview.progress(in_flight(&rollout));
+            if !rollout.state_ignored {
+                preview.progress(in_flight(&rollout));
+            }
             steering::state(&rollout, &mut preview);
             if let Some(why) = diagnose::aborts(&inventory).filter(|_| rollout.is_live()) {
                 preview.warning(&format!("{why}; a stop makes it do so at once"));

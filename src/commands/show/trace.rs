@@ -62,7 +62,7 @@ use wanted::WantedObject;
     6  none has it\n  \
     7  unknown, because too little could be read")]
 pub struct TraceArgs {
-    /// Object in the member cluster: KIND/NAME, with -n for its namespace
+    /// Object in the member cluster: KIND/NAME with -n for its namespace, or KIND/NAMESPACE/NAME
     #[arg(value_name = "KIND/NAME")]
     #[arg(add = ArgumentKind::Objects)]
     object: String,

@@ -582,7 +582,7 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
                  start with the old content",
                 launch.placement
             ))
-            .hint("try again in 30s, or use --snapshot latest"));
+            .hint("try again in 30s; --snapshot latest rolls out the old content"));
         }
         snapshot.clone_from(&plan.content.latest_snapshot);
     }

@@ -16,10 +16,15 @@ impl WantedObject {
     pub fn new(word: &str, namespace: Option<&str>) -> Result<Self, Error> {
         let usage = || {
             Error::usage(format!("{word:?} does not name an object"))
-                .hint("use KIND/NAME, for example deployment/web")
+                .hint("use KIND/NAME or KIND/NAMESPACE/NAME, for example deployment/web")
         };
         let (kind, name) = word.split_once('/').ok_or_else(usage)?;
-        if kind.is_empty() || name.is_empty() {
+        // As findings name it: its own namespace is the one that counts.
+        let (namespace, name) = match name.split_once('/') {
+            Some((own, name)) => (Some(own), name),
+            None => (namespace, name),
+        };
+        if [kind, name].contains(&"") || name.contains('/') || namespace == Some("") {
             return Err(usage());
         }
         let kind = kind.to_ascii_lowercase();

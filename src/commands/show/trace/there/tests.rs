@@ -245,6 +245,19 @@ fn an_object_is_asked_for_by_what_is_known_of_it() {
 }
 
 #[test]
+fn an_object_is_asked_for_as_findings_name_it() {
+    let named = |word: &str, namespace| WantedObject::new(word, namespace).ok();
+    for namespace in [None, Some("other")] {
+        let wanted = named("Deployment/shop/web", namespace).unwrap();
+        assert_eq!(wanted.namespace.as_deref(), Some("shop"));
+        assert_eq!((wanted.word(), wanted.name.as_str()), ("deployment", "web"));
+    }
+    for word in ["web", "/web", "ns/", "ns//web", "ns/shop/", "ns/shop/web/x"] {
+        assert!(named(word, None).is_none(), "{word}");
+    }
+}
+
+#[test]
 fn who_wrote_an_object_is_seen() {
     let seen = there(object(&["shop-work"]));
     assert_eq!(seen.owners[0].to_string(), "AppliedWork shop-work");
