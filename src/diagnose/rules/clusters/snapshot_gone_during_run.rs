@@ -60,23 +60,25 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         } else {
             format!("The resource snapshot {name} for {clusters} was not found when it was needed.")
         };
-        let indexes: Vec<_> = cx
-            .inventory
-            .snapshot_indexes()
-            .iter()
-            .map(u64::to_string)
-            .collect();
         let subject = finding.subject.clone();
+        let index = names::snapshot_index(&name).unwrap_or_default();
+        let is_back = !incomplete && Version::of_index(cx.inventory, index).is_complete();
         if present {
             finding = finding.evidence(subject, "metadata.name", &name);
         } else if snapshots.is_complete() {
             finding = finding.absent(subject);
             if let Some(placement) = cx.inventory.placement.present() {
-                let others = existing_indexes(indexes);
+                let indexes = cx.inventory.snapshot_indexes();
+                let others = existing_indexes(indexes.iter().map(u64::to_string));
                 finding = finding.computed(placement.object(), &["metadata.name"], others);
             }
         }
-        finding = on_what_exists(cx, finding);
+        finding = if is_back {
+            finding.message += " It exists now, but the hub agent does not try again by itself.";
+            given_up(cx, finding)
+        } else {
+            on_what_exists(cx, finding)
+        };
         if let Some(placement) = cx.inventory.placement.present()
             && !present
             && names::snapshot_index(&name).is_some()
@@ -98,6 +100,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return to_come(cx, rule).into_iter().collect();
     }
     met
+}
+
+/// What is not found is not looked for again, and a run with the same snapshot sends nothing new.
+/// Source: workgenerator/controller.go:Reconcile.
+fn given_up(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    finding
+        .fix("Restart the hub agent: it then tries again, and the run continues.")
+        .fix_with(
+            "Or change the content on the hub, then start a new run, which gets a new snapshot.",
+            cx.new_content_command(),
+        )
 }
 
 /// The same of clusters that a live run has still to reach.
