@@ -11,6 +11,7 @@ use crate::diagnose::subjects::ownership;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::{Condition, Kind, ObjectRef, Scope, names, reasons};
+use crate::rollout::versions::Version;
 use crate::rollout::{ManifestTrouble, overrides};
 
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
@@ -125,14 +126,24 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             with.trim_end_matches(',')
         ),
     };
-    finding = finding.new_run(
-        affected.cx,
-        format!(
-            "Remove {} from this placement's content and start a new run, if the other placement \
-             should keep it: nothing changes on {clusters}.{deleted}",
-            affected.on_hub()
+    let run = affected.cx.run().filter(|_| is_all(affected, &objects));
+    finding = match run {
+        Some(run) => finding.disrupt_with(
+            format!(
+                "Delete {}, if the other placement should keep it: this placement brings nothing else.",
+                run.meta.name
+            ),
+            affected.cx.command("delete").arg(&run.meta.name),
         ),
-    );
+        None => finding.new_run(
+            affected.cx,
+            format!(
+                "Remove {} from this placement's content and start a new run, if the other placement \
+                 should keep it: nothing changes on {clusters}.{deleted}",
+                affected.on_hub()
+            ),
+        ),
+    };
     finding
         .disrupt(format!(
             "Or remove it from the other placement's selectors, if this placement should have it. \
@@ -140,6 +151,17 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
              it."
         ))
         .then_continues(affected.cx)
+}
+
+/// Whether the content is nothing else than these, and no cluster has it of this placement.
+fn is_all(affected: &AffectedObject<'_, '_>, objects: &[Subject]) -> bool {
+    let binding = affected.on.first().map(|it| it.binding);
+    let Some(index) = binding.and_then(Binding::snapshot_index) else {
+        return false;
+    };
+    let content = Version::of_index(affected.cx.inventory, index);
+    let mut parts = content.objects().map(Subject::from);
+    content.is_complete() && parts.all(|it| objects.contains(&it)) && ours(affected).is_empty()
 }
 
 /// The clusters where the object is this placement's: they have the same snapshot, which is applied, and no override
