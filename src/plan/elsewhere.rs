@@ -21,7 +21,7 @@ pub struct PlacedObject {
 }
 
 impl PlacedObject {
-    /// What a Work has put into its cluster of the objects that a plan would create there.
+    /// What a Work has put into its cluster of the objects that are new there for a plan.
     /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject.
     pub fn of(work: &Work, plan: &Plan) -> Vec<Self> {
         let owner = work.placement();
@@ -29,13 +29,13 @@ impl PlacedObject {
         let (Some(owner), Some(cluster)) = (owner, work.cluster()) else {
             return Vec::new();
         };
-        let created: Vec<_> = plan.created_on(cluster).collect();
+        let new: Vec<_> = plan.new_on(cluster).collect();
         let placed = work.status.manifests.iter().filter_map(|manifest| {
             let applied = manifest.conditions.condition(reasons::APPLIED);
             let id = &manifest.id;
             let object = Subject::new(&id.kind, &id.namespace, &id.name);
             let is_there = applied.is_some_and(Condition::is_true);
-            (is_there && created.contains(&&object)).then(|| Self {
+            (is_there && new.contains(&&object)).then(|| Self {
                 owner: owner.clone(),
                 cluster: cluster.to_owned(),
                 work: work.object(),
@@ -49,17 +49,19 @@ impl PlacedObject {
 impl Plan {
     /// The first clusters that get objects which they do not have.
     pub fn first_with_new_objects(&self) -> Vec<&str> {
-        let stages = self.stages.iter().filter(|_| !self.compares_only);
-        let clusters = stages.flat_map(|stage| &stage.clusters);
+        let clusters = self.stages.iter().flat_map(|stage| &stage.clusters);
         let names = clusters.map(|it| it.name.as_str());
-        let new = names.filter(|name| self.created_on(name).next().is_some());
+        let new = names.filter(|name| self.new_on(name).next().is_some());
         new.take(LOOKED_AT).collect()
     }
 
-    fn created_on<'p>(&'p self, cluster: &str) -> impl Iterator<Item = &'p Subject> {
+    /// What a cluster has not got of the placement yet.
+    fn new_on<'p>(&'p self, cluster: &str) -> impl Iterator<Item = &'p Subject> {
         let is_of = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);
         let change = self.changes.iter().find(is_of);
-        change.into_iter().flat_map(|it| &it.created)
+        change
+            .into_iter()
+            .flat_map(|it| it.created.iter().chain(&it.overwritten))
     }
 
     /// Warns of the objects that other placements have put there.
@@ -81,10 +83,15 @@ impl Plan {
             let clusters = distinct(placed.iter().map(|it| it.cluster.as_str()));
             let objects = placed.iter().map(|it| it.object.to_string());
             let message = format!(
-                "{owner} has put {} on {}. KubeFleet does not apply an object for two placements: the run would \
-                 be stuck there.",
+                "{owner} has put {} on {}. KubeFleet does not {} an object for two placements: the run would be \
+                 stuck there.",
                 enumerate(distinct(objects)),
-                enumerate(&clusters)
+                enumerate(&clusters),
+                if self.compares_only {
+                    "compare"
+                } else {
+                    "apply"
+                }
             );
             let path = format!(
                 "status.manifestConditions[identifier.name={}].conditions[type=Applied].status",

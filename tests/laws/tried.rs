@@ -291,8 +291,10 @@ fn every_step_leads_on() {
                 let ends_well = |played: &&PlayedRun| {
                     !matches!(played.end, PlayEnd::Deleted | PlayEnd::Failed(_))
                 };
-                // The model's new run keeps the strategy.
-                let is_all = is_whole(finding, at) && !command.has_flag("--strategy");
+                // The model's new run keeps the strategy, and no snapshot is made for it.
+                let is_played =
+                    !command.has_flag("--strategy") && inventory.latest_snapshot().is_some();
+                let is_all = is_whole(finding, at) && is_played;
                 let played = result.as_ref().ok().filter(ends_well).filter(|_| is_all);
                 mends += usize::from(played.is_some());
                 let unmended = played.and_then(|played| {

@@ -473,6 +473,13 @@ fn what_is_overwritten_on_a_cluster_is_told() {
         text.contains("overwrites what exists there: ConfigMap web/settings"),
         "{text}"
     );
+    // What another placement has put there is not overwritten.
+    let others = with_work(&kept_there, "other", "beta", ("ConfigMap", "True"));
+    let text = of(&[], &others)["warnings"].to_string();
+    assert!(
+        text.contains("other has put ConfigMap web/settings on beta"),
+        "{text}"
+    );
     // What fails for another reason is not there as somebody else's.
     let refused = kept("ManifestApplyFailed", "the object is invalid");
     let beta = of_beta(&of(&[], &refused));
@@ -1065,19 +1072,32 @@ fn objects_that_outgrow_what_can_be_stored_are_warned_of() {
     );
 }
 
+/// The same with a Work of a placement, and what its agent says of an object called web or settings.
+fn with_work(
+    objects: &str,
+    placement: &str,
+    cluster: &str,
+    (kind, applied): (&str, &str),
+) -> String {
+    let object = match kind {
+        "Namespace" => "name: web",
+        _ => "namespace: web, name: settings",
+    };
+    format!(
+        "{objects}\n---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: Work\nmetadata:\n  \
+         name: {placement}-work\n  namespace: fleet-member-{cluster}\n  labels:\n    \
+         kubernetes-fleet.io/parent-CRP: {placement}\nspec:\n  workload:\n    manifests:\n    \
+         - {{apiVersion: v1, kind: {kind}, metadata: {{{object}}}}}\nstatus:\n  \
+         manifestConditions:\n  - identifier: {{ordinal: 0, kind: {kind}, {object}, version: v1}}\n    \
+         conditions:\n    - {{type: Applied, status: '{applied}', reason: Applied, \
+         lastTransitionTime: '2026-03-02T08:00:00Z'}}\n"
+    )
+}
+
 #[test]
 fn what_another_placement_has_put_there_holds_the_run() {
     let work = |placement: &str, cluster: &str, applied: &str| {
-        format!(
-            "{}\n---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: Work\nmetadata:\n  \
-             name: {placement}-work\n  namespace: fleet-member-{cluster}\n  labels:\n    \
-             kubernetes-fleet.io/parent-CRP: {placement}\nspec:\n  workload:\n    manifests:\n    \
-             - {{apiVersion: v1, kind: Namespace, metadata: {{name: web}}}}\nstatus:\n  \
-             manifestConditions:\n  - identifier: {{ordinal: 0, kind: Namespace, name: web, \
-             resource: namespaces, version: v1}}\n    conditions:\n    - {{type: Applied, status: \
-             '{applied}', reason: Applied, lastTransitionTime: '2026-03-02T08:00:00Z'}}\n",
-            edited(&[])
-        )
+        with_work(&edited(&[]), placement, cluster, ("Namespace", applied))
     };
     let told = of(&[], &work("other", "gamma", "True"));
     let warnings = told["warnings"].as_array().unwrap();
@@ -1093,6 +1113,22 @@ fn what_another_placement_has_put_there_holds_the_run() {
     assert_eq!(warning["clusters"], serde_json::json!(["gamma"]));
     let trace = "kubectl fleet-stage trace Namespace/web --member gamma";
     assert_eq!(warning["remedies"][0]["command"], trace);
+    // A placement that only compares is held by it as well.
+    let strategy = (
+        "    type: External\n",
+        "    type: External\n    applyStrategy: {type: ReportDiff}\n",
+    );
+    let compares = with_work(
+        &edited(&[strategy]),
+        "other",
+        "gamma",
+        ("Namespace", "True"),
+    );
+    let text = of(&[], &compares).to_string();
+    assert!(
+        text.contains("KubeFleet does not compare an object for two"),
+        "{text}"
+    );
     // What is not applied, what is of the placement itself, and what the cluster has already.
     for quiet in [
         work("other", "gamma", "False"),

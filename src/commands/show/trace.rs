@@ -33,7 +33,7 @@ use crate::kubefleet::object::{KeptObjects, ObjectBody};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
-use crate::kubefleet::{Concept, Conditions, Kind, Scope, names, reasons};
+use crate::kubefleet::{Concept, Condition, Conditions, Kind, Scope, names, reasons};
 use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
@@ -130,7 +130,9 @@ struct TracedObject {
     rollout: Option<TracedRun>,
     /// The run that the binding names as its last writer; absent if the binding does not say so.
     written_by: Option<String>,
-    /// The overrides that apply to the object in this cluster.
+    /// What the binding names instead, and the Works do not have yet.
+    not_sent: Option<String>,
+    /// The overrides that apply to the object in this cluster; none are known of a Work that the binding is ahead of.
     overrides: Vec<AppliedBy>,
 }
 
@@ -317,22 +319,22 @@ fn trace_in_work(
     let cluster = work.cluster().unwrap_or_default();
     // What follows from the first answers is asked for at once.
     let inventory = around.inventory(reading);
+    let named = |binding: &&Binding| Some(binding.meta.name.as_str()) == work.binding();
     let overrides = inventory
         .bindings_of(cluster)
-        .find(|binding| Some(binding.meta.name.as_str()) == work.binding())
+        .find(named)
+        .filter(|binding| is_written(binding))
         .map(|binding| NamedOverrides::of(binding, cluster));
     let stages = inventory.runs.iter().flat_map(|run| &run.status.stages);
     let has_gates = stages.flat_map(StageStatus::approvals).next().is_some();
     let approvals = scope.kind(Concept::ApprovalRequest);
     let approvals = has_gates.then(|| HubQuery::all(approvals, namespace));
-    let named = overrides.iter().flat_map(NamedOverrides::queries);
-    let answers = around.ask(reading, approvals.into_iter().chain(named));
+    let queries = overrides.iter().flat_map(NamedOverrides::queries);
+    let answers = around.ask(reading, approvals.into_iter().chain(queries));
     reading.no_hub()?;
     gaps.extend(around.gaps());
     let inventory = &around.inventory(reading);
-    let binding = inventory
-        .bindings_of(cluster)
-        .find(|binding| Some(binding.meta.name.as_str()) == work.binding());
+    let binding = inventory.bindings_of(cluster).find(named);
     let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
     Ok(TracedObject {
         object: manifest.into(),
@@ -345,7 +347,17 @@ fn trace_in_work(
         snapshot: snapshot.map(str::to_owned),
         binding: binding.map(|binding| Subject::from(binding.object())),
         rollout: rolled(inventory, binding, cluster, snapshot),
-        written_by: binding.and_then(|binding| rollout_started(binding).run),
+        written_by: binding
+            .filter(|binding| is_written(binding))
+            .and_then(|binding| rollout_started(binding).run),
+        not_sent: binding
+            .filter(|binding| !is_written(binding))
+            .map(|binding| {
+                let index = binding.snapshot_index().unwrap_or("unknown");
+                let by = rollout_started(binding).run;
+                let by = by.map_or_else(String::new, |run| format!(" by {run}"));
+                format!("snapshot {index}{by}")
+            }),
         overrides: overrides.map_or_else(Vec::new, |it| it.applied_to(manifest, &answers)),
     })
 }
@@ -391,6 +403,12 @@ fn state(work: &Work, status: Option<&ManifestStatus>) -> String {
     }
 }
 
+/// Whether the Works have what the binding names.
+fn is_written(binding: &Binding) -> bool {
+    let written = binding.current(reasons::WORK_SYNCHRONIZED);
+    binding.awaits_run() || written.is_some_and(Condition::is_true)
+}
+
 /// The run that the binding names, else the last one that rolled out the snapshot to the cluster.
 fn rolled(
     inventory: &Inventory,
@@ -399,8 +417,12 @@ fn rolled(
     snapshot: Option<&str>,
 ) -> Option<TracedRun> {
     let writer = binding.and_then(|binding| rollout_started(binding).run);
+    let has_written = binding.is_none_or(is_written);
     let history = history(inventory);
-    let of_writer = |name: &str| writer.as_deref().is_none_or(|writer| writer == name);
+    let of_writer = |name: &str| {
+        let mut writer = writer.iter();
+        writer.all(|writer| (writer == name) == has_written)
+    };
     let episode = history.runs.iter().rev().find(|episode| {
         let run = episode.rollout.run;
         let mut clusters = episode

@@ -755,14 +755,24 @@ fn takes_back_only(
     };
     let clusters = updated().map(|it| it.name.as_str());
     let failing: Vec<_> = clusters.filter(fails).collect();
-    if failing.is_empty() || failing.iter().any(|it| changes(it) != Some(false)) {
+    let unfit: Vec<_> = plan
+        .warnings_of(WarningKind::OverrideNotApplicable)
+        .collect();
+    let stalls = |cluster: &str| {
+        let mut unfit = unfit.iter();
+        unfit.find(|it| it.clusters.iter().any(|name| name == cluster))
+    };
+    let gets = |cluster: &&str| stalls(cluster).is_none() && changes(cluster) != Some(false);
+    let Some(first) = failing.first().filter(|_| !failing.iter().any(gets)) else {
         return Ok(());
-    }
+    };
     let (fail, get) = by_number(failing.len(), ("fails", "gets"), ("fail", "get"));
-    refused(format!(
-        "{} {fail}, and {get} the same objects again: an override or the cluster is at fault, not the snapshot",
-        enumerate(failing)
-    ))
+    let what = match stalls(first) {
+        Some(unfit) => format!("nothing new: {} does not fit", unfit.subject),
+        None => "the same objects again: an override or the cluster is at fault, not the snapshot"
+            .to_owned(),
+    };
+    refused(format!("{} {fail}, and {get} {what}", enumerate(failing)))
 }
 
 /// For how long no member agent is heard, where a run that can still continue is deleted before the next

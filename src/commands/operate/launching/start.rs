@@ -123,15 +123,20 @@ pub(in crate::commands) fn start(
     let index = refused
         .as_ref()
         .map(|made| made.status.snapshot_index.clone());
-    if let (Err(error), Some((launch, _)), Some(made), Some(UnfitRun::BringsBack)) =
-        (&agreed, made_as, &refused, &unfit)
+    if let (Err(error), Some((launch, _)), Some(made), Some(kind)) =
+        (&agreed, made_as, &refused, unfit)
+        && (kind == UnfitRun::BringsBack
+            || kind == UnfitRun::Recorded && unattended && first.is_empty())
         && delete_untouched(this, made, op).is_ok()
     {
         // The next try gets the content as it is then.
-        let named = launch
-            .command()
-            .flag("--snapshot", &made.status.snapshot_index);
-        return Err(Error::new(error.exit, &error.message).hint(safeguards::again(named)));
+        let again = launch.command();
+        let hint = if kind == UnfitRun::BringsBack {
+            safeguards::again(again.flag("--snapshot", &made.status.snapshot_index))
+        } else {
+            Hint::new("once that is corrected, try again:").command(again)
+        };
+        return Err(Error::new(error.exit, &error.message).hint(hint));
     }
     let kept = first.first().zip(refused);
     let taken_back = kept.filter(|(_, made)| delete_untouched(this, made, op).is_ok());

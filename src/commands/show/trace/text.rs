@@ -153,6 +153,9 @@ fn lines(found: &TracedObject, now: Timestamp) -> Vec<(&'static str, String)> {
     if let Some(binding) = &found.binding {
         lines.push(("binding", binding.name.clone()));
     }
+    if let Some(other) = &found.not_sent {
+        lines.push(("not sent", format!("{other}: the Work is older")));
+    }
     let snapshot = found.snapshot.as_deref().unwrap_or("unknown");
     lines.push(("snapshot", format!("{snapshot} of {}", found.placement)));
     let Some(rollout) = &found.rollout else {

@@ -98,10 +98,15 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         ""
     };
     // Whether it has other owners, no text tells before it is to be taken over.
+    // Source: workapplier/apply.go:validateOwnerReferences.
     let is_sole = placement.is_some_and(|it| !it.apply_strategy().allow_co_ownership);
     let owners = match affected.manifest.problem {
         ManifestProblem::TakeoverNever if is_sole => {
-            " What has owner references there also needs allowCoOwnership: true."
+            " What has owner references there also needs allowCoOwnership: true. What another placement has \
+             put there is never taken over: plan names it."
+        }
+        ManifestProblem::TakeoverNever => {
+            " What another placement has put there is never taken over: plan names it."
         }
         _ => "",
     };
