@@ -19,7 +19,7 @@ use crate::problems::{
 };
 use crate::report::{ComposeText, Subject};
 use crate::rollout::content::DELAY;
-use crate::rollout::rollback::{TakenBack, rolled_back_before};
+use crate::rollout::rollback::TakenBack;
 use crate::rollout::sent::sent_index;
 use crate::rollout::versions::{Version, created_twice, versions};
 use crate::rollout::{ClusterState, Rollout};
@@ -193,9 +193,6 @@ fn incomplete(draft: &mut PlanDraft<'_>, version: &Version<'_>, asked: bool) {
 /// The current content is what the last run took back, or was passed over by it.
 fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
     let Some(back) = TakenBack::of(draft.inventory, &latest.index) else {
-        if !latest.is_made() {
-            seen_before(draft, latest);
-        }
         return;
     };
     let (run, index) = (back.by.object(), &back.by.status.snapshot_index);
@@ -208,29 +205,6 @@ fn rolled_back(draft: &mut PlanDraft<'_>, latest: &Version<'_>) {
         .evidence(&run, "status.resourceSnapshotIndexUsed", index)
         .look("Change the content first, if it was at fault.");
     draft.warnings.push(warning);
-}
-
-/// The next snapshot has the content of one that was rolled back.
-fn seen_before(draft: &mut PlanDraft<'_>, next: &Version<'_>) {
-    let Some(hash) = next.hash() else {
-        return;
-    };
-    let all = versions(draft.inventory);
-    let mut same = all
-        .iter()
-        .filter(|it| it.is_made() && it.hash() == Some(hash));
-    let told = same.find_map(|it| Some((it, rolled_back_before(draft.inventory, &it.index)?)));
-    let Some((same, why)) = told else {
-        return;
-    };
-    let message = format!(
-        "The content is that of snapshot {} again: {why}.",
-        same.index
-    );
-    let warning = Warning::new(WarningKind::SnapshotRolledBack, draft.placement(), message);
-    draft
-        .warnings
-        .push(warning.look("Change the content first, if it was at fault."));
 }
 
 /// A change was noticed a moment ago: until its own snapshot may be made, a run without an index

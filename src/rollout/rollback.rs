@@ -12,7 +12,7 @@ use super::versions::{Version, versions};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
-use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
 use crate::words::enumerate;
 
 /// Where to go back to.
@@ -482,15 +482,52 @@ pub struct TakenBack<'i> {
     /// The snapshot that clusters have again, where the run that went back is deleted.
     again: Option<&'i str>,
     from: &'i str,
+    /// Whether the snapshot in question is another one with the content of `from`.
+    is_same: bool,
     /// Whether the run that had brought the newer one exists.
     is_known: bool,
     is_over: bool,
 }
 
 impl<'i> TakenBack<'i> {
-    /// What took the placement back from a snapshot: the run that rolled out last. If no run that exists had
-    /// brought the newer one, it pins an older snapshot than was there.
+    /// What took the placement back from a snapshot, or from one with the same content.
     pub fn of(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
+        Self::of_index(inventory, from).or_else(|| Self::of_content(inventory, from))
+    }
+
+    /// The last run that took back another snapshot with the content of this one, which no run has completed since.
+    fn of_content(inventory: &'i Inventory, index: &str) -> Option<Self> {
+        let hash_of = |index: &str| {
+            let snapshot = inventory.snapshot(index)?;
+            let hash = snapshot.meta.annotation(names::RESOURCE_HASH);
+            hash.filter(|hash| !hash.is_empty())
+        };
+        let hash = hash_of(index)?;
+        let is_it = |run: &UpdateRun| hash_of(&run.status.snapshot_index) == Some(hash);
+        let others = inventory.snapshots.iter().filter_map(|it| it.index());
+        let mut others = others.filter(|other| *other != index && hash_of(other) == Some(hash));
+        others.find_map(|from| {
+            let back = rollbacks_from(inventory, from).filter(|back| !is_it(back));
+            let by = back.max_by_key(|back| back.meta.created)?;
+            let wanted_since = inventory.runs.iter().any(|run| {
+                let rollout = Rollout::of(inventory, run);
+                let is_later = rollout.ended() > by.meta.created;
+                is_later && rollout.phase == Phase::Succeeded && !run.only_compares() && is_it(run)
+            });
+            (!wanted_since).then(|| Self {
+                by,
+                again: None,
+                from,
+                is_same: true,
+                is_known: true,
+                is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
+            })
+        })
+    }
+
+    /// The run that rolled out last, if that took the placement back from the snapshot. If no run that exists had
+    /// brought the newer one, it pins an older snapshot than was there.
+    fn of_index(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
         let by = current(inventory)?;
         let phase = Rollout::of(inventory, by).phase;
         if let Some(again) = taken_by_deleted_run(inventory, by, from) {
@@ -498,6 +535,7 @@ impl<'i> TakenBack<'i> {
                 by,
                 again: Some(again),
                 from,
+                is_same: false,
                 is_known: true,
                 is_over: true,
             });
@@ -538,6 +576,7 @@ impl<'i> TakenBack<'i> {
             by,
             again: None,
             from,
+            is_same: false,
             is_known: is_known || noted.is_some(),
             is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
         })
@@ -613,6 +652,9 @@ impl fmt::Display for TakenBack<'_> {
         }
         let (by, to, from) = (self.by.object(), &self.by.status.snapshot_index, self.from);
         let rolls = if self.is_over { "rolled" } else { "rolls" };
+        if self.is_same {
+            write!(f, "the content is that of snapshot {from} again: ")?;
+        }
         if self.is_known {
             write!(f, "{by} {rolls} snapshot {from} back to snapshot {to}")
         } else {

@@ -651,7 +651,7 @@ fn content_that_the_last_run_took_back_is_told() {
     let plan = told("bb");
     assert_eq!(
         plan["warnings"][0]["message"],
-        "The content is that of snapshot 2 again: two rolled snapshot 2 back to snapshot 1.",
+        "The content is that of snapshot 2 again: ClusterStagedUpdateRun two rolled snapshot 2 back to snapshot 1.",
         "{plan:#}"
     );
     assert!(!kinds(&told("cc"), "warnings").contains(&"snapshot-rolled-back".to_owned()));

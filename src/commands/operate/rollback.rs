@@ -368,7 +368,14 @@ fn is_on_clusters(
             "delete it, or go back from what is on the clusters by selecting a snapshot with --to:";
         return Err(Error::failed(why).hint(Hint::new(hint).command(run.fleet("delete"))));
     }
-    let Some(last) = current(inventory).filter(|last| last.meta.uid != now.meta.uid) else {
+    // A rollback to what the run brought leaves that on the clusters.
+    let brought_back = |last: &UpdateRun| {
+        let taken = taken_back(inventory, last);
+        taken.is_some_and(|(_, is_done)| is_done)
+            && last.status.snapshot_index == now.status.snapshot_index
+    };
+    let last = current(inventory).filter(|last| last.meta.uid != now.meta.uid);
+    let Some(last) = last.filter(|last| !brought_back(last)) else {
         return Ok(());
     };
     let why = format!(

@@ -271,6 +271,49 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
     assert_eq!(taken_back(&later), (String::new(), false));
 }
 
+/// Bad content comes back as a snapshot of its own.
+#[test]
+fn the_content_of_a_snapshot_that_was_rolled_back_is_known_again() {
+    let hashed = |index: &str, second: i64, hash: &str| {
+        let mut snapshot = own(index, second);
+        snapshot["metadata"]["annotations"][names::RESOURCE_HASH] = json!(hash);
+        snapshot
+    };
+    let objects = |last: Value| {
+        let mut all = with_runs([
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            done("back", "0", DAY + 210),
+            last,
+        ]);
+        all[1] = hashed("0", DAY, "good");
+        all[2] = hashed("1", DAY + 100, "bad");
+        all[3] = hashed("2", DAY + 300, "good");
+        all.push(hashed("3", DAY + 400, "bad"));
+        all
+    };
+    let told = |objects: &[Value], index: &str| {
+        let all = inventory(objects);
+        let back = TakenBack::of(&all, index).map(|it| it.to_string());
+        back.unwrap_or_default()
+    };
+    let good = objects(done("good", "2", DAY + 310));
+    let why = "the content is that of snapshot 1 again: ClusterStagedUpdateRun back rolled snapshot 1 back to \
+               snapshot 0";
+    assert_eq!(told(&good, "3"), why);
+    assert_eq!(told(&good, "2"), "");
+    // Somebody brought it in spite of that, and it went well.
+    assert_eq!(told(&objects(done("again", "1", DAY + 310)), "3"), "");
+    let begun = under_way("again", "1", DAY + 310);
+    assert_eq!(told(&objects(begun), "3"), why);
+    // One whose hash nobody noted is like no other.
+    for at in [2, 8] {
+        let mut unknown = good.clone();
+        unknown[at]["metadata"]["annotations"][names::RESOURCE_HASH] = json!("");
+        assert_eq!(told(&unknown, "3"), "", "{at}");
+    }
+}
+
 /// The correction waits beside the run that is taken back, or a deleted one had brought it.
 #[test]
 fn what_was_not_yet_brought_is_not_taken_back_with_another() {

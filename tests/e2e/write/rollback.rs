@@ -414,6 +414,18 @@ fn a_rollback_is_not_rolled_back() {
             .says(&format!("{back} rolled back to snapshot 1 already"))
             .is_silent_of(&format!("rollback {back}"));
         assert_eq!(runs(scene), before);
+        // What it brought back may be at fault as well.
+        let further = [
+            "rollback",
+            &second,
+            "--yes",
+            "--active=keep",
+            "--dry-run=client",
+        ];
+        scene
+            .does(&further)
+            .ends(0)
+            .says("rolling back to snapshot 0");
         // What a deleted run brought is taken back.
         let fourth = format!("{}-4", scene.name);
         scene.new_content("4");
