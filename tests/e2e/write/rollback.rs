@@ -348,7 +348,7 @@ fn brings_it_back(scene: &Scene, why: &str) {
     scene.does(&words).ends(1).says(why).says(again);
     // It was made to see which content it gets, and the next try gets what the hub has then.
     assert!(scene.hub.read(&scene.run_path(&run)).is_none());
-    let named = [&words[..], &["--snapshot=2", "--dry-run=client"]].concat();
+    let named = [&words[..], &["--snapshot=latest", "--dry-run=client"]].concat();
     scene.does(&named).ends(0);
 }
 
@@ -538,5 +538,14 @@ fn a_rollback_notes_what_it_takes_back() {
             scene,
             &format!("{back} rolled snapshot 2 back to snapshot 0"),
         );
+        // Good content again, and then what was rolled back, as a snapshot of its own.
+        let good = format!("{}-good", scene.name);
+        scene.new_content("1");
+        scene.run(&good, "Run");
+        scene.until_waiting(&good);
+        scene.approve(&format!("{good}-before-canary"), "True", true);
+        scene.until_run(&good, "Succeeded", "True", "");
+        scene.new_content("3");
+        brings_it_back(scene, "content is that of snapshot 2 again");
     });
 }
