@@ -490,6 +490,55 @@ fn an_object_is_traced_to_its_run() {
     assert_eq!(found["rollout"]["stage"], "canary");
 }
 
+/// A Work may be older than what its binding names.
+#[test]
+fn what_was_not_sent_is_not_traced_to_who_would_send_it() {
+    let traced = |from: &str, to: &str| {
+        let (_file, path) = changed(|document| {
+            let is_binding = document.contains("kind: ClusterResourceBinding\n")
+                && document.contains("targetCluster: member-1\n");
+            Some(match is_binding {
+                true => document.replacen(from, to, 1),
+                false => document.to_owned(),
+            })
+        });
+        let words = ["trace", "deployment/shop/web", "--member", "member-1"];
+        let (code, out, err) = call_on(&path, &words);
+        assert_eq!(code, 0, "{err}");
+        out
+    };
+    let reason = "reason: RolloutStarted\n";
+    let started = "message: ''\n    observedGeneration: 1\n    reason: RolloutStarted\n";
+    let by = |run: &str| {
+        let message = format!(
+            "Detected the new changes on the resources and started the rollout process, resourceSnapshotName: \
+             shop-0-snapshot, updateRun: {run}"
+        );
+        started.replace("''", &format!("'{message}'"))
+    };
+    assert!(traced(reason, reason).contains("ClusterStagedUpdateRun shop-1, stage canary"));
+    assert!(!traced(started, &by("shop-1")).contains("not sent"));
+    let unsent = "    status: 'True'\n    type: Overridden\n";
+    let out = traced(unsent, &unsent.replace("True", "False"));
+    assert!(
+        out.contains("not sent   snapshot 0: the Work is older"),
+        "{out}"
+    );
+    let out = traced("shop-0-snapshot", "shop-1-snapshot");
+    assert!(
+        out.contains("not sent   snapshot 1: the Work is older"),
+        "{out}"
+    );
+    assert!(
+        out.contains("snapshot   0 of ClusterResourcePlacement shop"),
+        "{out}"
+    );
+    assert!(
+        out.contains("ClusterStagedUpdateRun shop-1, stage canary"),
+        "{out}"
+    );
+}
+
 #[test]
 fn an_object_that_is_not_there_was_lost_somewhere() {
     for (object, member, why) in [

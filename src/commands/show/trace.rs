@@ -33,7 +33,7 @@ use crate::kubefleet::object::{KeptObjects, ObjectBody};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
-use crate::kubefleet::{Concept, Condition, Conditions, Kind, Scope, names, reasons};
+use crate::kubefleet::{Concept, Conditions, Kind, Scope, names, reasons};
 use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
@@ -319,11 +319,12 @@ fn trace_in_work(
     let cluster = work.cluster().unwrap_or_default();
     // What follows from the first answers is asked for at once.
     let inventory = around.inventory(reading);
+    let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
     let named = |binding: &&Binding| Some(binding.meta.name.as_str()) == work.binding();
     let overrides = inventory
         .bindings_of(cluster)
         .find(named)
-        .filter(|binding| is_written(binding))
+        .filter(|binding| is_written(binding, snapshot))
         .map(|binding| NamedOverrides::of(binding, cluster));
     let stages = inventory.runs.iter().flat_map(|run| &run.status.stages);
     let has_gates = stages.flat_map(StageStatus::approvals).next().is_some();
@@ -335,7 +336,8 @@ fn trace_in_work(
     gaps.extend(around.gaps());
     let inventory = &around.inventory(reading);
     let binding = inventory.bindings_of(cluster).find(named);
-    let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
+    let writer = binding.and_then(|binding| rollout_started(binding).run);
+    let has_written = binding.is_none_or(|binding| is_written(binding, snapshot));
     Ok(TracedObject {
         object: manifest.into(),
         work: Subject::from(work.object()),
@@ -346,18 +348,18 @@ fn trace_in_work(
         placement: Subject::from(&placement),
         snapshot: snapshot.map(str::to_owned),
         binding: binding.map(|binding| Subject::from(binding.object())),
-        rollout: rolled(inventory, binding, cluster, snapshot),
-        written_by: binding
-            .filter(|binding| is_written(binding))
-            .and_then(|binding| rollout_started(binding).run),
-        not_sent: binding
-            .filter(|binding| !is_written(binding))
-            .map(|binding| {
-                let index = binding.snapshot_index().unwrap_or("unknown");
-                let by = rollout_started(binding).run;
-                let by = by.map_or_else(String::new, |run| format!(" by {run}"));
-                format!("snapshot {index}{by}")
-            }),
+        rollout: rolled(
+            inventory,
+            (writer.as_deref(), has_written),
+            cluster,
+            snapshot,
+        ),
+        written_by: writer.clone().filter(|_| has_written),
+        not_sent: binding.filter(|_| !has_written).map(|binding| {
+            let index = binding.snapshot_index().unwrap_or("unknown");
+            let by = writer.map_or_else(String::new, |run| format!(" by {run}"));
+            format!("snapshot {index}{by}")
+        }),
         overrides: overrides.map_or_else(Vec::new, |it| it.applied_to(manifest, &answers)),
     })
 }
@@ -403,26 +405,21 @@ fn state(work: &Work, status: Option<&ManifestStatus>) -> String {
     }
 }
 
-/// Whether the Works have what the binding names.
-fn is_written(binding: &Binding) -> bool {
-    let written = binding.current(reasons::WORK_SYNCHRONIZED);
-    binding.awaits_run() || written.is_some_and(Condition::is_true)
+/// Whether a Work has what its binding names.
+fn is_written(binding: &Binding, snapshot: Option<&str>) -> bool {
+    !binding.is_unsent() && binding.snapshot_index() == snapshot
 }
 
-/// The run that the binding names, else the last one that rolled out the snapshot to the cluster.
+/// The run that the binding names, else the last one that rolled out the snapshot to the cluster; what the Work has
+/// is of another where that one has not written it.
 fn rolled(
     inventory: &Inventory,
-    binding: Option<&Binding>,
+    (writer, has_written): (Option<&str>, bool),
     cluster: &str,
     snapshot: Option<&str>,
 ) -> Option<TracedRun> {
-    let writer = binding.and_then(|binding| rollout_started(binding).run);
-    let has_written = binding.is_none_or(is_written);
     let history = history(inventory);
-    let of_writer = |name: &str| {
-        let mut writer = writer.iter();
-        writer.all(|writer| (writer == name) == has_written)
-    };
+    let of_writer = |name: &str| writer.is_none_or(|writer| (writer == name) == has_written);
     let episode = history.runs.iter().rev().find(|episode| {
         let run = episode.rollout.run;
         let mut clusters = episode

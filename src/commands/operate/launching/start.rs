@@ -247,9 +247,12 @@ fn brings_back(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) 
     let index = &run.status.snapshot_index;
     let why = TakenBack::of(inventory, index)?.to_string();
     let named = steps::run_in_place(run, index);
-    let anew = steps::run_from(run).switch("--replace");
-    let corrected = Hint::new("once it is corrected, make a run in its place:").command(anew);
-    Some(safeguards::rolled_back(&run.meta.name, &why, named, reading).also(corrected))
+    Some(safeguards::rolled_back(
+        &run.meta.name,
+        &why,
+        named,
+        reading,
+    ))
 }
 
 /// What is shown before a run is started, and what is asked.
