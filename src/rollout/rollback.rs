@@ -215,8 +215,8 @@ impl fmt::Display for OverridesThen<'_> {
     }
 }
 
-/// The newest run of a snapshot whose overrides were changed, or joined by others, since. A run takes the
-/// latest overrides, whatever its snapshot is.
+/// The newest run of a snapshot, of those that did not fail, whose overrides were changed, or joined by others,
+/// since. A run takes the latest overrides, whatever its snapshot is.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots.
 pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<OverridesThen<'i>> {
     let latest = &inventory.overrides;
@@ -232,7 +232,8 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
     runs.find_map(|run| {
         let had = run.override_names().filter(|it| !is_taken(it));
         let had: BTreeSet<_> = had.collect();
-        if run.status.snapshot_index != index {
+        let failed = || Rollout::of(inventory, run).phase == Phase::Failed;
+        if run.status.snapshot_index != index || failed() {
             return None;
         }
         let added = unrecorded(inventory, run);

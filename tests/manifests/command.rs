@@ -497,9 +497,10 @@ fn what_was_not_sent_is_not_traced_to_who_would_send_it() {
         let (_file, path) = changed(|document| {
             let is_binding = document.contains("kind: ClusterResourceBinding\n")
                 && document.contains("targetCluster: member-1\n");
-            Some(match is_binding {
-                true => document.replacen(from, to, 1),
-                false => document.to_owned(),
+            Some(if is_binding {
+                document.replacen(from, to, 1)
+            } else {
+                document.to_owned()
             })
         });
         let words = ["trace", "deployment/shop/web", "--member", "member-1"];

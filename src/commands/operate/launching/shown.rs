@@ -766,6 +766,11 @@ fn takes_back_only(
     let Some(first) = failing.first().filter(|_| !failing.iter().any(gets)) else {
         return Ok(());
     };
+    // What it changes on another cluster is worth it.
+    let mut all = updated().map(|it| it.name.as_str());
+    if stalls(first).is_some() && all.any(|it| stalls(it).is_none() && changes(it) != Some(false)) {
+        return Ok(());
+    }
     let (fail, get) = by_number(failing.len(), ("fails", "gets"), ("fail", "get"));
     let what = match stalls(first) {
         Some(unfit) => format!("nothing new: {} does not fit", unfit.subject),

@@ -119,7 +119,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         format!(", {},", with.trim_end_matches(','))
     });
     let deleted = match ours(affected).as_slice() {
-        [] => String::new(),
+        [] => beside(affected, &objects),
         ours => format!(
             " On {}, where this placement has it, that run deletes it{}.",
             enumerate(ours),
@@ -139,7 +139,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
             affected.cx,
             format!(
                 "Remove {} from this placement's content and start a new run, if the other placement \
-                 should keep it: nothing changes on {clusters}.{deleted}",
+                 should keep it: it stays as it is on {clusters}.{deleted}",
                 affected.on_hub()
             ),
         ),
@@ -153,15 +153,33 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         .then_continues(affected.cx)
 }
 
+/// The content that has the object.
+fn content<'i>(affected: &AffectedObject<'_, 'i>) -> Version<'i> {
+    let binding = affected.on.first().map(|it| it.binding);
+    let index = binding.and_then(Binding::snapshot_index);
+    Version::of_index(affected.cx.inventory, index.unwrap_or_default())
+}
+
 /// Whether the content is nothing else than these, and no cluster has it of this placement.
 fn is_all(affected: &AffectedObject<'_, '_>, objects: &[Subject]) -> bool {
-    let binding = affected.on.first().map(|it| it.binding);
-    let Some(index) = binding.and_then(Binding::snapshot_index) else {
-        return false;
-    };
-    let content = Version::of_index(affected.cx.inventory, index);
+    let content = content(affected);
     let mut parts = content.objects().map(Subject::from);
     content.is_complete() && parts.all(|it| objects.contains(&it)) && ours(affected).is_empty()
+}
+
+/// What goes with a namespace that is no longer selected: the objects in it that are this placement's.
+fn beside(affected: &AffectedObject<'_, '_>, objects: &[Subject]) -> String {
+    let manifest = affected.manifest;
+    let content = content(affected);
+    let parts = content.objects().map(Subject::from);
+    let inside = parts.filter(|it| manifest.kind == "Namespace" && it.namespace == manifest.name);
+    match inside.filter(|it| !objects.contains(it)).count() {
+        0 => String::new(),
+        others => format!(
+            " That run deletes {} in it, which came with its selector.",
+            count(others, "other object")
+        ),
+    }
 }
 
 /// The clusters where the object is this placement's: they have the same snapshot, which is applied, and no override

@@ -76,6 +76,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         finding = if is_back {
             finding.message += " It exists now, but the hub agent does not try again by itself.";
             given_up(cx, finding)
+        } else if is_made_again(cx) {
+            made_again(cx, finding)
         } else {
             on_what_exists(cx, finding)
         };
@@ -111,6 +113,30 @@ fn given_up(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
             "Or change the content on the hub, then start a new run, which gets a new snapshot.",
             cx.new_content_command(),
         )
+}
+
+/// Whether a run without an index has a snapshot made, which gets the index of the one that was the latest.
+fn is_made_again(cx: &DiagnosisContext<'_>) -> bool {
+    let makes = |run: &UpdateRun| {
+        run.pinned().is_none() && AgentVersion::of(cx.inventory, run) >= AgentVersion::V03
+    };
+    cx.inventory.snapshots.is_complete()
+        && cx.inventory.latest_snapshot().is_none()
+        && cx.run().is_some_and(makes)
+}
+
+/// A new run has it made again, and sends nothing to the clusters whose bindings name it already.
+fn made_again(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    let own = &cx.run_object().name;
+    finding
+        .fix_with(
+            "Have KubeFleet create it again, if the content is as it was: initialize a run, and delete that \
+             afterwards.",
+            cx.command("init").flag("--from", own),
+        )
+        .fix(format!(
+            "Then restart the hub agent: it does not look again by itself, and {own} continues then."
+        ))
 }
 
 /// The same of clusters that a live run has still to reach.
@@ -212,7 +238,8 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
             finding
         };
         finding.fix_with(
-            "Start a new run on the current content.",
+            "Start a new run on the current content, if that is as it was: the new snapshot gets the same index, \
+             so clusters that have that receive nothing.",
             cx.fresh_run_command(None),
         )
     }
