@@ -33,6 +33,7 @@ use crate::plan::{
 use crate::problems::members::all_silent_since;
 use crate::render::RenderLook;
 use crate::render::style::TextPaint;
+use crate::report::Subject;
 use crate::rollout::rollback::{self, overrides_then};
 use crate::rollout::versions::Version;
 use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime, binding_trouble};
@@ -766,6 +767,21 @@ fn takes_back_only(
     let Some(first) = failing.first().filter(|_| !failing.iter().any(gets)) else {
         return Ok(());
     };
+    // What fails may be an object that the other snapshot does not have.
+    let objects = |index: &str| {
+        let version = Version::of_index(inventory, index);
+        version
+            .objects()
+            .map(Subject::from)
+            .collect::<BTreeSet<_>>()
+    };
+    let to = launch.snapshot.as_deref();
+    let others = current
+        .zip(to)
+        .is_some_and(|(now, to)| objects(&now.status.snapshot_index) != objects(to));
+    if others && stalls(first).is_none() {
+        return Ok(());
+    }
     // What it changes on another cluster is worth it.
     let mut all = updated().map(|it| it.name.as_str());
     if stalls(first).is_some() && all.any(|it| stalls(it).is_none() && changes(it) != Some(false)) {

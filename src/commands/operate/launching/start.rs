@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::problems::steps;
 use crate::rollout::content::{
     content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
@@ -118,8 +118,9 @@ pub(in crate::commands) fn start(
         // It was made to start by itself, and was done before anybody looked again.
         return op.follow(this);
     }
-    // The run that was to be replaced goes on: what was made for its place goes.
-    let refused = made.filter(|_| agreed.is_err() && unfit.is_some());
+    // The run that was to be replaced goes on: what was made for its place goes, unless somebody has started it.
+    let rests = |made: &UpdateRun| made.spec.wants() == RunState::Initialize;
+    let refused = made.filter(|made| agreed.is_err() && unfit.is_some() && rests(made));
     let index = refused
         .as_ref()
         .map(|made| made.status.snapshot_index.clone());

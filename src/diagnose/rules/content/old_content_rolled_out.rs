@@ -72,6 +72,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     Some(finding.look_with(see, command).fix_with(
         "Roll out the current content with a new run: the command ensures that it gets the \
                  new snapshot.",
-        cx.new_run_command(),
+        cx.new_content_command(),
     ))
 }
