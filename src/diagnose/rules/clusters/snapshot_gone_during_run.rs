@@ -130,12 +130,12 @@ fn made_again(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     let own = &cx.run_object().name;
     finding
         .fix_with(
-            "Have KubeFleet create it again, if the content is as it was: initialize a run, and delete that \
-             afterwards.",
+            "Create it again, if the content is as it was: initialize a run, for which KubeFleet does so, and \
+             delete that run afterwards.",
             cx.command("init").flag("--from", own),
         )
         .fix(format!(
-            "Then restart the hub agent: it does not look again by itself, and {own} continues then."
+            "Then restart the hub agent: it does not try again by itself, and {own} continues then."
         ))
 }
 

@@ -102,11 +102,11 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let is_sole = placement.is_some_and(|it| !it.apply_strategy().allow_co_ownership);
     let owners = match affected.manifest.problem {
         ManifestProblem::TakeoverNever if is_sole => {
-            " What has owner references there also needs allowCoOwnership: true. What another placement has \
-             put there is never taken over: plan names it."
+            " What has owner references there also needs allowCoOwnership: true. An object of another \
+             placement is never taken over: plan names it."
         }
         ManifestProblem::TakeoverNever => {
-            " What another placement has put there is never taken over: plan names it."
+            " An object of another placement is never taken over: plan names it."
         }
         _ => "",
     };
