@@ -159,6 +159,12 @@ impl ResourceSnapshot {
         self.meta.created.is_some() || !self.meta.uid.is_empty()
     }
 
+    /// What KubeFleet calls the content of its version, which stands at the first part.
+    pub fn hash(&self) -> Option<&str> {
+        let hash = self.meta.annotation(names::RESOURCE_HASH)?;
+        (!hash.is_empty()).then_some(hash)
+    }
+
     /// Whether its version is the latest.
     pub fn is_latest(&self) -> bool {
         self.meta.label(names::IS_LATEST) == Some("true")

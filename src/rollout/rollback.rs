@@ -12,7 +12,8 @@ use super::versions::{Version, versions};
 use super::{ClusterState, ClusterView, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
-use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::{Concept, Conditions, ObjectRef, reasons};
 use crate::words::enumerate;
 
 /// Where to go back to.
@@ -100,7 +101,7 @@ pub fn doubt(inventory: &Inventory, index: &str) -> Option<String> {
 }
 
 /// Which run took a snapshot back, as a clause.
-pub fn rolled_back_before(inventory: &Inventory, index: &str) -> Option<String> {
+fn rolled_back_before(inventory: &Inventory, index: &str) -> Option<String> {
     let back = rollbacks_from(inventory, index).next()?;
     Some(rolled_back(back, index))
 }
@@ -230,12 +231,12 @@ pub fn overrides_then<'i>(inventory: &'i Inventory, index: &str) -> Option<Overr
     };
     let mut runs = inventory.runs.items.iter().rev();
     runs.find_map(|run| {
-        let had = run.override_names().filter(|it| !is_taken(it));
-        let had: BTreeSet<_> = had.collect();
-        let failed = || Rollout::of(inventory, run).phase == Phase::Failed;
-        if run.status.snapshot_index != index || failed() {
+        if run.status.snapshot_index != index || Rollout::of(inventory, run).phase == Phase::Failed
+        {
             return None;
         }
+        let had = run.override_names().filter(|it| !is_taken(it));
+        let had: BTreeSet<_> = had.collect();
         let added = unrecorded(inventory, run);
         if had.is_empty() && added.is_empty() {
             return None;
@@ -498,15 +499,17 @@ impl<'i> TakenBack<'i> {
 
     /// The last run that took back another snapshot with the content of this one, which no run has completed since.
     fn of_content(inventory: &'i Inventory, index: &str) -> Option<Self> {
-        let hash_of = |index: &str| {
-            let snapshot = inventory.snapshot(index)?;
-            let hash = snapshot.meta.annotation(names::RESOURCE_HASH);
-            hash.filter(|hash| !hash.is_empty())
+        let hash = inventory.snapshot(index)?.hash()?;
+        let has = |snapshot: &ResourceSnapshot| snapshot.hash() == Some(hash);
+        let is_it = |run: &UpdateRun| {
+            let used = inventory.snapshot(&run.status.snapshot_index);
+            used.is_some_and(has)
         };
-        let hash = hash_of(index)?;
-        let is_it = |run: &UpdateRun| hash_of(&run.status.snapshot_index) == Some(hash);
-        let others = inventory.snapshots.iter().filter_map(|it| it.index());
-        let mut others = others.filter(|other| *other != index && hash_of(other) == Some(hash));
+        let same = inventory.snapshots.iter();
+        let same = same.filter(|it| it.is_master() && has(it));
+        let mut others = same
+            .filter_map(|it| it.index())
+            .filter(|other| *other != index);
         others.find_map(|from| {
             let back = rollbacks_from(inventory, from).filter(|back| !is_it(back));
             let by = back.max_by_key(|back| back.meta.created)?;

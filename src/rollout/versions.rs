@@ -89,8 +89,7 @@ impl<'i> Version<'i> {
 
     /// What KubeFleet calls its content: versions with the same have the same objects.
     pub fn hash(&self) -> Option<&str> {
-        let hash = self.parts.first()?.meta.annotation(names::RESOURCE_HASH)?;
-        (!hash.is_empty()).then_some(hash)
+        self.parts.first()?.hash()
     }
 
     /// When it was created.

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::kubefleet::names;
 use crate::rollout::life::tests::{OWN, SINCE, at, binding, inventory, placement, run, snapshot};
 
 /// A run that was taken up at once, began after ten seconds and took a minute.

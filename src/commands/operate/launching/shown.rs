@@ -759,15 +759,11 @@ fn takes_back_only(
     let unfit: Vec<_> = plan
         .warnings_of(WarningKind::OverrideNotApplicable)
         .collect();
-    let stalls = |cluster: &str| {
+    let unfit_for = |cluster: &str| {
         let mut unfit = unfit.iter();
         unfit.find(|it| it.clusters.iter().any(|name| name == cluster))
     };
-    let gets = |cluster: &&str| stalls(cluster).is_none() && changes(cluster) != Some(false);
-    let Some(first) = failing.first().filter(|_| !failing.iter().any(gets)) else {
-        return Ok(());
-    };
-    // What fails may be an object that the other snapshot does not have.
+    let gets = |cluster: &str| unfit_for(cluster).is_none() && changes(cluster) != Some(false);
     let objects = |index: &str| {
         let version = Version::of_index(inventory, index);
         version
@@ -775,20 +771,23 @@ fn takes_back_only(
             .map(Subject::from)
             .collect::<BTreeSet<_>>()
     };
-    let to = launch.snapshot.as_deref();
-    let others = current
-        .zip(to)
-        .is_some_and(|(now, to)| objects(&now.status.snapshot_index) != objects(to));
-    if others && stalls(first).is_none() {
+    let Some(first) = failing.first() else {
         return Ok(());
-    }
-    // What it changes on another cluster is worth it.
-    let mut all = updated().map(|it| it.name.as_str());
-    if stalls(first).is_some() && all.any(|it| stalls(it).is_none() && changes(it) != Some(false)) {
+    };
+    let unfit = unfit_for(first);
+    // What it changes on another cluster is worth it; or what fails may be an object that the other snapshot does
+    // not have.
+    let helps = if unfit.is_some() {
+        updated().any(|it| gets(&it.name))
+    } else {
+        let both = current.zip(launch.snapshot.as_deref());
+        both.is_some_and(|(now, to)| objects(&now.status.snapshot_index) != objects(to))
+    };
+    if helps || failing.iter().any(|it| gets(it)) {
         return Ok(());
     }
     let (fail, get) = by_number(failing.len(), ("fails", "gets"), ("fail", "get"));
-    let what = match stalls(first) {
+    let what = match unfit {
         Some(unfit) => format!("nothing new: {} does not fit", unfit.subject),
         None => "the same objects again: an override or the cluster is at fault, not the snapshot"
             .to_owned(),

@@ -118,15 +118,19 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let with = with.map_or_else(String::new, |with| {
         format!(", {},", with.trim_end_matches(','))
     });
-    let deleted = match ours(affected).as_slice() {
-        [] => beside(affected, &objects),
+    let content = content(affected);
+    let ours = ours(affected);
+    let deleted = match ours.as_slice() {
+        [] => beside(affected, &content, &objects),
         ours => format!(
             " On {}, where this placement has it, that run deletes it{}.",
             enumerate(ours),
             with.trim_end_matches(',')
         ),
     };
-    let run = affected.cx.run().filter(|_| is_all(affected, &objects));
+    let mut parts = content.objects().map(Subject::from);
+    let is_all = content.is_complete() && ours.is_empty() && parts.all(|it| objects.contains(&it));
+    let run = affected.cx.run().filter(|_| is_all);
     finding = match run {
         Some(run) => finding.disrupt_with(
             format!(
@@ -160,17 +164,9 @@ fn content<'i>(affected: &AffectedObject<'_, 'i>) -> Version<'i> {
     Version::of_index(affected.cx.inventory, index.unwrap_or_default())
 }
 
-/// Whether the content is nothing else than these, and no cluster has it of this placement.
-fn is_all(affected: &AffectedObject<'_, '_>, objects: &[Subject]) -> bool {
-    let content = content(affected);
-    let mut parts = content.objects().map(Subject::from);
-    content.is_complete() && parts.all(|it| objects.contains(&it)) && ours(affected).is_empty()
-}
-
 /// What goes with a namespace that is no longer selected: the objects in it that are this placement's.
-fn beside(affected: &AffectedObject<'_, '_>, objects: &[Subject]) -> String {
+fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>, objects: &[Subject]) -> String {
     let manifest = affected.manifest;
-    let content = content(affected);
     let parts = content.objects().map(Subject::from);
     let inside = parts.filter(|it| manifest.kind == "Namespace" && it.namespace == manifest.name);
     match inside.filter(|it| !objects.contains(it)).count() {

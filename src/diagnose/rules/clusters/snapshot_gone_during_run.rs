@@ -117,12 +117,16 @@ fn given_up(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
 
 /// Whether a run without an index has a snapshot made, which gets the index of the one that was the latest.
 fn is_made_again(cx: &DiagnosisContext<'_>) -> bool {
-    let makes = |run: &UpdateRun| {
-        run.pinned().is_none() && AgentVersion::of(cx.inventory, run) >= AgentVersion::V03
-    };
     cx.inventory.snapshots.is_complete()
         && cx.inventory.latest_snapshot().is_none()
-        && cx.run().is_some_and(makes)
+        && cx
+            .run()
+            .is_some_and(|run| run.pinned().is_none() && makes_snapshots(cx, run))
+}
+
+/// Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
+fn makes_snapshots(cx: &DiagnosisContext<'_>, run: &UpdateRun) -> bool {
+    AgentVersion::of(cx.inventory, run) >= AgentVersion::V03
 }
 
 /// A new run has it made again, and sends nothing to the clusters whose bindings name it already.
@@ -227,9 +231,7 @@ fn on_what_exists(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
              Before, the content has to change first."
         })
     } else {
-        // Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
-        let waits = |run| AgentVersion::of(cx.inventory, run) < AgentVersion::V03;
-        let finding = if cx.run().is_some_and(waits) {
+        let finding = if cx.run().is_some_and(|run| !makes_snapshots(cx, run)) {
             finding.fix(
                 "Change the content on the hub, so that KubeFleet makes a snapshot: up to KubeFleet 0.2.2 a \
                  run without an index waits for one.",

@@ -100,21 +100,22 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     // Whether it has other owners, no text tells before it is to be taken over.
     // Source: workapplier/apply.go:validateOwnerReferences.
     let is_sole = placement.is_some_and(|it| !it.apply_strategy().allow_co_ownership);
-    let owners = match affected.manifest.problem {
-        ManifestProblem::TakeoverNever if is_sole => {
-            " What has owner references there also needs allowCoOwnership: true. An object of another \
-             placement is never taken over: plan names it."
-        }
-        ManifestProblem::TakeoverNever => {
-            " An object of another placement is never taken over: plan names it."
-        }
-        _ => "",
+    let is_never = matches!(affected.manifest.problem, ManifestProblem::TakeoverNever);
+    let shared = if is_never && is_sole {
+        " What has owner references there also needs allowCoOwnership: true."
+    } else {
+        ""
+    };
+    let owned = if is_never {
+        " An object of another placement is never taken over: plan names it."
+    } else {
+        ""
     };
     finding = finding.same_content(
         affected.cx,
         format!(
             "{joint} whenToTakeOver: Always{force} in the placement's applyStrategy, if the hub's \
-             content may overwrite {it} everywhere.{owners} This fails the current run, so start a \
+             content may overwrite {it} everywhere.{shared}{owned} This fails the current run, so start a \
              new one."
         ),
     );
