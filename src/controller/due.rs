@@ -289,12 +289,16 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
             continue;
         };
-        // Before the hub agent sent anything, there was no error.
+        let Some(recovered) = last_transition(binding) else {
+            continue;
+        };
+        // After a change of the policy it may be sent late, and before that there was no error.
+        let during = started..=recovered;
+        let mut policies = state.policies.iter();
+        let is_late = policies.any(|it| it.meta.created.is_some_and(|at| during.contains(&at)));
         let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
-        let begun = sent.map_or(started, |sent| sent.max(started));
-        let recovered = last_transition(binding);
-        let lasted = recovered.map(|it| it.duration_since(begun));
-        if lasted.is_some_and(|lasted| lasted > pace::LOOK_EVERY) {
+        let begun = sent.filter(|_| is_late).unwrap_or(started);
+        if recovered.duration_since(begun) > pace::LOOK_EVERY {
             clusters.push(cluster.name.clone());
             pace = pace.max(since.duration_since(started)).min(pace::LONGEST);
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
-use crate::kubefleet::{Conditions, Kind, names, reasons};
+use crate::kubefleet::{Condition, Conditions, Kind, names, reasons};
 
 const PLACEMENTS: Kind = Kind::ClusterResourcePlacement;
 const BINDINGS: Kind = Kind::ClusterResourceBinding;
@@ -56,6 +56,16 @@ impl NamespaceCarriers {
                 && !binding.meta.is_deleting()
                 && binding.spec.state == "Bound"
         })
+    }
+
+    /// Whether one of them has applied it on a cluster: what is missing now was deleted there.
+    pub fn have_applied(&self, cluster: &str) -> bool {
+        let mut bindings = self.bindings.iter();
+        self.reach(cluster)
+            && bindings.any(|binding| {
+                let applied = binding.current(reasons::APPLIED);
+                binding.spec.cluster == cluster && applied.is_some_and(Condition::is_true)
+            })
     }
 }
 

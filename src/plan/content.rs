@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
-use super::{PlanContents, PlannedSnapshot, RefusalKind, Warning, WarningKind};
+use super::{ClusterChange, PlanContents, PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::contents::ManifestKey;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
@@ -14,8 +14,8 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Concept, Condition, describe_object, duration, names, reasons};
 use crate::problems::{
-    Problem, RefusalTense, number_of_parts, pruned_below, resource_selectors, snapshot_empty,
-    snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
+    Problem, RefusalTense, name_reused, number_of_parts, pruned_below, resource_selectors,
+    snapshot_empty, snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
 use crate::report::{ComposeText, Subject};
 use crate::rollout::content::DELAY;
@@ -260,6 +260,22 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
     draft
         .warnings
         .push(Warning::of(WarningKind::SnapshotEmpty, problem));
+}
+
+/// Warns of a snapshot whose name clusters have already from one that was deleted.
+pub(super) fn reused(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
+    let inventory = draft.inventory;
+    let Some(snapshot) = then.and_then(|index| inventory.snapshot(index)) else {
+        return;
+    };
+    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let kept = clusters.filter(|it| it.change == ClusterChange::Unchanged && !it.rewritten);
+    let names: Vec<_> = kept.map(|it| it.name.as_str()).collect();
+    if let Some(problem) = name_reused(inventory, snapshot, &names) {
+        draft
+            .warnings
+            .push(Warning::of(WarningKind::SnapshotNameReused, problem));
+    }
 }
 
 /// Warns of KubeFleet's own objects in the content, unless clusters have taken such. Of some, it depends on the

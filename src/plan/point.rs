@@ -150,6 +150,8 @@ kinds! {
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
         /// The current content is what the last run rolled back.
         SnapshotRolledBack = "snapshot-rolled-back";
+        /// Clusters were sent another snapshot of the same name, and get nothing of this one.
+        SnapshotNameReused = "snapshot-name-reused", "FS510";
         /// The snapshot has no objects: it would delete what clusters have of the placement.
         SnapshotEmpty = "snapshot-empty", "FS709";
         /// The placement selects an object that the hub does not have.
@@ -242,6 +244,7 @@ impl Warning {
             | WarningKind::OverrideNotApplicable => true,
             WarningKind::CascadingDeletion
             | WarningKind::SnapshotEmpty
+            | WarningKind::SnapshotNameReused
             | WarningKind::SnapshotRolledBack => !is_named,
             WarningKind::BindingDeleted | WarningKind::MemberClusterLeaving => self.passes(),
             _ => false,

@@ -6,6 +6,7 @@ mod bindings_outdated;
 mod content_sent_late;
 mod max_concurrency;
 pub mod members;
+mod name_reused;
 mod namespace_undelivered;
 mod no_cluster;
 mod no_stage;
@@ -43,6 +44,7 @@ pub use binding_count::binding_count;
 pub use bindings_outdated::bindings_outdated;
 pub use content_sent_late::content_sent_late;
 pub use max_concurrency::max_concurrency;
+pub use name_reused::{name_reused, name_reused_by};
 pub use namespace_undelivered::{
     SCOPE_VERSION, namespace_undelivered, namespace_undelivered_ahead,
 };

@@ -60,10 +60,10 @@ pub fn namespace_undelivered<'c>(
     problem = match names.as_slice() {
         [one] => {
             let carrier = carriers.placements.first();
-            let diagnose = carrier.map(|it| steps::diagnose(&it.object()));
+            let reached = carrier.map(|it| steps::clusters(&it.object()));
             problem.look_with(
                 format!("Check why {one} has not reached {there}."),
-                diagnose,
+                reached,
             )
         }
         _ => problem.look(format!("Check whether {there} have namespace {namespace}.")),

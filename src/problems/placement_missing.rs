@@ -43,30 +43,30 @@ pub fn placement_missing(
     // Where runs have used it, it was here and nothing else is meant.
     let mut used = inventory.runs.iter();
     let was_here = used.any(|run| !run.status.snapshot_index.is_empty());
-    let meant = match (elsewhere.as_slice(), similar) {
-        _ if was_here => None,
-        ([one], _) => Some(one.object()),
-        ([], Some(similar)) => Some(object.scope().object(Concept::Placement, similar)),
-        _ => None,
-    };
+    let mut meant: Vec<_> = elsewhere.iter().take(3).map(|it| it.object()).collect();
+    meant.retain(|_| !was_here);
+    if elsewhere.is_empty() && !was_here {
+        meant.extend(similar.map(|it| object.scope().object(Concept::Placement, it)));
+    }
     for found in elsewhere.iter().take(3) {
         let there = found.object();
         problem = problem.evidence(&there, "metadata.name", &there.name);
     }
-    if let Some(meant) = meant {
-        let of = |verb| {
-            let command = meant.scope().fleet(verb).flag("--placement", &meant.name);
-            command.flag("--strategy", strategy)
-        };
-        problem = problem
-            .look_with(
-                format!("Check what a run of {meant} would do, if you meant that placement."),
-                of("plan"),
-            )
-            .fix_with(
-                "Then start a new run that names it: the field is immutable.",
-                of("run"),
-            );
+    let of = |meant: &ObjectRef, verb| {
+        let command = meant.scope().fleet(verb).flag("--placement", &meant.name);
+        command.flag("--strategy", strategy)
+    };
+    for meant in &meant {
+        problem = problem.look_with(
+            format!("Check what a run of {meant} would do, if you meant that placement."),
+            of(meant, "plan"),
+        );
+    }
+    if let [meant] = meant.as_slice() {
+        problem = problem.fix_with(
+            "Then start a new run that names it: the field is immutable.",
+            of(meant, "run"),
+        );
     }
     problem.fix(MAKE_PLACEMENT)
 }

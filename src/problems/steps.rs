@@ -12,6 +12,11 @@ pub fn diagnose(placement: &ObjectRef) -> CommandLine {
     placement.scope().fleet("diagnose").arg(placement.word())
 }
 
+/// Which clusters a placement selects, and what each has: `kubectl fleet-stage clusters crp/NAME`.
+pub fn clusters(placement: &ObjectRef) -> CommandLine {
+    placement.scope().fleet("clusters").arg(placement.word())
+}
+
 /// What External means for a placement, as a sentence.
 pub const EXTERNAL_STAYS: &str =
     "KubeFleet 0.3 and later refuse to undo this; 0.2 refuses it in v1beta1.";

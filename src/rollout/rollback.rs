@@ -533,7 +533,7 @@ impl<'i> TakenBack<'i> {
     /// brought the newer one, it pins an older snapshot than was there.
     fn of_index(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
         let by = current(inventory)?;
-        let phase = Rollout::of(inventory, by).phase;
+        let has_failed = |run: &UpdateRun| Rollout::of(inventory, run).phase == Phase::Failed;
         if let Some(again) = taken_by_deleted_run(inventory, by, from) {
             return Some(Self {
                 by,
@@ -544,7 +544,7 @@ impl<'i> TakenBack<'i> {
                 is_over: true,
             });
         }
-        if phase == Phase::Failed || !is_newer(from, &by.status.snapshot_index) {
+        if !is_newer(from, &by.status.snapshot_index) {
             return None;
         }
         let brought = |run: &UpdateRun| {
@@ -561,27 +561,37 @@ impl<'i> TakenBack<'i> {
         };
         let noted = inventory.runs.iter().filter(is_noted);
         let noted = noted.filter(|_| !is_known).max_by_key(|it| it.meta.created);
-        let takes = if is_known {
+        // Whoever selects another one after that does not bring it again.
+        let is_from = |it: &UpdateRun| it.status.snapshot_index == from;
+        let last = Some(by).filter(|by| went_back(inventory, by).is_some_and(is_from));
+        let went = rollbacks_from(inventory, from).chain(last).filter(|back| {
+            let since = first_update(inventory, back);
+            let mut runs = inventory.runs.iter().filter(|run| brought(run));
             // One that was made since has another content under the same index.
-            made <= by.meta.created
-                && went_back(inventory, by).is_some_and(|it| it.status.snapshot_index == from)
-        } else {
-            // One that waits is the correction, where another run is what was taken back.
-            let mut runs = inventory.runs.iter();
-            let waits = runs.any(|run| run.status.snapshot_index == from);
-            noted.is_some()
-                || by.rolled_back().is_none()
-                    && passes_over(inventory, by, from)
-                    && !(waits && undoes_another(inventory, by))
-                    && sent_any(inventory, by)
+            made <= back.meta.created
+                && since.is_some()
+                && !has_failed(back)
+                && !runs.any(|run| first_update(inventory, run) > since)
+        });
+        let went = went.filter(|_| is_known).max_by_key(|it| it.meta.created);
+        let seen = went.or(noted);
+        // One that waits is the correction, where another run is what was taken back.
+        let waits = inventory.runs.iter().any(|run| is_from(run));
+        let passes = || {
+            !is_known
+                && !has_failed(by)
+                && by.rolled_back().is_none()
+                && passes_over(inventory, by, from)
+                && !(waits && undoes_another(inventory, by))
+                && sent_any(inventory, by)
         };
-        let by = noted.unwrap_or(by);
-        takes.then(|| Self {
+        let by = seen.or_else(|| passes().then_some(by))?;
+        Some(Self {
             by,
             again: None,
             from,
             is_same: false,
-            is_known: is_known || noted.is_some(),
+            is_known: seen.is_some(),
             is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
         })
     }

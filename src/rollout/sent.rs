@@ -29,6 +29,19 @@ pub fn sent_before_change<'i>(
     (done.is_true() && !is_its && !is_lost).then_some(run)
 }
 
+/// The run that wrote a binding with another snapshot of the name that it has: that was deleted, and the next one
+/// got its index. A run with the new one finds its name in the binding, and sends nothing.
+/// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+pub fn sent_namesake<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&'i UpdateRun> {
+    let run = inventory.run_on(&rollout_started(binding).run?)?;
+    let has = binding.snapshot_index()?;
+    let snapshot = inventory.snapshot(has)?;
+    let is_namesake = run.status.snapshot_index == has
+        && life::of_run(inventory, run) != life::PlacementLife::Earlier
+        && life::used(inventory, run, snapshot) == life::SnapshotMatch::Another;
+    is_namesake.then_some(run)
+}
+
 /// The condition of that type about what a cluster was sent last.
 pub fn reported<'i>(
     inventory: &Inventory,
@@ -236,6 +249,34 @@ mod tests {
         assert_eq!(seen(binding("0", 3, 2), None, &[]), has("0", false));
         // A run has released it.
         assert_eq!(seen(binding("0", 3, 3), done, &[]), has("0", true));
+    }
+
+    #[test]
+    fn a_snapshot_that_was_created_after_the_run_is_a_namesake() {
+        let writer = |index: &str, since: i64, created: i64| {
+            let times = [
+                Some(since),
+                Some(since + 1),
+                Some(since + 10),
+                Some(since + 30),
+            ];
+            let inventory = inventory(&[
+                placement(),
+                snapshot("1", OWN, Some(created)),
+                run("web", index, times),
+                binding("1", 2, 2),
+            ]);
+            let binding = inventory.bindings.iter().next().unwrap();
+            sent_namesake(&inventory, binding).map(|run| run.meta.name.clone())
+        };
+        let named = Some("web".to_owned());
+        assert_eq!(writer("1", SINCE + 5, SINCE + 60), named);
+        assert_eq!(writer("1", SINCE + 5, SINCE + 2), None);
+        // The seconds do not decide.
+        assert_eq!(writer("1", SINCE + 5, SINCE + 9), None);
+        // What the run brought had another name, or it was a run of an earlier placement.
+        assert_eq!(writer("0", SINCE + 5, SINCE + 60), None);
+        assert_eq!(writer("1", SINCE - 90, SINCE + 60), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
             // Made from it, or for it.
             Some(rest) if rest.starts_with('-') => alike.max(CLOSER),
             Some(_) => alike.max(CLOSE),
+            None if is_swapped(wanted, name) => alike.max(CLOSE),
             None => alike,
         }
     };
@@ -26,6 +27,14 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
         .filter(|(likeness, _)| *likeness >= CLOSE)
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
         .map(|(_, name)| name)
+}
+
+/// Whether two neighbouring letters have changed places, which counts more in a short name than it should.
+fn is_swapped(wanted: &str, name: &str) -> bool {
+    wanted.len() == name.len()
+        && wanted.len() >= BEGUN
+        && strsim::damerau_levenshtein(wanted, name) == 1
+        && strsim::levenshtein(wanted, name) == 2
 }
 
 #[cfg(test)]
@@ -44,5 +53,7 @@ mod tests {
             Some("web-rollout")
         );
         assert_eq!(closest("c2-1", ["c2-1", "else"]), None);
+        assert_eq!(closest("wbe", ["wob", "web"]), Some("web"));
+        assert_eq!(closest("wxe", ["wob", "web"]), None);
     }
 }

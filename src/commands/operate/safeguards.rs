@@ -230,9 +230,9 @@ pub(in crate::commands) fn unattended(
     let back = TakenBack::after(rollout.inventory, run).filter(|_| !accepted.older);
     if let Some(why) = back.as_ref().filter(|_| is_script) {
         let named = steps::run_in_place(run, &run.status.snapshot_index);
-        return Err(rolled_back(
+        return Err(unhelpful(
             &run.meta.name,
-            &why.to_string(),
+            (BRINGS_BACK, &why.to_string()),
             named,
             reading,
         ));
@@ -296,17 +296,21 @@ pub(in crate::commands) fn outdated(
         .hint(hint.command(anew)))
 }
 
-/// What a script does not bring back unless somebody named the snapshot, as `named` does: what was rolled back.
-pub(in crate::commands) fn rolled_back(
+/// What a run does with content that was rolled back.
+pub(in crate::commands) const BRINGS_BACK: &str = "would roll out again what was rolled back";
+/// What a run does with a snapshot whose name clusters have already.
+pub(in crate::commands) const SENDS_NOTHING: &str = "would succeed without sending it";
+
+/// What a script does not start unless somebody named the snapshot, as `named` does: what was rolled back, or
+/// what does not reach the clusters.
+pub(in crate::commands) fn unhelpful(
     run: &str,
-    why: &str,
+    (would, why): (&str, &str),
     named: CommandLine,
     reading: &SourceReading,
 ) -> Error {
     reading
-        .refused(format!(
-            "{run} would roll out again what was rolled back: {why}"
-        ))
+        .refused(format!("{run} {would}: {why}"))
         .hint(again(named))
 }
 

@@ -272,6 +272,27 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
     assert_eq!(taken_back(&later), (String::new(), false));
 }
 
+#[test]
+fn who_goes_further_back_does_not_bring_again_what_was_rolled_back() {
+    let told = |first: &str, then: &str| {
+        let all = inventory(&with_runs([
+            done("good", "0", DAY + 10),
+            done("bad", "2", DAY + 210),
+            done("back", first, DAY + 310),
+            done("further", then, DAY + 410),
+        ]));
+        let back = TakenBack::of(&all, "2").map(|it| it.to_string());
+        back.unwrap_or_default()
+    };
+    let back = "ClusterStagedUpdateRun back rolled snapshot 2 back to snapshot 1";
+    assert_eq!(told("1", "0"), back);
+    assert_eq!(told("1", "1"), back.replace("Run back", "Run further"));
+    let back = back.replace("to snapshot 1", "to snapshot 0");
+    assert_eq!(told("0", "1"), back);
+    // Somebody brought it again.
+    assert_eq!(told("1", "2"), "");
+}
+
 /// Bad content comes back as a snapshot of its own.
 #[test]
 fn the_content_of_a_snapshot_that_was_rolled_back_is_known_again() {

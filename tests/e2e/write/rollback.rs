@@ -1,7 +1,10 @@
 //! Going back to an older snapshot.
 
+use http::Method;
 use serde_json::json;
+use test_hub::{Fault, Rule};
 
+use super::desk::Desk;
 use super::{ALL, BEFORE, condition, gated, play};
 use crate::scene::Scene;
 
@@ -474,6 +477,38 @@ fn a_run_that_fails_at_the_stop_is_in_nobodys_way() {
         assert_eq!(condition(&failed, "Succeeded")["status"], "False");
         let made = scene.seen_run(&back).unwrap();
         assert_eq!(made["spec"]["resourceSnapshotIndex"], "0");
+    });
+}
+
+#[test]
+fn a_run_that_fails_before_the_stop_need_not_stop() {
+    play("rollback-meanwhile", |scene| {
+        if !scene.hub.served().obeys_state {
+            return;
+        }
+        let desk = Desk::at(scene);
+        let [_, second] = two_runs(scene);
+        let back = format!("{}-back", scene.name);
+        let rollback = [
+            "rollback",
+            &second,
+            "--active=stop",
+            "--yes",
+            "--name",
+            &back,
+        ];
+        // The stop is tried on the server, then the run is read once more, then it is stopped.
+        let tried = Rule::new(&scene.run_path(&second), Fault::Hold)
+            .method(Method::PATCH)
+            .times(1);
+        desk.does_while(&rollback, tried, || {
+            let fewer = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
+            scene.hub.patch(&scene.placement_path(), &fewer);
+            scene.until_run(&second, "Succeeded", "False", "");
+        })
+        .ends(0)
+        .says("has failed in the meantime, so it need not stop");
+        assert!(scene.seen_run(&back).is_some());
     });
 }
 

@@ -11,6 +11,7 @@ use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::run::UpdateRun;
+use crate::rollout::Phase;
 use crate::words::{CommandLine, Hint, enumerate};
 
 /// When what was to go first is deleted, where the new run exists.
@@ -38,7 +39,14 @@ fn settle(first: &LaunchPreparation, op: &mut Operation<'_>) -> Result<(), Error
                 op.reading.forget();
             }
             let inventory = op.reading.overview(run)?;
-            steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
+            let rollout = steering::rollout_of(&inventory, run)?;
+            steering::is_this(&rollout, this)?;
+            if matches!(rollout.phase, Phase::Failed | Phase::InitializationFailed) {
+                op.ui.status(&format!(
+                    "{run} has failed in the meantime, so it need not stop"
+                ));
+                return Ok(());
+            }
             let steered = steering::steer(&inventory, run, states::RequestedState::Stop, op)?;
             let exit = steering::finish(&steered, states::RequestedState::Stop, op)?;
             // A run that fails at the stop is over, too.

@@ -622,13 +622,13 @@ fn empties(
         safeguards::would_delete(name, &lost, reading)
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
-    } else if let Some(back) = clause(plan, WarningKind::SnapshotRolledBack) {
+    } else if let Some((would, why)) = unhelpful(plan) {
         let named = launch.command();
         let named = match launch.snapshot {
             Some(_) => named,
             None => named.flag("--snapshot", index),
         };
-        safeguards::rolled_back(name, &back, named, reading)
+        safeguards::unhelpful(name, (would, &why), named, reading)
     } else {
         return Ok(());
     };
@@ -636,6 +636,16 @@ fn empties(
         Some(named) => refused.hint(named.clone()),
         None => refused,
     })
+}
+
+/// What a run with this content would do that nobody wants, and why.
+fn unhelpful(plan: &Plan) -> Option<(&'static str, String)> {
+    let mut kinds = [
+        (WarningKind::SnapshotRolledBack, safeguards::BRINGS_BACK),
+        (WarningKind::SnapshotNameReused, safeguards::SENDS_NOTHING),
+    ]
+    .into_iter();
+    kinds.find_map(|(kind, would)| Some((would, clause(plan, kind)?)))
 }
 
 /// Refuses to start a run that would stall at an override, or fail at a binding. A rollback is started
@@ -883,8 +893,8 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         return Some(format!("Start {name}? {lost}."));
     }
     let counts = counts_before(launch, plan);
-    if let Some(back) = clause(plan, WarningKind::SnapshotRolledBack).filter(|_| counts) {
-        return Some(format!("Start {name}? {back}."));
+    if let Some((_, why)) = unhelpful(plan).filter(|_| counts) {
+        return Some(format!("Start {name}? {why}."));
     }
     let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);
     if let Some(stalls) = stalls.next().filter(|_| counts) {

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::{RunState, UpdateRun};
-use crate::problems::steps;
+use crate::problems::{name_reused_by, steps};
 use crate::rollout::content::{
     content_since, emptied, goes_back_from_here, newer_snapshot, old_content, would_go_back,
 };
@@ -83,7 +83,7 @@ pub(in crate::commands) fn start(
                 proposal.preview.warning(lost);
             }
             let unnamed = own.filter(|it| unattended && it.pinned().is_none());
-            if let Some(error) = unnamed.and_then(|it| brings_back(inventory, it, reading)) {
+            if let Some(error) = unnamed.and_then(|it| unhelpful(inventory, it, reading)) {
                 unfit = Some(UnfitRun::BringsBack);
                 proposal.question = Err(error);
             } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
@@ -243,14 +243,20 @@ fn obstacle(
     Some((UnfitRun::Deletes, error, question))
 }
 
-/// Why a script does not start a run that nobody gave its snapshot: that was rolled back.
-fn brings_back(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) -> Option<Error> {
+/// Why a script does not start a run that nobody gave its snapshot: that was rolled back, or reaches nobody.
+fn unhelpful(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) -> Option<Error> {
     let index = &run.status.snapshot_index;
-    let why = TakenBack::of(inventory, index)?.to_string();
+    let back = TakenBack::of(inventory, index);
+    let back = back.map(|why| (safeguards::BRINGS_BACK, why.to_string()));
+    let (would, why) = back.or_else(|| {
+        let why = name_reused_by(inventory, run)?.message;
+        let why = why.trim_end_matches('.').to_owned();
+        Some((safeguards::SENDS_NOTHING, why))
+    })?;
     let named = steps::run_in_place(run, index);
-    Some(safeguards::rolled_back(
+    Some(safeguards::unhelpful(
         &run.meta.name,
-        &why,
+        (would, &why),
         named,
         reading,
     ))

@@ -142,10 +142,19 @@ fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) 
     let carriers = carriers.map(|it| it.placements.as_slice());
     if let Some([carrier]) = carriers {
         let (carrier, name) = (carrier.object(), &carrier.meta.name);
+        let known = affected.cx.inventory.carriers.as_ref();
+        let mut on = affected.on.iter();
+        if on.all(|it| known.is_some_and(|known| known.have_applied(it.cluster))) {
+            let mut finding = finding.look(
+                "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
+            );
+            finding.message += &format!(" {name} has delivered it, so it was deleted there since.");
+            return finding;
+        }
         return finding
             .look_with(
                 format!("Check why {carrier}, which may deliver the namespace, has not brought it to {clusters}."),
-                steps::diagnose(&carrier),
+                steps::clusters(&carrier),
             )
             .fix(format!(
                 "Let {name} pick {clusters}, and roll it out there; the agent tries again within 15 minutes."

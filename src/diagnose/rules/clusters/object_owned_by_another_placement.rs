@@ -121,7 +121,7 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let content = content(affected);
     let ours = ours(affected);
     let deleted = match ours.as_slice() {
-        [] => beside(affected, &content, &objects),
+        [] => beside(affected, &content),
         ours => format!(
             " On {}, where this placement has it, that run deletes it{}.",
             enumerate(ours),
@@ -165,11 +165,19 @@ fn content<'i>(affected: &AffectedObject<'_, 'i>) -> Version<'i> {
 }
 
 /// What goes with a namespace that is no longer selected: the objects in it that are this placement's.
-fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>, objects: &[Subject]) -> String {
+fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>) -> String {
     let manifest = affected.manifest;
+    let is_of_others = |object: &Subject| {
+        affected.on.iter().all(|failing| {
+            let mut refused = failing.trouble.manifests.iter().filter(|it| {
+                ownership::of_manifest(it) == Some(RULE.code) && !is_own(affected.cx, failing, it)
+            });
+            refused.any(|it| Subject::from(it) == *object)
+        })
+    };
     let parts = content.objects().map(Subject::from);
     let inside = parts.filter(|it| manifest.kind == "Namespace" && it.namespace == manifest.name);
-    match inside.filter(|it| !objects.contains(it)).count() {
+    match inside.filter(|it| !is_of_others(it)).count() {
         0 => String::new(),
         others => format!(
             " That run deletes {} in it, which came with its selector.",

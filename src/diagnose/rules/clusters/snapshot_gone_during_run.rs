@@ -7,7 +7,7 @@ use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{names, reasons};
-use crate::problems::number_of_parts;
+use crate::problems::{name_reused_by, number_of_parts};
 use crate::rollout::AgentVersion;
 use crate::rollout::content::{ContentLoss, missing_content};
 use crate::rollout::versions::{Version, created_twice};
@@ -99,7 +99,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         finding
     });
     if met.is_empty() {
-        return to_come(cx, rule).into_iter().collect();
+        let other = to_come(cx, rule).or_else(|| {
+            let reused = name_reused_by(cx.inventory, cx.run()?)?;
+            Some(rule.told(reused).severity(Severity::Warning))
+        });
+        return other.into_iter().collect();
     }
     met
 }

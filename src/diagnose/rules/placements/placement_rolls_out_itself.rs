@@ -43,7 +43,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 .map(|strategy| &strategy.kind),
         )
         .fix(format!(
-            "Set `spec.strategy.type: External` to roll it out in stages. {EXTERNAL_STAYS}"
+            "Set `spec.strategy.type: External`, if it is to be rolled out in stages. {EXTERNAL_STAYS}"
         )),
     )
 }
