@@ -438,7 +438,14 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
         return SnapshotUse::Not("no longer exists".to_owned());
     };
     match life::used(inventory, run, first) {
-        SnapshotMatch::Same => {}
+        SnapshotMatch::Same => {
+            if let Some(before) = namesake_before(inventory, run, first) {
+                return SnapshotUse::Not(format!(
+                    "has not reached clusters to which {} had brought another one of its name",
+                    before.meta.name
+                ));
+            }
+        }
         SnapshotMatch::Unknown => return SnapshotUse::Unknown,
         SnapshotMatch::Another => {
             return SnapshotUse::Not(
@@ -452,6 +459,29 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
     match version.flaw() {
         Some(flaw) => SnapshotUse::Not(format!("is incomplete: {flaw}")),
         None => SnapshotUse::Fine,
+    }
+}
+
+/// The run before it that had brought another snapshot with its index: where clusters have the name, nothing is sent.
+/// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+fn namesake_before<'i>(
+    inventory: &'i Inventory,
+    run: &UpdateRun,
+    snapshot: &ResourceSnapshot,
+) -> Option<&'i UpdateRun> {
+    let began = first_update(inventory, run)?;
+    let before = inventory.runs.iter().filter_map(|other| {
+        let started = first_update(inventory, other)?;
+        let is_present = life::of_run(inventory, other) != PlacementLife::Earlier;
+        (started < began && is_present && !other.only_compares()).then_some((started, other))
+    });
+    let (_, last) = before.max_by_key(|(started, _)| *started)?;
+    if last.status.snapshot_index != run.status.snapshot_index {
+        return None;
+    }
+    match life::used(inventory, last, snapshot) {
+        SnapshotMatch::Another => Some(last),
+        _ => namesake_before(inventory, last, snapshot),
     }
 }
 
@@ -573,7 +603,13 @@ impl<'i> TakenBack<'i> {
                 && !has_failed(back)
                 && !runs.any(|run| first_update(inventory, run) > since)
         });
-        let went = went.filter(|_| is_known).max_by_key(|it| it.meta.created);
+        let went: Vec<_> = went.filter(|_| is_known).collect();
+        let last = went.iter().max_by_key(|it| it.meta.created);
+        // Who selects the same again has taken nothing back.
+        let went = went.iter().filter(|it| {
+            last.is_some_and(|last| last.status.snapshot_index == it.status.snapshot_index)
+        });
+        let went = went.min_by_key(|it| it.meta.created).copied();
         let seen = went.or(noted);
         // One that waits is the correction, where another run is what was taken back.
         let waits = inventory.runs.iter().any(|run| is_from(run));

@@ -107,7 +107,6 @@ pub(in crate::commands) fn read(
             run_states: hub.run_states(scope.kind(Concept::UpdateRun)).ok(),
         };
     }
-    add_overrides_elsewhere(reading, &mut around.inventory);
     let others = others.filter(|_| !absent(strategies));
     let hidden = others.as_ref().and_then(|it| it.outcome.gap());
     if let Some(others) = others {
@@ -126,6 +125,7 @@ pub(in crate::commands) fn read(
         is_current = is_read && next.parts.is_some() && unclear.is_empty();
         put_next_snapshot(&mut around, next.parts.unwrap_or_default());
     }
+    add_overrides_elsewhere(reading, &mut around.inventory);
     let contents = PlanContents {
         texts: &around.texts,
         overrides: &overrides.found,

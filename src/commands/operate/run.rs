@@ -58,7 +58,7 @@ pub struct RunArgs {
     #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
     from: Option<String>,
     /// With --from: delete that run before the new one starts
-    #[arg(long, requires = "from")]
+    #[arg(long, requires = "from", conflicts_with = "placement")]
     replace: bool,
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]

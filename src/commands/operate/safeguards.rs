@@ -232,7 +232,7 @@ pub(in crate::commands) fn unattended(
         let named = steps::run_in_place(run, &run.status.snapshot_index);
         return Err(unhelpful(
             &run.meta.name,
-            (BRINGS_BACK, &why.to_string()),
+            (UnhelpfulContent::RolledBack, &why.to_string()),
             named,
             reading,
         ));
@@ -296,22 +296,32 @@ pub(in crate::commands) fn outdated(
         .hint(hint.command(anew)))
 }
 
-/// What a run does with content that was rolled back.
-pub(in crate::commands) const BRINGS_BACK: &str = "would roll out again what was rolled back";
-/// What a run does with a snapshot whose name clusters have already.
-pub(in crate::commands) const SENDS_NOTHING: &str = "would succeed without sending it";
+/// Why a run with its content helps nobody.
+#[derive(Clone, Copy)]
+pub(in crate::commands) enum UnhelpfulContent {
+    /// It was rolled back.
+    RolledBack,
+    /// Clusters have the name of its snapshot already, and are sent nothing.
+    NameReused,
+}
 
-/// What a script does not start unless somebody named the snapshot, as `named` does: what was rolled back, or
-/// what does not reach the clusters.
+/// What a script does not start unless somebody named the snapshot, as `named` does.
 pub(in crate::commands) fn unhelpful(
     run: &str,
-    (would, why): (&str, &str),
+    (content, why): (UnhelpfulContent, &str),
     named: CommandLine,
     reading: &SourceReading,
 ) -> Error {
-    reading
-        .refused(format!("{run} {would}: {why}"))
-        .hint(again(named))
+    let (would, hint) = match content {
+        UnhelpfulContent::RolledBack => ("would roll out again what was rolled back", again(named)),
+        UnhelpfulContent::NameReused => (
+            "would succeed without sending it",
+            Hint::new(
+                "change the content once more: the next snapshot gets another name, and reaches all clusters",
+            ),
+        ),
+    };
+    reading.refused(format!("{run} {would}: {why}")).hint(hint)
 }
 
 /// What to do instead, and the command that names the snapshot.

@@ -453,6 +453,17 @@ fn a_rollback_is_not_rolled_back() {
     });
 }
 
+/// Selects fewer clusters: a run that counts the others fails at its next look.
+fn select_fewer(scene: &Scene) {
+    let fewer = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
+    scene.hub.patch(&scene.placement_path(), &fewer);
+}
+
+/// A rollback that stops the run first, by a name.
+fn stops<'w>(run: &'w str, back: &'w str) -> [&'w str; 6] {
+    ["rollback", run, "--active=stop", "--yes", "--name", back]
+}
+
 #[test]
 fn a_run_that_fails_at_the_stop_is_in_nobodys_way() {
     play("rollback-doomed", |scene| {
@@ -460,19 +471,10 @@ fn a_run_that_fails_at_the_stop_is_in_nobodys_way() {
             return;
         }
         let [_, second] = two_runs(scene);
-        let fewer = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
-        scene.hub.patch(&scene.placement_path(), &fewer);
+        select_fewer(scene);
         Scene::pass_a_look();
         let back = format!("{}-back", scene.name);
-        let rollback = [
-            "rollback",
-            &second,
-            "--active=stop",
-            "--yes",
-            "--name",
-            &back,
-        ];
-        scene.does(&rollback).ends(0);
+        scene.does(&stops(&second, &back)).ends(0);
         let failed = scene.seen_run(&second).unwrap();
         assert_eq!(condition(&failed, "Succeeded")["status"], "False");
         let made = scene.seen_run(&back).unwrap();
@@ -489,21 +491,12 @@ fn a_run_that_fails_before_the_stop_need_not_stop() {
         let desk = Desk::at(scene);
         let [_, second] = two_runs(scene);
         let back = format!("{}-back", scene.name);
-        let rollback = [
-            "rollback",
-            &second,
-            "--active=stop",
-            "--yes",
-            "--name",
-            &back,
-        ];
-        // The stop is tried on the server, then the run is read once more, then it is stopped.
+        // The server is asked whether it takes the stop, then the run is read once more.
         let tried = Rule::new(&scene.run_path(&second), Fault::Hold)
             .method(Method::PATCH)
             .times(1);
-        desk.does_while(&rollback, tried, || {
-            let fewer = json!({"spec": {"policy": {"clusterNames": ALL[..2]}}});
-            scene.hub.patch(&scene.placement_path(), &fewer);
+        desk.does_while(&stops(&second, &back), tried, || {
+            select_fewer(scene);
             scene.until_run(&second, "Succeeded", "False", "");
         })
         .ends(0)

@@ -19,7 +19,7 @@ use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, Str
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects};
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
-use crate::commands::operate::safeguards;
+use crate::commands::operate::safeguards::{self, UnhelpfulContent};
 use crate::commands::show::plan::diff;
 use crate::contents;
 use crate::error::Error;
@@ -622,13 +622,13 @@ fn empties(
         safeguards::would_delete(name, &lost, reading)
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
-    } else if let Some((would, why)) = unhelpful(plan) {
+    } else if let Some((content, why)) = unhelpful(plan) {
         let named = launch.command();
         let named = match launch.snapshot {
             Some(_) => named,
             None => named.flag("--snapshot", index),
         };
-        safeguards::unhelpful(name, (would, &why), named, reading)
+        safeguards::unhelpful(name, (content, &why), named, reading)
     } else {
         return Ok(());
     };
@@ -638,14 +638,20 @@ fn empties(
     })
 }
 
-/// What a run with this content would do that nobody wants, and why.
-fn unhelpful(plan: &Plan) -> Option<(&'static str, String)> {
+/// How the content helps nobody, and why.
+fn unhelpful(plan: &Plan) -> Option<(UnhelpfulContent, String)> {
     let mut kinds = [
-        (WarningKind::SnapshotRolledBack, safeguards::BRINGS_BACK),
-        (WarningKind::SnapshotNameReused, safeguards::SENDS_NOTHING),
+        (
+            WarningKind::SnapshotRolledBack,
+            UnhelpfulContent::RolledBack,
+        ),
+        (
+            WarningKind::SnapshotNameReused,
+            UnhelpfulContent::NameReused,
+        ),
     ]
     .into_iter();
-    kinds.find_map(|(kind, would)| Some((would, clause(plan, kind)?)))
+    kinds.find_map(|(kind, content)| Some((content, clause(plan, kind)?)))
 }
 
 /// Refuses to start a run that would stall at an override, or fail at a binding. A rollback is started

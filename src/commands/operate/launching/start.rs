@@ -11,7 +11,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::stage_lines;
 use crate::commands::operate::changed_objects::{self, ContentRisks};
 use crate::commands::operate::operation::{Operation, ThisRun, WriteProposal};
-use crate::commands::operate::safeguards;
+use crate::commands::operate::safeguards::{self, UnhelpfulContent};
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::diagnose;
 use crate::error::Error;
@@ -247,16 +247,16 @@ fn obstacle(
 fn unhelpful(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) -> Option<Error> {
     let index = &run.status.snapshot_index;
     let back = TakenBack::of(inventory, index);
-    let back = back.map(|why| (safeguards::BRINGS_BACK, why.to_string()));
-    let (would, why) = back.or_else(|| {
+    let back = back.map(|why| (UnhelpfulContent::RolledBack, why.to_string()));
+    let (content, why) = back.or_else(|| {
         let why = name_reused_by(inventory, run)?.message;
         let why = why.trim_end_matches('.').to_owned();
-        Some((safeguards::SENDS_NOTHING, why))
+        Some((UnhelpfulContent::NameReused, why))
     })?;
     let named = steps::run_in_place(run, index);
     Some(safeguards::unhelpful(
         &run.meta.name,
-        (would, &why),
+        (content, &why),
         named,
         reading,
     ))

@@ -143,14 +143,23 @@ fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) 
     if let Some([carrier]) = carriers {
         let (carrier, name) = (carrier.object(), &carrier.meta.name);
         let known = affected.cx.inventory.carriers.as_ref();
-        let mut on = affected.on.iter();
-        if on.all(|it| known.is_some_and(|known| known.have_applied(it.cluster))) {
-            let mut finding = finding.look(
+        let on = affected.on.iter().map(|it| it.cluster);
+        let (gone, never): (Vec<_>, Vec<_>) =
+            on.partition(|it| known.is_some_and(|known| known.have_applied(it)));
+        let mut finding = finding;
+        if !gone.is_empty() {
+            finding.message += &format!(
+                " {name} has delivered it to {}, so it was deleted there since.",
+                enumerate(&gone)
+            );
+            finding = finding.look(
                 "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
             );
-            finding.message += &format!(" {name} has delivered it, so it was deleted there since.");
+        }
+        if never.is_empty() {
             return finding;
         }
+        let clusters = enumerate(never);
         return finding
             .look_with(
                 format!("Check why {carrier}, which may deliver the namespace, has not brought it to {clusters}."),
