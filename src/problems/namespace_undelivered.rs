@@ -61,10 +61,7 @@ pub fn namespace_undelivered<'c>(
         [one] => {
             let carrier = carriers.placements.first();
             let reached = carrier.map(|it| steps::clusters(&it.object()));
-            problem.look_with(
-                format!("Check why {one} has not reached {there}."),
-                reached,
-            )
+            problem.look_with(format!("Check why {one} has not reached {there}."), reached)
         }
         _ => problem.look(format!("Check whether {there} have namespace {namespace}.")),
     };

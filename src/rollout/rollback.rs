@@ -612,7 +612,7 @@ impl<'i> TakenBack<'i> {
         let went = went.min_by_key(|it| it.meta.created).copied();
         let seen = went.or(noted);
         // One that waits is the correction, where another run is what was taken back.
-        let waits = inventory.runs.iter().any(|run| is_from(run));
+        let waits = inventory.runs.iter().any(is_from);
         let passes = || {
             !is_known
                 && !has_failed(by)

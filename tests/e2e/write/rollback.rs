@@ -492,7 +492,7 @@ fn a_run_that_fails_before_the_stop_need_not_stop() {
         let [_, second] = two_runs(scene);
         let back = format!("{}-back", scene.name);
         // The server is asked whether it takes the stop, then the run is read once more.
-        let tried = Rule::new(&scene.run_path(&second), Fault::Hold)
+        let tried = Rule::new(scene.run_path(&second), Fault::Hold)
             .method(Method::PATCH)
             .times(1);
         desk.does_while(&stops(&second, &back), tried, || {

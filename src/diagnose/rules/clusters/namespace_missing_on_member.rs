@@ -148,8 +148,9 @@ fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) 
             on.partition(|it| known.is_some_and(|known| known.have_applied(it)));
         let mut finding = finding;
         if !gone.is_empty() {
-            finding.message += &format!(
-                " {name} has delivered it to {}, so it was deleted there since.",
+            finding.message = format!(
+                "{} {name} has delivered it to {}, so it was deleted there since.",
+                finding.message,
                 enumerate(&gone)
             );
             finding = finding.look(
