@@ -563,7 +563,6 @@ impl<'i> TakenBack<'i> {
     /// brought the newer one, it pins an older snapshot than was there.
     fn of_index(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
         let by = current(inventory)?;
-        let has_failed = |run: &UpdateRun| Rollout::of(inventory, run).phase == Phase::Failed;
         if let Some(again) = taken_by_deleted_run(inventory, by, from) {
             return Some(Self {
                 by,
@@ -591,31 +590,16 @@ impl<'i> TakenBack<'i> {
         };
         let noted = inventory.runs.iter().filter(is_noted);
         let noted = noted.filter(|_| !is_known).max_by_key(|it| it.meta.created);
-        // Whoever selects another one after that does not bring it again.
-        let is_from = |it: &UpdateRun| it.status.snapshot_index == from;
-        let last = Some(by).filter(|by| went_back(inventory, by).is_some_and(is_from));
-        let went = rollbacks_from(inventory, from).chain(last).filter(|back| {
-            let since = first_update(inventory, back);
-            let mut runs = inventory.runs.iter().filter(|run| brought(run));
-            // One that was made since has another content under the same index.
-            made <= back.meta.created
-                && since.is_some()
-                && !has_failed(back)
-                && !runs.any(|run| first_update(inventory, run) > since)
-        });
-        let went: Vec<_> = went.filter(|_| is_known).collect();
-        let last = went.iter().max_by_key(|it| it.meta.created);
-        // Who selects the same again has taken nothing back.
-        let went = went.iter().filter(|it| {
-            last.is_some_and(|last| last.status.snapshot_index == it.status.snapshot_index)
-        });
-        let went = went.min_by_key(|it| it.meta.created).copied();
+        let went = is_known
+            .then(|| last_rollback(inventory, (from, made), by))
+            .flatten();
         let seen = went.or(noted);
         // One that waits is the correction, where another run is what was taken back.
-        let waits = inventory.runs.iter().any(is_from);
+        let mut runs = inventory.runs.iter();
+        let waits = runs.any(|run| run.status.snapshot_index == from);
         let passes = || {
             !is_known
-                && !has_failed(by)
+                && Rollout::of(inventory, by).phase != Phase::Failed
                 && by.rolled_back().is_none()
                 && passes_over(inventory, by, from)
                 && !(waits && undoes_another(inventory, by))
@@ -645,6 +629,33 @@ impl<'i> TakenBack<'i> {
         };
         (run.meta.name != by.meta.name && run.meta.created <= since).then_some(back)
     }
+}
+
+/// The run that took back a snapshot made at a time, unless another has brought it again since. Of several that went to
+/// the same one it is the first: the others have taken nothing back.
+fn last_rollback<'i>(
+    inventory: &'i Inventory,
+    (from, made): (&str, Option<Timestamp>),
+    current: &'i UpdateRun,
+) -> Option<&'i UpdateRun> {
+    let is_from = |run: &UpdateRun| run.status.snapshot_index == from;
+    let own = Some(current).filter(|run| went_back(inventory, run).is_some_and(is_from));
+    let backs = rollbacks_from(inventory, from).chain(own).filter(|back| {
+        let since = first_update(inventory, back);
+        let mut runs = inventory.runs.iter();
+        // One that was made since has another content under the same index.
+        made <= back.meta.created
+            && since.is_some()
+            && Rollout::of(inventory, back).phase != Phase::Failed
+            && !runs.any(|run| is_from(run) && first_update(inventory, run) > since)
+    });
+    let backs: Vec<_> = backs.collect();
+    let last = backs.iter().max_by_key(|back| back.meta.created)?;
+    let to = &last.status.snapshot_index;
+    let same = backs
+        .iter()
+        .filter(|back| back.status.snapshot_index == *to);
+    same.min_by_key(|back| back.meta.created).copied()
 }
 
 /// Whether a run may have sent something to a cluster: what that has already is not sent again.
