@@ -50,7 +50,11 @@ impl NamespaceCarriers {
     /// Whether one of them has brought the namespace to a cluster: until its content was rolled out there,
     /// nothing has come.
     pub fn reach(&self, cluster: &str) -> bool {
-        self.bindings.iter().any(|binding| {
+        self.bound(cluster).next().is_some()
+    }
+
+    fn bound(&self, cluster: &str) -> impl Iterator<Item = &Arc<Binding>> {
+        self.bindings.iter().filter(move |binding| {
             binding.spec.cluster == cluster
                 && !binding.is_unscheduled()
                 && !binding.meta.is_deleting()
@@ -60,12 +64,10 @@ impl NamespaceCarriers {
 
     /// Whether one of them has applied it on a cluster: what is missing now was deleted there.
     pub fn have_applied(&self, cluster: &str) -> bool {
-        let mut bindings = self.bindings.iter();
-        self.reach(cluster)
-            && bindings.any(|binding| {
-                let applied = binding.current(reasons::APPLIED);
-                binding.spec.cluster == cluster && applied.is_some_and(Condition::is_true)
-            })
+        self.bound(cluster).any(|binding| {
+            let applied = binding.current(reasons::APPLIED);
+            applied.is_some_and(Condition::is_true)
+        })
     }
 }
 

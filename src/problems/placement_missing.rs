@@ -43,15 +43,17 @@ pub fn placement_missing(
     // Where runs have used it, it was here and nothing else is meant.
     let mut used = inventory.runs.iter();
     let was_here = used.any(|run| !run.status.snapshot_index.is_empty());
-    let mut meant: Vec<_> = elsewhere.iter().take(3).map(|it| it.object()).collect();
-    meant.retain(|_| !was_here);
-    if elsewhere.is_empty() && !was_here {
-        meant.extend(similar.map(|it| object.scope().object(Concept::Placement, it)));
+    let there: Vec<_> = elsewhere.iter().take(3).map(|it| it.object()).collect();
+    for there in &there {
+        problem = problem.evidence(there, "metadata.name", &there.name);
     }
-    for found in elsewhere.iter().take(3) {
-        let there = found.object();
-        problem = problem.evidence(&there, "metadata.name", &there.name);
-    }
+    let similar = similar.map(|it| object.scope().object(Concept::Placement, it));
+    let meant = match similar {
+        // Of many, nobody can tell which one is meant.
+        _ if was_here || elsewhere.len() > there.len() => Vec::new(),
+        Some(similar) if there.is_empty() => vec![similar],
+        _ => there,
+    };
     let of = |meant: &ObjectRef, verb| {
         let command = meant.scope().fleet(verb).flag("--placement", &meant.name);
         command.flag("--strategy", strategy)

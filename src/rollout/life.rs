@@ -130,6 +130,13 @@ pub fn used(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot)
     }
 }
 
+/// Whether a run of the present placement was given another snapshot of the name that this one has now.
+pub fn used_namesake(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot) -> bool {
+    snapshot.index() == Some(run.status.snapshot_index.as_str())
+        && of_run(inventory, run) != PlacementLife::Earlier
+        && used(inventory, run, snapshot) == SnapshotMatch::Another
+}
+
 /// Whether a snapshot that was created then is the one that had its index when a run was taken up.
 /// Within one life an index is given once, unless someone deletes the latest snapshot by hand.
 fn existed(created: Timestamp, taken_up: Timestamp, run: PlacementLife) -> SnapshotMatch {

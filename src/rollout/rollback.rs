@@ -72,17 +72,29 @@ pub fn takes_back(inventory: &Inventory, run: &UpdateRun, made: &str) -> bool {
 fn went_back<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<&'i UpdateRun> {
     let index = run.status.snapshot_index.as_str();
     let began = Rollout::of(inventory, run).started()?;
+    let last = last_before(inventory, began, |other| {
+        let other = &other.status.snapshot_index;
+        !other.is_empty() && other != index
+    })?;
+    is_newer(&last.status.snapshot_index, index).then_some(last)
+}
+
+/// The last run that began to change clusters before a time, of those that count.
+fn last_before(
+    inventory: &Inventory,
+    began: Timestamp,
+    counts: impl Fn(&UpdateRun) -> bool,
+) -> Option<&UpdateRun> {
     let before = inventory.runs.iter().filter_map(|other| {
         let started = first_update(inventory, other)?;
-        let counts = started < began
+        let is_before = started < began
             && !other.only_compares()
-            && !other.status.snapshot_index.is_empty()
-            && other.status.snapshot_index != index
-            && life::of_run(inventory, other) != PlacementLife::Earlier;
-        counts.then_some((started, other))
+            && life::of_run(inventory, other) != PlacementLife::Earlier
+            && counts(other);
+        is_before.then_some((started, other))
     });
     let (_, last) = before.max_by_key(|(started, _)| *started)?;
-    is_newer(&last.status.snapshot_index, index).then_some(last)
+    Some(last)
 }
 
 /// What speaks against going to a snapshot that a person names, as a clause: a run took it back, or none has
@@ -469,20 +481,14 @@ fn namesake_before<'i>(
     run: &UpdateRun,
     snapshot: &ResourceSnapshot,
 ) -> Option<&'i UpdateRun> {
-    let began = first_update(inventory, run)?;
-    let before = inventory.runs.iter().filter_map(|other| {
-        let started = first_update(inventory, other)?;
-        let is_present = life::of_run(inventory, other) != PlacementLife::Earlier;
-        (started < began && is_present && !other.only_compares()).then_some((started, other))
-    });
-    let (_, last) = before.max_by_key(|(started, _)| *started)?;
+    let last = last_before(inventory, first_update(inventory, run)?, |_| true)?;
     if last.status.snapshot_index != run.status.snapshot_index {
         return None;
     }
-    match life::used(inventory, last, snapshot) {
-        SnapshotMatch::Another => Some(last),
-        _ => namesake_before(inventory, last, snapshot),
+    if life::used_namesake(inventory, last, snapshot) {
+        return Some(last);
     }
+    namesake_before(inventory, last, snapshot)
 }
 
 /// Whether a run selected, when a newer snapshot existed, one that an earlier run had completed. A run that
@@ -588,16 +594,16 @@ impl<'i> TakenBack<'i> {
                 && first_update(inventory, run).is_some()
                 && life::of_run(inventory, run) != PlacementLife::Earlier
         };
-        let noted = inventory.runs.iter().filter(is_noted);
-        let noted = noted.filter(|_| !is_known).max_by_key(|it| it.meta.created);
-        let went = is_known
-            .then(|| last_rollback(inventory, (from, made), by))
-            .flatten();
-        let seen = went.or(noted);
-        // One that waits is the correction, where another run is what was taken back.
-        let mut runs = inventory.runs.iter();
-        let waits = runs.any(|run| run.status.snapshot_index == from);
+        let seen = if is_known {
+            last_rollback(inventory, (from, made), by)
+        } else {
+            let noted = inventory.runs.iter().filter(is_noted);
+            noted.max_by_key(|it| it.meta.created)
+        };
         let passes = || {
+            // One that waits is the correction, where another run is what was taken back.
+            let mut runs = inventory.runs.iter();
+            let waits = runs.any(|run| run.status.snapshot_index == from);
             !is_known
                 && Rollout::of(inventory, by).phase != Phase::Failed
                 && by.rolled_back().is_none()

@@ -34,12 +34,8 @@ pub fn sent_before_change<'i>(
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
 pub fn sent_namesake<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&'i UpdateRun> {
     let run = inventory.run_on(&rollout_started(binding).run?)?;
-    let has = binding.snapshot_index()?;
-    let snapshot = inventory.snapshot(has)?;
-    let is_namesake = run.status.snapshot_index == has
-        && life::of_run(inventory, run) != life::PlacementLife::Earlier
-        && life::used(inventory, run, snapshot) == life::SnapshotMatch::Another;
-    is_namesake.then_some(run)
+    let snapshot = inventory.snapshot(binding.snapshot_index()?)?;
+    life::used_namesake(inventory, run, snapshot).then_some(run)
 }
 
 /// The condition of that type about what a cluster was sent last.

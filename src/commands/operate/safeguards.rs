@@ -297,12 +297,27 @@ pub(in crate::commands) fn outdated(
 }
 
 /// Why a run with its content helps nobody.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum UnhelpfulContent {
     /// It was rolled back.
     RolledBack,
     /// Clusters have the name of its snapshot already, and are sent nothing.
     NameReused,
+}
+
+impl UnhelpfulContent {
+    /// What to do instead; `named` is the command that names the snapshot.
+    pub(in crate::commands) fn way_out(self, named: CommandLine) -> Hint {
+        match self {
+            Self::RolledBack => Hint::new(
+                "correct the content first; to roll it out all the same, name the snapshot:",
+            )
+            .command(named),
+            Self::NameReused => Hint::new(
+                "change the content once more: the next snapshot gets another name, and reaches all clusters",
+            ),
+        }
+    }
 }
 
 /// What a script does not start unless somebody named the snapshot, as `named` does.
@@ -312,22 +327,12 @@ pub(in crate::commands) fn unhelpful(
     named: CommandLine,
     reading: &SourceReading,
 ) -> Error {
-    let (would, hint) = match content {
-        UnhelpfulContent::RolledBack => ("would roll out again what was rolled back", again(named)),
-        UnhelpfulContent::NameReused => (
-            "would succeed without sending it",
-            Hint::new(
-                "change the content once more: the next snapshot gets another name, and reaches all clusters",
-            ),
-        ),
+    let would = match content {
+        UnhelpfulContent::RolledBack => "would roll out again what was rolled back",
+        UnhelpfulContent::NameReused => "would succeed without sending it",
     };
-    reading.refused(format!("{run} {would}: {why}")).hint(hint)
-}
-
-/// What to do instead, and the command that names the snapshot.
-pub(in crate::commands) fn again(named: CommandLine) -> Hint {
-    Hint::new("correct the content first; to roll it out all the same, name the snapshot:")
-        .command(named)
+    let refused = reading.refused(format!("{run} {would}: {why}"));
+    refused.hint(content.way_out(named))
 }
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom

@@ -622,7 +622,7 @@ fn empties(
         safeguards::would_delete(name, &lost, reading)
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
-    } else if let Some((content, why)) = unhelpful(plan) {
+    } else if let Some((content, why)) = unhelpful_content(plan) {
         let named = launch.command();
         let named = match launch.snapshot {
             Some(_) => named,
@@ -639,7 +639,7 @@ fn empties(
 }
 
 /// How the content helps nobody, and why.
-fn unhelpful(plan: &Plan) -> Option<(UnhelpfulContent, String)> {
+fn unhelpful_content(plan: &Plan) -> Option<(UnhelpfulContent, String)> {
     let mut kinds = [
         (
             WarningKind::SnapshotRolledBack,
@@ -899,7 +899,7 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         return Some(format!("Start {name}? {lost}."));
     }
     let counts = counts_before(launch, plan);
-    if let Some((_, why)) = unhelpful(plan).filter(|_| counts) {
+    if let Some((_, why)) = unhelpful_content(plan).filter(|_| counts) {
         return Some(format!("Start {name}? {why}."));
     }
     let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);

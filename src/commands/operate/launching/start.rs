@@ -83,8 +83,9 @@ pub(in crate::commands) fn start(
                 proposal.preview.warning(lost);
             }
             let unnamed = own.filter(|it| unattended && it.pinned().is_none());
-            if let Some(error) = unnamed.and_then(|it| unhelpful(inventory, it, reading)) {
-                unfit = Some(UnfitRun::BringsBack);
+            let unhelpful = unnamed.and_then(|it| unhelpful_run(inventory, it, reading));
+            if let Some((content, error)) = unhelpful {
+                unfit = Some(UnfitRun::Unhelpful(content));
                 proposal.question = Err(error);
             } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
                 unfit = Some(kind);
@@ -126,16 +127,17 @@ pub(in crate::commands) fn start(
         .map(|made| made.status.snapshot_index.clone());
     if let (Err(error), Some((launch, _)), Some(made), Some(kind)) =
         (&agreed, made_as, &refused, unfit)
-        && (kind == UnfitRun::BringsBack
+        && (matches!(kind, UnfitRun::Unhelpful(_))
             || kind == UnfitRun::Recorded && unattended && first.is_empty())
         && delete_untouched(this, made, op).is_ok()
     {
         // The next try gets the content as it is then.
         let again = launch.command();
-        let hint = if kind == UnfitRun::BringsBack {
-            safeguards::again(again.flag("--snapshot", &made.status.snapshot_index))
-        } else {
-            Hint::new("once that is corrected, try again:").command(again)
+        let hint = match kind {
+            UnfitRun::Unhelpful(content) => {
+                content.way_out(again.flag("--snapshot", &made.status.snapshot_index))
+            }
+            _ => Hint::new("once that is corrected, try again:").command(again),
         };
         return Err(Error::new(error.exit, &error.message).hint(hint));
     }
@@ -219,8 +221,8 @@ enum UnfitRun {
     Recorded,
     /// It deletes what somebody may want deleted.
     Deletes,
-    /// It brings back what was rolled back.
-    BringsBack,
+    /// It helps nobody.
+    Unhelpful(UnhelpfulContent),
 }
 
 /// What speaks against the content of a run: why a script does not start it, and what a person is asked.
@@ -244,7 +246,11 @@ fn obstacle(
 }
 
 /// Why a script does not start a run that nobody gave its snapshot: that was rolled back, or reaches nobody.
-fn unhelpful(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) -> Option<Error> {
+fn unhelpful_run(
+    inventory: &Inventory,
+    run: &UpdateRun,
+    reading: &SourceReading,
+) -> Option<(UnhelpfulContent, Error)> {
     let index = &run.status.snapshot_index;
     let back = TakenBack::of(inventory, index);
     let back = back.map(|why| (UnhelpfulContent::RolledBack, why.to_string()));
@@ -254,12 +260,8 @@ fn unhelpful(inventory: &Inventory, run: &UpdateRun, reading: &SourceReading) ->
         Some((UnhelpfulContent::NameReused, why))
     })?;
     let named = steps::run_in_place(run, index);
-    Some(safeguards::unhelpful(
-        &run.meta.name,
-        (content, &why),
-        named,
-        reading,
-    ))
+    let error = safeguards::unhelpful(&run.meta.name, (content, &why), named, reading);
+    Some((content, error))
 }
 
 /// What is shown before a run is started, and what is asked.

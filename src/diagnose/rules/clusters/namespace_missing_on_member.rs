@@ -135,18 +135,15 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
 }
 
 /// The steps to where cluster placements bring the namespace, which a placement in it does not.
-fn placed(affected: &AffectedObject<'_, '_>, finding: Finding, namespace: &str) -> Finding {
+fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &str) -> Finding {
     let clusters = affected.clusters();
     let kind = Kind::ClusterResourcePlacement;
-    let carriers = affected.cx.inventory.carriers.as_ref();
-    let carriers = carriers.map(|it| it.placements.as_slice());
-    if let Some([carrier]) = carriers {
+    if let Some(known) = &affected.cx.inventory.carriers
+        && let [carrier] = known.placements.as_slice()
+    {
         let (carrier, name) = (carrier.object(), &carrier.meta.name);
-        let known = affected.cx.inventory.carriers.as_ref();
         let on = affected.on.iter().map(|it| it.cluster);
-        let (gone, never): (Vec<_>, Vec<_>) =
-            on.partition(|it| known.is_some_and(|known| known.have_applied(it)));
-        let mut finding = finding;
+        let (gone, never): (Vec<_>, Vec<_>) = on.partition(|it| known.have_applied(it));
         if !gone.is_empty() {
             finding.message = format!(
                 "{} {name} has delivered it to {}, so it was deleted there since.",

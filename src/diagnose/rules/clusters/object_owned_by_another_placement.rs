@@ -25,8 +25,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut clusters: BTreeMap<Subject, BTreeSet<(&str, Vec<&str>)>> = BTreeMap::new();
     for failing in &cx.troubles {
         for manifest in &failing.trouble.manifests {
-            if ownership::of_manifest(manifest) == Some(rule.code) && !is_own(cx, failing, manifest)
-            {
+            if is_of_others(cx, failing, manifest) {
                 let known = clusters.entry(manifest.into()).or_default();
                 known.insert((failing.cluster, owners(manifest).collect()));
             }
@@ -46,6 +45,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         })
     };
     per_subject(cx, rule, first, describe)
+}
+
+/// Whether another placement has the object on a cluster.
+fn is_of_others(
+    cx: &DiagnosisContext<'_>,
+    failing: &FailingCluster<'_>,
+    manifest: &ManifestTrouble<'_>,
+) -> bool {
+    ownership::of_manifest(manifest) == Some(RULE.code) && !is_own(cx, failing, manifest)
 }
 
 fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
@@ -167,17 +175,15 @@ fn content<'i>(affected: &AffectedObject<'_, 'i>) -> Version<'i> {
 /// What goes with a namespace that is no longer selected: the objects in it that are this placement's.
 fn beside(affected: &AffectedObject<'_, '_>, content: &Version<'_>) -> String {
     let manifest = affected.manifest;
-    let is_of_others = |object: &Subject| {
+    let is_refused = |object: &Subject| {
         affected.on.iter().all(|failing| {
-            let mut refused = failing.trouble.manifests.iter().filter(|it| {
-                ownership::of_manifest(it) == Some(RULE.code) && !is_own(affected.cx, failing, it)
-            });
-            refused.any(|it| Subject::from(it) == *object)
+            let mut refused = failing.trouble.manifests.iter();
+            refused.any(|it| is_of_others(affected.cx, failing, it) && Subject::from(it) == *object)
         })
     };
     let parts = content.objects().map(Subject::from);
     let inside = parts.filter(|it| manifest.kind == "Namespace" && it.namespace == manifest.name);
-    match inside.filter(|it| !is_of_others(it)).count() {
+    match inside.filter(|it| !is_refused(it)).count() {
         0 => String::new(),
         others => format!(
             " That run deletes {} in it, which came with its selector.",
