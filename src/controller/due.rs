@@ -14,7 +14,7 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
 use crate::kubefleet::{Conditions, names, reasons};
-use crate::rollout::AgentVersion;
+use crate::rollout::{AgentVersion, is_written};
 
 /// How many times may have passed, one after the other, since something changed last.
 const TIMES: usize = 8;
@@ -269,36 +269,21 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         return None;
     }
     let since = run.last_write()?;
-    let all = || run.updated_clusters();
-    let is_started = |cluster: &ClusterStatus| cluster.conditions.is_true(reasons::STARTED);
-    if all().any(|cluster| is_started(cluster) && !cluster.is_done()) {
-        return None;
-    }
+    // A look that started some clusters, and another one not, was an error as well.
+    let gap = match run.in_flight().next() {
+        Some(_) => Some(gap_before_conflict(run, since)?),
+        None => None,
+    };
     let second = SignedDuration::from_secs(1);
     let (mut clusters, mut pace) = (Vec::new(), SignedDuration::ZERO);
-    for cluster in all() {
+    for cluster in run.updated_clusters().filter(|it| it.is_done()) {
         let time = |kind| cluster.conditions.since(kind);
         let (Some(started), Some(ended)) = (time(reasons::STARTED), time(reasons::SUCCEEDED))
         else {
             continue;
         };
-        if !cluster.is_done() || since.duration_since(ended) > second {
-            continue;
-        }
-        let mut bindings = state.bindings.iter();
-        let Some(binding) = bindings.find(|it| it.spec.cluster == cluster.name) else {
-            continue;
-        };
-        let Some(recovered) = last_transition(binding) else {
-            continue;
-        };
-        // After a change of the policy it may be sent late, and before that there was no error.
-        let during = started..=recovered;
-        let mut policies = state.policies.iter();
-        let is_late = policies.any(|it| it.meta.created.is_some_and(|at| during.contains(&at)));
-        let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
-        let begun = sent.filter(|_| is_late).unwrap_or(started);
-        if recovered.duration_since(begun) > pace::LOOK_EVERY {
+        let is_last = since.duration_since(ended) <= second;
+        if (is_last || gap.is_some()) && was_in_error(state, &cluster.name, started) {
             clusters.push(cluster.name.clone());
             pace = pace.max(since.duration_since(started)).min(pace::LONGEST);
         }
@@ -306,13 +291,19 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
     if clusters.is_empty() {
         return None;
     }
-    // A look that could not release a cluster was an error as well.
-    let (mut wait, is_unreleased) = (pace, is_unreleased(state));
+    // The wait after an error is twice as long as the one before it.
+    let double = |wait: SignedDuration| wait.saturating_mul(2).min(pace::LONGEST);
+    let mut pace = gap.map_or(pace, double);
+    let (mut wait, erred) = (pace, gap.is_some() || is_unreleased(state));
+    let troubled = troubled_ahead(state);
     for _ in 0..LOOKS {
-        if !is_unreleased || later(since, pace) >= state.now {
+        let has_erred = erred && later(since, pace) < state.now;
+        // The wait is at least half of what it can be at most.
+        let may_have = troubled.is_some_and(|until| later(since, pace / 2) < until);
+        if !has_erred && !may_have {
             break;
         }
-        wait = wait.saturating_mul(2).min(pace::LONGEST);
+        wait = double(wait);
         pace = pace.saturating_add(wait);
     }
     Some(SlowedLook {
@@ -320,6 +311,64 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         since,
         pace,
     })
+}
+
+/// Until when a cluster may have been in error whose turn came, and whose binding has what the run brings: a look finds
+/// its error before it notes a start.
+fn troubled_ahead(state: &State) -> Option<Timestamp> {
+    let run = &state.run;
+    let mut stages = run.status.stages.iter();
+    let stage = stages.find(|stage| !stage.is_done())?;
+    let next = stage.clusters.iter().find(|it| !it.is_done())?;
+    let mut bindings = state.bindings.iter();
+    let binding = bindings.find(|it| it.spec.cluster == next.name)?;
+    let is_ahead = !next.conditions.is_true(reasons::STARTED) && is_written(binding, run, next);
+    last_transition(binding).filter(|_| is_ahead)
+}
+
+/// How long the controller waited before its last look at a run, where that was long and the look met a
+/// conflict: it started clusters and left a slot of their stage free.
+fn gap_before_conflict(run: &UpdateRun, since: Timestamp) -> Option<SignedDuration> {
+    let second = SignedDuration::from_secs(1);
+    let is_now =
+        |time: Option<Timestamp>| time.is_some_and(|it| since.duration_since(it) <= second);
+    if !run
+        .in_flight()
+        .all(|it| is_now(it.conditions.since(reasons::STARTED)))
+    {
+        return None;
+    }
+    let mut stages = run.status.stages.iter().enumerate();
+    let (at, stage) = stages.find(|(_, stage)| !stage.is_done())?;
+    let spec = run.status.strategy.as_deref()?.stages.get(at)?;
+    let slots = spec.concurrency(stage.clusters.len())?;
+    let is_started = |it: &ClusterStatus| it.conditions.is_true(reasons::STARTED);
+    // What ended with that look took its slot when it began.
+    let taken = stage.clusters.iter().filter(|it| {
+        is_started(it) && (!it.is_done() || is_now(it.conditions.since(reasons::SUCCEEDED)))
+    });
+    let is_free = taken.count() < slots && stage.clusters.iter().any(|it| !is_started(it));
+    let before = run.status_writes();
+    let before = before.filter(|time| since.duration_since(*time) > second);
+    let gap = since.duration_since(before.max()?);
+    (is_free && gap > pace::LOOK_EVERY).then_some(gap)
+}
+
+/// Whether a cluster was in error between its start and its end: it took longer than until the next
+/// look, and was not sent late.
+fn was_in_error(state: &State, cluster: &str, started: Timestamp) -> bool {
+    let mut bindings = state.bindings.iter();
+    let binding = bindings.find(|it| it.spec.cluster == cluster);
+    let Some((binding, recovered)) = binding.and_then(|it| Some((it, last_transition(it)?))) else {
+        return false;
+    };
+    // After a change of the policy it may be sent late, and before that there was no error.
+    let during = started..=recovered;
+    let mut policies = state.policies.iter();
+    let is_late = policies.any(|it| it.meta.created.is_some_and(|at| during.contains(&at)));
+    let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
+    let begun = sent.filter(|_| is_late).unwrap_or(started);
+    recovered.duration_since(begun) > pace::LOOK_EVERY
 }
 
 fn later(time: Timestamp, by: SignedDuration) -> Timestamp {

@@ -272,6 +272,14 @@ impl Walk {
             let is_deep = self.depth == WalkDepth::Decision;
             let resting = run.filter(|_| is_deep).filter(is_checked);
             needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
+            // Where the placement was removed from, it is still on a cluster that left the fleet before.
+            let removes = |run: &UpdateRun| {
+                let mut stages = run.status.deletion_stage.iter();
+                stages.any(|stage| !stage.clusters.is_empty())
+            };
+            if run.is_some_and(|run| is_finished(run) && removes(run)) {
+                needs.push(HubQuery::all(Kind::MemberCluster, ""));
+            }
             if let Some(run) = resting {
                 needs.extend(self.approvals_ahead(run));
                 needs.extend([

@@ -263,16 +263,21 @@ impl UpdateRun {
     /// When the controller last wrote its status, as far as that is told: by who wrote what, else by the
     /// conditions, whose time changes with their status only.
     pub fn last_write(&self) -> Option<Timestamp> {
+        self.status_writes().max()
+    }
+
+    /// The times at which its status is known to have been written, in no order.
+    pub fn status_writes(&self) -> impl Iterator<Item = Timestamp> {
         let stages = self.all_stages().flat_map(|stage| {
             let tasks = stage.tasks().flat_map(|task| &task.conditions);
             let clusters = stage.clusters.iter().flat_map(|it| &it.conditions);
             stage.conditions.iter().chain(tasks).chain(clusters)
         });
         let all = self.status.conditions.iter().chain(stages);
-        let told = all.filter_map(|condition| condition.since).max();
         let managed = self.meta.managed.iter();
         let writes = managed.filter(|write| write.subresource == "status");
-        told.max(writes.filter_map(|write| write.time).max())
+        all.filter_map(|condition| condition.since)
+            .chain(writes.filter_map(|write| write.time))
     }
 
     /// The clusters that it has started and not finished.

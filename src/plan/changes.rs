@@ -25,7 +25,7 @@ use crate::manifests::{
 };
 use crate::query::Outcome;
 use crate::report::{ComposeText, NotChecked, Subject};
-use crate::rollout::sent::{joined_again, sent_index};
+use crate::rollout::sent::{joined_again, sent_index, sent_namesakes};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
 use crate::words::{count, enumerate};
@@ -314,6 +314,9 @@ fn compare_sides<'s>(
             Some(binding) if binding.is_unreported() => Some("the cluster has not reported yet"),
             Some(binding) if joined_again(inventory, binding).is_some() => {
                 Some("the cluster has joined again since the last run")
+            }
+            Some(binding) if sent_namesakes(inventory, binding).is_some() => {
+                Some("a snapshot that the cluster has was deleted and created again")
             }
             _ => None,
         };

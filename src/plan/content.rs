@@ -262,16 +262,13 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
         .push(Warning::of(WarningKind::SnapshotEmpty, problem));
 }
 
-/// Warns of a snapshot whose name clusters have already from one that was deleted.
-pub(super) fn reused(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
+/// Warns of snapshots whose names clusters have already from some that were deleted.
+pub(super) fn reused(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     let inventory = draft.inventory;
-    let Some(snapshot) = then.and_then(|index| inventory.snapshot(index)) else {
-        return;
-    };
     let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
     let kept = clusters.filter(|it| it.change == ClusterChange::Unchanged && !it.rewritten);
     let names: Vec<_> = kept.map(|it| it.name.as_str()).collect();
-    if let Some(problem) = name_reused(inventory, snapshot, &names) {
+    if let Some(problem) = name_reused(inventory, &names) {
         draft
             .warnings
             .push(Warning::of(WarningKind::SnapshotNameReused, problem));

@@ -1,65 +1,93 @@
 //! FS510: a snapshot whose name clusters have already, of one that was deleted.
 
+use std::collections::BTreeMap;
+
 use super::Problem;
 use crate::inventory::Inventory;
-use crate::kubefleet::reasons;
-use crate::kubefleet::run::{ClusterStatus, UpdateRun};
-use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::report::ComposeText;
-use crate::rollout::is_written;
-use crate::rollout::sent::sent_namesake;
+use crate::rollout::sent::sent_namesakes;
+use crate::rollout::{is_written, rollout_started};
 use crate::words::{by_number, enumerate};
 
 /// The clusters of a run that it has sent nothing, or will send nothing, for that reason.
 pub fn name_reused_by(inventory: &Inventory, run: &UpdateRun) -> Option<Problem> {
-    let snapshot = inventory.snapshot(&run.status.snapshot_index)?;
-    let is_kept = |it: &&ClusterStatus| {
-        let binding = inventory.binding(&it.name);
-        binding.is_some_and(|binding| is_written(binding, run, it))
-    };
-    let clusters = run.updated_clusters().filter(is_kept);
+    let clusters = run.updated_clusters().filter(|cluster| {
+        let binding = inventory.binding(&cluster.name);
+        // What it brought itself is a matter of the next run.
+        binding.is_some_and(|binding| {
+            is_written(binding, run, cluster)
+                && rollout_started(binding).run.as_ref() != Some(&run.meta.name)
+        })
+    });
     let clusters: Vec<_> = clusters.map(|it| it.name.as_str()).collect();
-    name_reused(inventory, snapshot, &clusters)
+    name_reused(inventory, &clusters)
 }
 
-/// Those of the clusters that were sent another snapshot of this name.
-pub fn name_reused(
-    inventory: &Inventory,
-    snapshot: &ResourceSnapshot,
-    clusters: &[&str],
-) -> Option<Problem> {
+/// Those of some clusters that a run writes nothing to, and that were sent other snapshots of the names in their
+/// bindings.
+pub fn name_reused(inventory: &Inventory, clusters: &[&str]) -> Option<Problem> {
     let bindings = clusters.iter().filter_map(|name| inventory.binding(name));
     let of: Vec<_> = bindings
-        .filter(|binding| binding.spec.snapshot == snapshot.meta.name)
-        .filter_map(|binding| Some((binding, sent_namesake(inventory, binding)?)))
+        .filter_map(|binding| Some((binding, sent_namesakes(inventory, binding)?)))
         .collect();
-    let (first, run) = of.first()?;
+    let (first, sent) = of.first()?;
     let kept: Vec<_> = of.iter().map(|(it, _)| it.spec.cluster.as_str()).collect();
-    let name = &snapshot.meta.name;
+    let objects: BTreeMap<_, _> = of.iter().flat_map(|(_, it)| it.now.clone()).collect();
+    let of_content = |it: &&ObjectRef| it.kind.concept() == Concept::ResourceSnapshot;
+    let content = objects.keys().find(of_content);
+    let is_content = content.is_some();
+    let subject = content.or(objects.keys().next())?;
     let (have, their) = by_number(
         kept.len(),
         ("keeps", "its binding names"),
         ("keep", "their bindings name"),
     );
+    let (was, them) = by_number(objects.len(), ("was", "it"), ("were", "them"));
     let message = format!(
-        "{} {have} what {} brought: {their} {name} already, which was deleted and created again since, so \
-         a run with it sends nothing there.",
+        "{} {have} what {}: {their} {} already, which {was} deleted and created again since, so a run with {them} \
+         sends nothing there.",
         enumerate(&kept),
-        run.meta.name,
+        match sent.by {
+            Some(run) => format!("{} brought", run.meta.name),
+            None => "an earlier run brought".to_owned(),
+        },
+        enumerate(objects.keys().map(|it| it.name.as_str())),
     );
-    let mut problem = Problem::new(snapshot.object(), message)
-        .clusters(kept)
-        .known(
-            snapshot.object(),
-            "metadata.creationTimestamp",
-            snapshot.meta.created,
+    let mut problem = Problem::new(subject.clone(), message).clusters(kept);
+    for (object, meta) in &objects {
+        problem = problem.known(object.clone(), "metadata.creationTimestamp", meta.created);
+    }
+    problem = if is_content {
+        problem.evidence(
+            first.object(),
+            "spec.resourceSnapshotName",
+            &first.spec.snapshot,
         )
-        .evidence(first.object(), "spec.resourceSnapshotName", name);
-    if let Some(initialized) = run.condition(reasons::INITIALIZED) {
+    } else if first.spec.overrides.is_empty() {
+        problem.evidence(
+            first.object(),
+            "spec.clusterResourceOverrideSnapshots",
+            &first.spec.cluster_overrides,
+        )
+    } else {
+        problem.evidence(
+            first.object(),
+            "spec.resourceOverrideSnapshots",
+            &first.spec.overrides,
+        )
+    };
+    if let Some(run) = sent.by
+        && let Some(initialized) = run.condition(reasons::INITIALIZED)
+    {
         problem = problem.condition(&run.object(), initialized);
     }
-    Some(problem.fix(
+    Some(problem.fix(if is_content {
         "Change the content on the hub, if it is not as it was, and start a new run: the next snapshot gets another \
-         name, and reaches all clusters.",
-    ))
+         name, and reaches all clusters."
+    } else {
+        "Change the override once more, if it is not as it was, and start a new run: its next snapshot gets another \
+         name, and reaches these clusters."
+    }))
 }

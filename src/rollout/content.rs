@@ -8,7 +8,7 @@ use super::life::{self, SnapshotMatch};
 use super::overrides;
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterState, ClusterView, Phase, Rollout};
+use super::{ClusterState, ClusterView, Phase, Rollout, is_written};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
@@ -244,16 +244,29 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
 /// The same of an override that the run recorded for them.
 /// Source: workgenerator/override.go:fetchResourceOverrideSnapshots.
 fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
-    let object = rollout.inventory.gone_overrides.first()?;
-    let clusters = rollout.still_to_reach();
-    let clusters: Vec<_> = clusters
-        .filter(|it| it.recorded.override_names().any(|it| it == *object))
-        .map(|it| it.name)
-        .collect();
-    (!clusters.is_empty()).then(|| MissingContent {
-        object: object.clone(),
-        how: ContentLoss::Gone,
-        clusters,
+    let (inventory, run) = (rollout.inventory, rollout.run);
+    let gone = inventory.gone_overrides.iter().cloned();
+    let gone = gone.map(|object| (object, ContentLoss::Gone));
+    let created_again = inventory.overrides.iter();
+    let created_again = created_again
+        .filter(|it| life::came_after(inventory, run, it.meta.created))
+        .map(|it| (it.object(), ContentLoss::Another));
+    gone.chain(created_again).find_map(|(object, how)| {
+        // A cluster whose binding has the name already is sent nothing.
+        let gets = |it: &&ClusterView<'_>| {
+            let has = it
+                .binding
+                .is_some_and(|own| is_written(own, run, it.recorded));
+            let mut recorded = it.recorded.override_names();
+            recorded.any(|it| it == object) && !(has && how == ContentLoss::Another)
+        };
+        let clusters = rollout.still_to_reach().filter(gets);
+        let clusters: Vec<_> = clusters.map(|it| it.name).collect();
+        (!clusters.is_empty()).then_some(MissingContent {
+            object,
+            how,
+            clusters,
+        })
     })
 }
 

@@ -133,8 +133,21 @@ pub fn used(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot)
 /// Whether a run of the present placement was given another snapshot of the name that this one has now.
 pub fn used_namesake(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot) -> bool {
     snapshot.index() == Some(run.status.snapshot_index.as_str())
-        && of_run(inventory, run) != PlacementLife::Earlier
-        && used(inventory, run, snapshot) == SnapshotMatch::Another
+        && came_after(inventory, run, snapshot.meta.created)
+}
+
+/// Whether an object was created only after a run of the present placement was taken up: what the run was given
+/// under its name was another.
+pub fn came_after(inventory: &Inventory, run: &UpdateRun, created: Option<Timestamp>) -> bool {
+    of_run(inventory, run) != PlacementLife::Earlier && is_clearly_after(created, taken_up(run))
+}
+
+/// Whether one time is later than another, whatever clocks were read.
+pub fn is_clearly_after(time: Option<Timestamp>, than: Option<Timestamp>) -> bool {
+    let times = time.zip(than);
+    times.is_some_and(|(time, than)| {
+        existed(time, than, PlacementLife::Unknown) == SnapshotMatch::Another
+    })
 }
 
 /// Whether a snapshot that was created then is the one that had its index when a run was taken up.

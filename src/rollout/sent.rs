@@ -4,12 +4,14 @@ use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{LONGEST, life, rollout_started};
+use super::{ClusterView, LONGEST, Rollout, life, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Condition, Conditions, reasons};
+use crate::kubefleet::{Condition, Conditions, ObjectRef, reasons};
+use crate::words::enumerate;
 
 /// The run that was done with the cluster of a binding before it was given another snapshot's name, which
 /// is not sent before a run says so: the cluster keeps that run's.
@@ -29,13 +31,74 @@ pub fn sent_before_change<'i>(
     (done.is_true() && !is_its && !is_lost).then_some(run)
 }
 
-/// The run that wrote a binding with another snapshot of the name that it has: that was deleted, and the next one
-/// got its index. A run with the new one finds its name in the binding, and sends nothing.
-/// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub fn sent_namesake<'i>(inventory: &'i Inventory, binding: &Binding) -> Option<&'i UpdateRun> {
-    let run = inventory.run_on(&rollout_started(binding).run?)?;
-    let snapshot = inventory.snapshot(binding.snapshot_index()?)?;
-    life::used_namesake(inventory, run, snapshot).then_some(run)
+/// What a cluster was sent under names that other snapshots have now.
+pub struct SentNamesakes<'i> {
+    /// The run that sent it, if it still exists.
+    pub by: Option<&'i UpdateRun>,
+    /// The snapshots that have the names now, of the content and of overrides.
+    pub now: Vec<(ObjectRef, &'i ObjectMeta)>,
+}
+
+/// Whether a binding names snapshots that were created only after it was written: those that it was written with were
+/// deleted, and the next ones got their indexes. A run with the new ones finds their names in the binding, and sends
+/// nothing. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+pub fn sent_namesakes<'i>(
+    inventory: &'i Inventory,
+    binding: &Binding,
+) -> Option<SentNamesakes<'i>> {
+    let by = inventory.run_on(&rollout_started(binding).run?);
+    let is_later = |created| match by {
+        Some(run) => life::came_after(inventory, run, created),
+        None => {
+            let conditions = binding.status.conditions.iter();
+            let sent = conditions.filter_map(|it| it.since).max();
+            binding.is_released() && life::is_clearly_after(created, sent)
+        }
+    };
+    let snapshot = inventory.snapshot(binding.snapshot_index()?);
+    // An earlier run may have had another index.
+    let index = by.map(|run| run.status.snapshot_index.as_str());
+    let snapshot = snapshot.filter(|it| index.is_none_or(|index| it.index() == Some(index)));
+    let names: Vec<_> = binding.spec.override_names().collect();
+    let overrides = inventory.overrides.iter();
+    let overrides = overrides.filter(|it| names.contains(&it.object()));
+    let all = snapshot.map(|it| (it.object(), &it.meta)).into_iter();
+    let all = all.chain(overrides.map(|it| (it.object(), &it.meta)));
+    let now: Vec<_> = all.filter(|(_, meta)| is_later(meta.created)).collect();
+    (!now.is_empty()).then_some(SentNamesakes { by, now })
+}
+
+/// Clusters that a run has still to reach and that have its snapshot from KubeFleet itself.
+pub struct SentWithoutRun<'r, 'i> {
+    pub index: &'i str,
+    pub clusters: Vec<&'r ClusterView<'i>>,
+}
+
+impl SentWithoutRun<'_, '_> {
+    /// What happened, as a clause.
+    pub fn describe(&self) -> String {
+        let clusters = enumerate(self.clusters.iter().map(|it| it.name));
+        let index = self.index;
+        format!("KubeFleet itself sent snapshot {index} to {clusters} without the run")
+    }
+}
+
+/// The clusters that a live run has still to reach and to which KubeFleet sent its snapshot by itself since the run
+/// began: the placement was not External at some time.
+pub fn sent_without_run<'r, 'i>(rollout: &'r Rollout<'i>) -> Option<SentWithoutRun<'r, 'i>> {
+    let run = rollout.run;
+    let index = run.status.snapshot_index.as_str();
+    let begun = run.status.conditions.since(reasons::INITIALIZED)?;
+    let ahead = rollout.still_to_reach().filter(|cluster| {
+        cluster.binding.is_some_and(|binding| {
+            let sent = binding.status.conditions.since(reasons::WORK_SYNCHRONIZED);
+            sent_index(rollout.inventory, binding) == Some(index)
+                && rollout_started(binding).run.is_none()
+                && sent.is_some_and(|sent| sent > begun)
+        })
+    });
+    let clusters: Vec<_> = ahead.collect();
+    (!clusters.is_empty()).then_some(SentWithoutRun { index, clusters })
 }
 
 /// The condition of that type about what a cluster was sent last.
@@ -263,7 +326,9 @@ mod tests {
                 binding("1", 2, 2),
             ]);
             let binding = inventory.bindings.iter().next().unwrap();
-            sent_namesake(&inventory, binding).map(|run| run.meta.name.clone())
+            sent_namesakes(&inventory, binding)?
+                .by
+                .map(|run| run.meta.name.clone())
         };
         let named = Some("web".to_owned());
         assert_eq!(writer("1", SINCE + 5, SINCE + 60), named);

@@ -14,8 +14,12 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
-use crate::manifests::{Override, PlacedOverrides, SnapshotContent, WorkGenerator, WorkManifests};
+use crate::manifests::{
+    Override, PlacedOverrides, RenderedClusters, SnapshotContent, WorkGenerator, WorkManifests,
+};
 use crate::report::NotChecked;
+use crate::rollout::life::came_after;
+use crate::rollout::sent::sent_namesakes;
 use crate::rollout::versions::Version;
 use crate::words::enumerate;
 
@@ -80,6 +84,20 @@ pub(in crate::commands) fn read(
     material.read_works(reading, works);
     reading.no_hub()?;
     Ok(material)
+}
+
+/// Whether the Works of these clusters hold what their bindings ask for, with the snapshots that have those names
+/// now; `false` where that cannot be read.
+pub(in crate::commands) fn have_what_they_ask_for(
+    reading: &mut SourceReading,
+    placement: &ObjectRef,
+    clusters: &[String],
+) -> bool {
+    let Ok(material) = read(reading, placement, WorkQuery::Of(clusters)) else {
+        return false;
+    };
+    let has_it = |name: &String| material.has_what_it_asks_for(name);
+    clusters.iter().all(|name| has_it(name) == Some(true))
 }
 
 /// Every override snapshot that may be in force. A namespaced placement brings nothing of other
@@ -239,6 +257,22 @@ impl RenderMaterial {
         })))
     }
 
+    /// Whether a cluster's Works hold what its binding asks for; `None` where one of both is not known.
+    fn has_what_it_asks_for(&self, cluster: &str) -> Option<bool> {
+        let inventory = self.inventory();
+        let binding = inventory.binding(cluster)?;
+        let version = Version::of_index(inventory, binding.snapshot_index()?);
+        let placed = PlacedOverrides::bound(inventory.member(cluster)?, binding, &self.overrides);
+        if !version.is_complete() || !placed.gone.is_empty() {
+            return None;
+        }
+        let (content, placed) = (self.content(&version), [placed]);
+        let rendering = RenderedClusters::new(&content, &self.overrides, &placed);
+        let then = rendering.manifests(0);
+        let is_same = self.existing(cluster)?.against(&then).counts.is_none();
+        Some(is_same && rendering.faults.is_empty())
+    }
+
     /// The clusters that are asked for, or all that the run or the placement has.
     pub fn choose(&mut self, asked: &[String]) -> Result<Vec<String>, Error> {
         let own = self.own_clusters();
@@ -354,6 +388,25 @@ impl RenderMaterial {
         }
         if let Some(why) = &self.works_gap {
             gaps.push(gap(Kind::Work.name(), why, Vec::new()));
+        }
+        if let Some(run) = self.initialized() {
+            let inventory = self.inventory();
+            let is_later = |at: &usize| {
+                let meta = &self.overrides[*at].snapshot.meta;
+                came_after(inventory, run, meta.created)
+            };
+            let has_others = |cluster: &str| {
+                let binding = inventory.binding(cluster);
+                binding.is_some_and(|it| sent_namesakes(inventory, it).is_some())
+            };
+            let again = placed
+                .iter()
+                .filter(|it| it.overrides.iter().any(is_later) || has_others(&it.member.meta.name));
+            let again: Vec<_> = again.map(|it| it.member.meta.name.clone()).collect();
+            if !again.is_empty() {
+                let why = "some snapshots were deleted and created again";
+                gaps.push(gap("overrides", why, again));
+            }
         }
         gaps
     }

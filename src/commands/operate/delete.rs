@@ -228,6 +228,15 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
             enumerate(asked)
         )]);
     }
+    let mut updated = rollout.updated_clusters();
+    if let Some(index) = rollout.run.rolled_back()
+        && updated.any(|cluster| cluster.started.is_some())
+    {
+        preview.warning(&format!(
+            "snapshot {index} was rolled back by this run: once it is deleted, a new run may bring \
+             that snapshot again without a warning"
+        ));
+    }
     let is_silent = steering::state(rollout, &mut preview);
     if is_silent && rollout.run.is_seen() {
         preview.lines([

@@ -36,9 +36,8 @@ pub(in crate::commands) fn launch(
     wanted: &mut dyn FnMut(&mut SourceReading) -> Result<RunLaunch, Error>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
-    let (look, unattended) = (op.look(), op.args.yes);
-    let offered =
-        op.agree(&mut |reading| shown::offer(wanted(reading)?, unattended, &look, reading))?;
+    let (look, asked) = (op.look(), (op.args.yes, op.args.is_dry()));
+    let offered = op.agree(&mut |reading| shown::offer(wanted(reading)?, asked, &look, reading))?;
     match offered {
         LaunchOffer::Same(launch, this) => {
             let mut got = LaunchProgress::Made;

@@ -132,11 +132,8 @@ fn held_content(
         return Ok(());
     };
     let names = enumerate(&held.clusters);
-    let how = match held.code.as_str() {
-        "FS512" => "cannot be opened",
-        _ => "does not fit",
-    };
-    let why = format!("{doing} would block {names}: {} {how}", held.subject);
+    let what = held.message.trim_end_matches('.');
+    let why = format!("{doing} would block {names}: {what}");
     let diagnose = rollout.run.object().fleet("diagnose");
     Err(reading
         .refused(why)
@@ -314,7 +311,8 @@ impl UnhelpfulContent {
             )
             .command(named),
             Self::NameReused => Hint::new(
-                "change the content once more: the next snapshot gets another name, and reaches all clusters",
+                "change the content or the override once more: the next snapshot gets another name, and reaches all \
+                 clusters",
             ),
         }
     }

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::overrides;
 use crate::diagnose::subjects::ownership;
 use crate::diagnose::subjects::rule::Rule;
-use crate::kubefleet::describe_object;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::kubefleet::{ObjectRef, describe_object};
 use crate::problems::{self, steps};
 use crate::report::{ComposeText, FaultOrigin, Finding, Subject, Verdict};
-use crate::rollout::overrides::{selectors, selectors_path};
+use crate::rollout::overrides::{selector_of, selectors, selectors_path, successor};
+use crate::rollout::sent::sent_namesakes;
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::enumerate;
 
@@ -52,7 +57,11 @@ pub(in crate::diagnose) fn per_subject(
                 finding = finding.evidence(object, path, manifest);
             }
             let finding = describe(&affected, conditions(&affected.on, finding));
-            Some(overridden(&affected, finding))
+            let is_content = finding.fault == Some(FaultOrigin::Content);
+            Some(match outdated_override(&affected).filter(|_| is_content) {
+                Some(outdated) => made_with(&affected, outdated, finding),
+                None => overridden(&affected, finding),
+            })
         })
         .collect()
 }
@@ -80,6 +89,101 @@ fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Findin
         );
     finding.remedies.rotate_right(1);
     finding
+}
+
+/// An override that was deleted or changed after a cluster had got content with it.
+struct OutdatedOverride<'i> {
+    cluster: &'i str,
+    /// The snapshot with which the content was made.
+    was: ObjectRef,
+    /// The one that the override has now.
+    now: Option<&'i OverrideSnapshot>,
+}
+
+/// Adds it, and that the content is not made again.
+fn made_with(
+    affected: &AffectedObject<'_, '_>,
+    outdated: OutdatedOverride<'_>,
+    mut finding: Finding,
+) -> Finding {
+    let OutdatedOverride { cluster, was, now } = outdated;
+    let (how, step) = match now {
+        Some(now) if now.meta.name == was.name => (
+            "which was deleted and created again since: a run with it sends nothing new".to_owned(),
+            "Change the override once more, if the fault came from it, and start a new run: its next snapshot gets \
+             another name.",
+        ),
+        Some(now) => (
+            format!(
+                "of which {} is the latest now: only a new run makes it again",
+                now.meta.name
+            ),
+            "Start a new run, which takes the override as it is now, if the fault came from it.",
+        ),
+        None => (
+            "whose override is gone: only a new run makes it again".to_owned(),
+            "Start a new run, which goes without that override, if the fault came from it.",
+        ),
+    };
+    finding.message = format!(
+        "{} The content for {cluster} was made with {was}, {how}.",
+        finding.message
+    );
+    finding = match now {
+        Some(now) => finding.known(now.object(), "metadata.creationTimestamp", now.meta.created),
+        None => finding.absent(was),
+    };
+    finding = finding.fix_with(step, affected.cx.new_run_command());
+    finding.remedies.rotate_right(1);
+    finding
+}
+
+/// The first override of the affected clusters that is not as it was when their content was made.
+fn outdated_override<'i>(affected: &AffectedObject<'_, 'i>) -> Option<OutdatedOverride<'i>> {
+    let mut outdated = affected.all.iter().filter_map(|(failing, manifest)| {
+        let (was, now) = outdated_of(affected.cx, failing, &manifest.identity())?;
+        Some(OutdatedOverride {
+            cluster: failing.cluster,
+            was,
+            now,
+        })
+    });
+    outdated.next()
+}
+
+fn outdated_of<'i>(
+    cx: &DiagnosisContext<'i>,
+    failing: &FailingCluster<'i>,
+    object: &ManifestIdentity,
+) -> Option<(ObjectRef, Option<&'i OverrideSnapshot>)> {
+    let inventory = cx.inventory;
+    let again = sent_namesakes(inventory, failing.binding).map(|it| it.now);
+    let again: Vec<_> = again.unwrap_or_default();
+    // A run that brings another one is what makes the content again.
+    let run = cx.run().map(UpdateRun::updated_clusters);
+    let recorded = run.and_then(|mut all| all.find(|it| it.name == failing.cluster));
+    let keeps = |name: &ObjectRef| {
+        recorded.is_none_or(|recorded| recorded.override_names().any(|it| it == *name))
+    };
+    let names = failing.binding.spec.override_names().filter(keeps);
+    let mut outdated = names.filter_map(|name| {
+        let latest = &inventory.overrides.items;
+        let created_again = again.iter().any(|(it, _)| *it == name);
+        let now = if created_again {
+            latest
+                .iter()
+                .map(AsRef::as_ref)
+                .find(|it| it.object() == name)
+        } else {
+            successor(latest, &name.namespace, &name.name)
+        };
+        let is_meant = match now {
+            Some(now) => selector_of(now, object).is_some(),
+            None => overrides::is_deleted(inventory, &(&name).into()),
+        };
+        is_meant.then_some((name, now))
+    });
+    outdated.next()
 }
 
 /// One finding, still without words, for what is at fault for one subject, in one stage, and

@@ -3,12 +3,26 @@
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::rendered::{NamedContent, rendered};
+use crate::inventory::Inventory;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::{Concept, names};
 use crate::manifests::{FailingOperation, FaultCause, RenderFault, WorkGenerator};
 use crate::report::{ComposeText, Finding, Subject};
 use crate::rollout::versions::versions;
 use crate::words::{by_number, enumerate};
+
+/// Whether no snapshot of the override is left from which one was made.
+pub(in crate::diagnose) fn is_deleted(inventory: &Inventory, snapshot: &Subject) -> bool {
+    let overrides = &inventory.overrides;
+    let name = names::override_of(&snapshot.name);
+    let is_its = |it: &OverrideSnapshot| {
+        it.meta.namespace == snapshot.namespace && names::override_of(&it.meta.name) == name
+    };
+    overrides.is_complete()
+        && inventory.has_asked_for(Concept::ClusterOverrideSnapshot)
+        && !overrides.iter().any(is_its)
+}
 
 /// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
 /// text names no override.

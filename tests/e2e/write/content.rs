@@ -1,6 +1,9 @@
 //! The right content: a run means what the placement selects now.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use test_hub::waiting;
 
 use super::{ALL, BEFORE, gated, play};
 use crate::scene::{Scene, three_stages};
@@ -385,5 +388,31 @@ fn a_retry_does_not_go_without_the_gates_that_the_run_had() {
             .says(&asked)
             .says(&meant);
         assert!(scene.seen_run(first).is_some());
+    });
+}
+
+#[test]
+fn a_snapshot_that_was_created_again_is_rolled_out_if_clusters_have_the_same() {
+    play("content-twin", |scene| {
+        scene.set(&three_stages(), &ALL);
+        let [first, second, third] =
+            ["1", "2", "3"].map(|number| format!("{}-{number}", scene.name));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        // Before that, the clocks of the controller and of the API server leave open which one it was.
+        waiting::pass(Duration::from_secs(6));
+        let run = |name: &str| {
+            scene.does(&[&["run", name], &scene.of()[..], &["--yes", "--wait"]].concat())
+        };
+        scene.forget_snapshot("0");
+        run(&second).ends(0).answers("Succeeded");
+        let seen = scene.seen_run(&second).unwrap();
+        assert_eq!(seen["status"]["resourceSnapshotIndexUsed"], "0");
+        scene.forget_snapshot("0");
+        scene.content("2");
+        run(&third)
+            .ends(1)
+            .says("would succeed without sending it")
+            .says("change the content or the override once more");
     });
 }

@@ -174,6 +174,10 @@ fn a_run_that_is_not_over_is_decided_about() {
             .does(&["wait", &alone, "--for=approval=canary/before"])
             .ends(0);
         scene.does(&["approve", &alone, "--yes", "--wait"]).ends(0);
+        scene
+            .does(&["delete", &alone, "--dry-run=client"])
+            .ends(0)
+            .says("snapshot 1 was rolled back by this run: once it is deleted");
         // The newest that another run completed before: there is none but this.
         scene
             .does(&["rollback", &placement, "--yes"])

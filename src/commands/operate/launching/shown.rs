@@ -13,7 +13,7 @@ use crate::change::RunWish;
 use crate::change::guard;
 use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
-use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
+use crate::commands::gather::manifests::{RenderMaterial, WorkQuery, have_what_they_ask_for};
 use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
@@ -140,7 +140,7 @@ impl AgreedPlan {
 /// Works out what is shown of a run that is to be made.
 pub(super) fn offer(
     mut launch: RunLaunch,
-    unattended: bool,
+    (unattended, is_dry): (bool, bool),
     look: &RenderLook,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<LaunchOffer>, Error> {
@@ -209,7 +209,7 @@ pub(super) fn offer(
     }
     let wish = guard(&launch, &plan, &around, reading)
         .and_then(|()| keeps_gates(&launch, &dropped, unattended, reading))
-        .and_then(|()| empties(&launch, &plan, unattended, reading))
+        .and_then(|()| empties(&launch, &plan, (unattended, is_dry), reading))
         .and_then(|()| stalls(&launch, &plan, unattended, reading))
         .and_then(|()| takes_back_only(&launch, &plan, &around.inventory, unattended, reading))
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
@@ -607,12 +607,12 @@ fn run_wish(launch: &RunLaunch, plan: &Plan, reading: &SourceReading) -> Result<
 fn empties(
     launch: &RunLaunch,
     plan: &Plan,
-    unattended: bool,
-    reading: &SourceReading,
+    (unattended, is_dry): (bool, bool),
+    reading: &mut SourceReading,
 ) -> Result<(), Error> {
     let is_named = launch.snapshot.is_some() && launch.chosen.is_none();
-    // What is still to be made can only be named once a run has it.
-    let is_known = counts_before(launch, plan) || plan.content.snapshot_certain;
+    // What is still to be made can only be named once a run has it, which a dry run does not make.
+    let is_known = is_dry || counts_before(launch, plan) || plan.content.snapshot_certain;
     if is_named || !unattended || !launch.start || !is_known {
         return Ok(());
     }
@@ -623,6 +623,9 @@ fn empties(
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
     } else if let Some((content, why)) = unhelpful_content(plan) {
+        if content == UnhelpfulContent::NameReused && is_as_it_was(launch, plan, reading) {
+            return Ok(());
+        }
         let named = launch.command();
         let named = match launch.snapshot {
             Some(_) => named,
@@ -640,18 +643,17 @@ fn empties(
 
 /// How the content helps nobody, and why.
 fn unhelpful_content(plan: &Plan) -> Option<(UnhelpfulContent, String)> {
-    let mut kinds = [
-        (
-            WarningKind::SnapshotRolledBack,
-            UnhelpfulContent::RolledBack,
-        ),
-        (
-            WarningKind::SnapshotNameReused,
-            UnhelpfulContent::NameReused,
-        ),
-    ]
-    .into_iter();
-    kinds.find_map(|(kind, content)| Some((content, clause(plan, kind)?)))
+    if let Some(why) = clause(plan, WarningKind::SnapshotRolledBack) {
+        return Some((UnhelpfulContent::RolledBack, why));
+    }
+    let why = clause(plan, WarningKind::SnapshotNameReused)?;
+    Some((UnhelpfulContent::NameReused, why))
+}
+
+/// Whether what clusters have was created again as it was: then nothing is lost.
+fn is_as_it_was(launch: &RunLaunch, plan: &Plan, reading: &mut SourceReading) -> bool {
+    let mut reused = plan.warnings_of(WarningKind::SnapshotNameReused);
+    reused.all(|reused| have_what_they_ask_for(reading, &launch.placement, &reused.clusters))
 }
 
 /// Refuses to start a run that would stall at an override, or fail at a binding. A rollback is started

@@ -7,6 +7,7 @@ use crate::change::guard::{self, AcceptedRisks, Guard};
 use crate::change::neighbours::{arrived_words, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
+use crate::commands::gather::manifests::have_what_they_ask_for;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::stage_lines;
 use crate::commands::operate::changed_objects::{self, ContentRisks};
@@ -158,9 +159,16 @@ pub(in crate::commands) fn start(
         }
         steering::steer(&inventory, run, RequestedState::Start, op)
     });
-    let steered = steered.map_err(|error| {
+    let steered = steered.map_err(|mut error| {
         let (old, how) = match &taken_back {
-            Some((kept, _)) => (&kept.object().name, "try again"),
+            Some((kept, _)) => {
+                // Who looks for the reason finds it at the run that stays.
+                if unfit == Some(UnfitRun::Recorded) {
+                    let diagnose = kept.object().fleet("diagnose");
+                    error.hint = Some(Hint::new("what is wrong there:").command(diagnose));
+                }
+                (&kept.object().name, "try again")
+            }
             None => (
                 &run.name,
                 "make a run in its place: this one keeps its content",
@@ -249,13 +257,17 @@ fn obstacle(
 fn unhelpful_run(
     inventory: &Inventory,
     run: &UpdateRun,
-    reading: &SourceReading,
+    reading: &mut SourceReading,
 ) -> Option<(UnhelpfulContent, Error)> {
     let index = &run.status.snapshot_index;
     let back = TakenBack::of(inventory, index);
     let back = back.map(|why| (UnhelpfulContent::RolledBack, why.to_string()));
     let (content, why) = back.or_else(|| {
-        let why = name_reused_by(inventory, run)?.message;
+        let reused = name_reused_by(inventory, run)?;
+        if have_what_they_ask_for(reading, &run.placement(), &reused.clusters) {
+            return None;
+        }
+        let why = reused.message;
         let why = why.trim_end_matches('.').to_owned();
         Some((UnhelpfulContent::NameReused, why))
     })?;

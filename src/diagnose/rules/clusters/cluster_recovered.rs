@@ -22,7 +22,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     else {
         return Vec::new();
     };
-    let found = rollout
+    let found: Vec<_> = rollout
         .in_flight()
         .filter_map(|cluster| {
             let Health::Fine(condition) = &cluster.health else {
@@ -30,8 +30,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding_on(cx, rule, rollout, cluster, condition)
         })
-        .chain(between_clusters(cx, rule, rollout));
-    found.collect()
+        .collect();
+    if found.is_empty() {
+        return between_clusters(cx, rule, rollout).into_iter().collect();
+    }
+    found
 }
 
 /// The controller is done with a cluster that was in error, and what comes next waits for as long.

@@ -2,7 +2,9 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
+use crate::kubefleet::member::MemberCluster;
 use crate::problems::members::{leaving, wait_until_gone};
+use crate::rollout::{ClusterState, ClusterView};
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
@@ -58,7 +60,38 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         };
         findings.push(finding.fix_with(step, cx.new_run_command()));
     }
+    findings.extend(done_and_leaving(cx, rule));
     findings
+}
+
+/// Clusters that a live run is done with, and that are leaving the fleet: the stages must have a place for every
+/// binding, and a binding for every place. Source: updaterun/validation.go:validateUpdateStagesStatus.
+fn done_and_leaving(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
+        return Vec::new();
+    };
+    let done = rollout
+        .updated_clusters()
+        .filter(|it| it.state == ClusterState::Done);
+    let leaving_members = done.filter_map(|it| Some((it, it.member?)));
+    let leaving_members = leaving_members.filter(|(_, member)| member.meta.is_deleting());
+    let run = &rollout.run.meta.name;
+    let finding = |(cluster, member): (&ClusterView<'_>, &MemberCluster)| {
+        let name = cluster.name;
+        let message = format!(
+            "{name} is leaving the fleet (its MemberCluster is being deleted): {run} is done there, and fails \
+             all the same once it is gone."
+        );
+        let object = member.object();
+        let finding = rule.finding(&object, message).clusters([name]);
+        let mut finding = leaving(finding.stage(cluster.stage), member);
+        finding.remedies.push(wait_until_gone(member, cx.now()));
+        finding.fix_with(
+            "Then start a new run. To keep the cluster, join it again before.",
+            cx.new_run_command(),
+        )
+    };
+    leaving_members.map(finding).collect()
 }
 
 /// A cluster that left, of which a run removes the placement: only the binding is left to remove.

@@ -9,7 +9,7 @@ use crate::diagnose::subjects::overrides::{self, SaidOfOperation};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::{Conditions, describe_object, names, reasons};
+use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::manifests::{FailingOperation, FaultCause, RenderFault};
 use crate::problems::steps;
 use crate::rollout::content::missing_content;
@@ -147,12 +147,27 @@ fn gone_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     let (object, run) = (missing.object, cx.run_object().name);
     let clusters = enumerate(&missing.clusters);
-    let message = format!("{object} is gone, but {run} needs it for {clusters}.");
+    let mut again = cx.inventory.overrides.iter();
+    let again = again.find(|it| it.object() == object);
+    let message = match again {
+        Some(_) => format!(
+            "{object} is another one than {run} recorded: it was deleted and created again since, and \
+             {clusters} would get content that this run was not made for."
+        ),
+        None => format!("{object} is gone, but {run} needs it for {clusters}."),
+    };
     let finding = rule
         .finding(&object, message)
         .severity(Severity::Warning)
-        .clusters(missing.clusters)
-        .absent(&object);
+        .clusters(missing.clusters);
+    let finding = match again {
+        Some(again) => {
+            let created = again.meta.created;
+            let finding = finding.known(&object, "metadata.creationTimestamp", created);
+            finding.condition(&cx.run_object(), cx.run()?.condition(reasons::INITIALIZED)?)
+        }
+        None => finding.absent(&object),
+    };
     Some(finding.fix_with(
         format!("Start a new run, which uses the current overrides: {PINNING}."),
         cx.new_run_command(),
@@ -308,19 +323,6 @@ fn changed_since(
     finding
 }
 
-/// Whether no snapshot of an override is left.
-fn is_deleted(cx: &DiagnosisContext<'_>, snapshot: &Subject) -> bool {
-    let overrides = &cx.inventory.overrides;
-    let name = names::override_of(&snapshot.name);
-    let is_its = |it: &OverrideSnapshot| {
-        it.meta.namespace == snapshot.namespace && names::override_of(&it.meta.name) == name
-    };
-    names_override(snapshot)
-        && overrides.is_complete()
-        && cx.inventory.has_asked_for(Concept::ClusterOverrideSnapshot)
-        && !overrides.iter().any(is_its)
-}
-
 fn remedies(
     cx: &DiagnosisContext<'_>,
     problem: &BindingProblem,
@@ -370,7 +372,9 @@ fn remedies(
                 "Close the variable with `}}` in the override, then start a new run: {PINNING}."
             )
         }
-        _ if is_deleted(cx, &finding.subject) => {
+        _ if names_override(&finding.subject)
+            && overrides::is_deleted(cx.inventory, &finding.subject) =>
+        {
             finding.message = format!("{} The override no longer exists.", finding.message);
             "Start a new run, which goes without the override: this run keeps its snapshot."
                 .to_owned()
