@@ -207,6 +207,8 @@ fn bindings_changed(
     wrote: Option<Timestamp>,
 ) -> (Option<Timestamp>, SignedDuration) {
     let (mut last, mut troubled) = (None, SignedDuration::ZERO);
+    // After a look that came late the next one comes later still, if that found an error as well.
+    let late = late_gap(state, wrote).unwrap_or_default().saturating_mul(2);
     let mut stages = state.run.all_stages();
     let stage = stages.find(|stage| !stage.is_done());
     let bindings = state.bindings.iter();
@@ -221,11 +223,38 @@ fn bindings_changed(
         };
         let recovered = last_transition(binding);
         last = last.max(recovered);
-        if let (Some(started), Some(recovered)) = (started, recovered) {
-            troubled = troubled.max(recovered.duration_since(started));
+        // One that is in error was so at the last look.
+        let mut conditions = binding.status.conditions.iter();
+        let is_failing = conditions.any(|it| it.is_false() && !is_transient(it, state.version));
+        let until = recovered.max(wrote.filter(|_| is_failing));
+        if let (Some(started), Some(until)) = (started, until) {
+            troubled = troubled.max(until.duration_since(started));
+            if Some(until) >= wrote {
+                troubled = troubled.max(late);
+            }
         }
     }
     (last, troubled)
+}
+
+/// How long the controller may have waited before its last look, where that noted a cluster late.
+fn late_gap(state: &State, wrote: Option<Timestamp>) -> Option<SignedDuration> {
+    let wrote = wrote?;
+    let second = SignedDuration::from_secs(1);
+    let mut noted = state.run.updated_clusters().filter(|it| {
+        let ended = it.conditions.since(reasons::SUCCEEDED);
+        ended.is_some_and(|ended| wrote.duration_since(ended) <= second)
+    });
+    let usual = pace::LOOK_EVERY.saturating_add(second);
+    let is_late = noted.any(|cluster| {
+        let mut bindings = state.bindings.iter();
+        let binding = bindings.find(|it| it.spec.cluster == cluster.name);
+        let recovered = binding.and_then(last_transition);
+        recovered.is_some_and(|recovered| wrote.duration_since(recovered) > usual)
+    });
+    let before = state.run.status_writes();
+    let before = before.filter(|time| wrote.duration_since(*time) > second);
+    is_late.then_some(wrote.duration_since(before.max()?))
 }
 
 /// When one of a binding's conditions changed last.
@@ -275,25 +304,18 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         None => None,
     };
     let second = SignedDuration::from_secs(1);
-    let (mut clusters, mut pace) = (Vec::new(), SignedDuration::ZERO);
-    for cluster in run.updated_clusters().filter(|it| it.is_done()) {
-        let time = |kind| cluster.conditions.since(kind);
-        let (Some(started), Some(ended)) = (time(reasons::STARTED), time(reasons::SUCCEEDED))
-        else {
-            continue;
-        };
-        let is_last = since.duration_since(ended) <= second;
-        if (is_last || gap.is_some()) && was_in_error(state, &cluster.name, started) {
-            clusters.push(cluster.name.clone());
-            pace = pace.max(since.duration_since(started)).min(pace::LONGEST);
-        }
-    }
-    if clusters.is_empty() {
-        return None;
-    }
-    // The wait after an error is twice as long as the one before it.
+    let (noted, before): (Vec<_>, Vec<_>) = passed_errors(state)
+        .into_iter()
+        .partition(|it| since.duration_since(it.ended) <= second);
+    // The wait after an error is twice as long as the one before it, and about as long as all before it.
     let double = |wait: SignedDuration| wait.saturating_mul(2).min(pace::LONGEST);
-    let mut pace = gap.map_or(pace, double);
+    let row = noted.iter().map(|it| it.started).min();
+    let (errors, mut pace) = match (row, gap) {
+        (Some(begun), _) => (noted, since.duration_since(begun).min(pace::LONGEST)),
+        (None, Some(gap)) if !before.is_empty() => (before, double(gap)),
+        (None, _) => return None,
+    };
+    let clusters = errors.iter().map(|it| it.cluster.to_owned()).collect();
     let (mut wait, erred) = (pace, gap.is_some() || is_unreleased(state));
     let troubled = troubled_ahead(state);
     for _ in 0..LOOKS {
@@ -311,6 +333,39 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         since,
         pace,
     })
+}
+
+/// A cluster that a run is done with and that was in error.
+struct PassedError<'s> {
+    cluster: &'s str,
+    started: Timestamp,
+    ended: Timestamp,
+}
+
+/// Those: each took longer than until the next look, and was not sent late.
+fn passed_errors(state: &State) -> Vec<PassedError<'_>> {
+    let bindings = state.bindings.iter();
+    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
+    let done = state.run.updated_clusters().filter(|it| it.is_done());
+    let errors = done.filter_map(|it| {
+        let time = |kind| it.conditions.since(kind);
+        let (started, ended) = time(reasons::STARTED).zip(time(reasons::SUCCEEDED))?;
+        let binding = bindings.get(it.name.as_str())?;
+        let recovered = last_transition(binding)?;
+        // After a change of the policy it may be sent late, and before that there was no error.
+        let during = started..=recovered;
+        let mut policies = state.policies.iter();
+        let is_late = policies.any(|it| it.meta.created.is_some_and(|at| during.contains(&at)));
+        let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
+        let begun = sent.filter(|_| is_late).unwrap_or(started);
+        let cluster = it.name.as_str();
+        (recovered.duration_since(begun) > pace::LOOK_EVERY).then_some(PassedError {
+            cluster,
+            started,
+            ended,
+        })
+    });
+    errors.collect()
 }
 
 /// Until when a cluster may have been in error whose turn came, and whose binding has what the run brings: a look finds
@@ -343,9 +398,9 @@ fn gap_before_conflict(run: &UpdateRun, since: Timestamp) -> Option<SignedDurati
     let spec = run.status.strategy.as_deref()?.stages.get(at)?;
     let slots = spec.concurrency(stage.clusters.len())?;
     let is_started = |it: &ClusterStatus| it.conditions.is_true(reasons::STARTED);
-    // What ended with that look took its slot when it began.
+    // What was found done when it began takes a slot until the next look.
     let taken = stage.clusters.iter().filter(|it| {
-        is_started(it) && (!it.is_done() || is_now(it.conditions.since(reasons::SUCCEEDED)))
+        is_started(it) && (!it.is_done() || is_now(it.conditions.since(reasons::STARTED)))
     });
     let is_free = taken.count() < slots && stage.clusters.iter().any(|it| !is_started(it));
     let before = run.status_writes();
@@ -354,23 +409,9 @@ fn gap_before_conflict(run: &UpdateRun, since: Timestamp) -> Option<SignedDurati
     (is_free && gap > pace::LOOK_EVERY).then_some(gap)
 }
 
-/// Whether a cluster was in error between its start and its end: it took longer than until the next
-/// look, and was not sent late.
-fn was_in_error(state: &State, cluster: &str, started: Timestamp) -> bool {
-    let mut bindings = state.bindings.iter();
-    let binding = bindings.find(|it| it.spec.cluster == cluster);
-    let Some((binding, recovered)) = binding.and_then(|it| Some((it, last_transition(it)?))) else {
-        return false;
-    };
-    // After a change of the policy it may be sent late, and before that there was no error.
-    let during = started..=recovered;
-    let mut policies = state.policies.iter();
-    let is_late = policies.any(|it| it.meta.created.is_some_and(|at| during.contains(&at)));
-    let sent = binding.status.conditions.since(reasons::OVERRIDDEN);
-    let begun = sent.filter(|_| is_late).unwrap_or(started);
-    recovered.duration_since(begun) > pace::LOOK_EVERY
-}
-
 fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
     time.checked_add(by).unwrap_or(time)
 }
+
+#[cfg(test)]
+mod tests;

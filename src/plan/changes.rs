@@ -42,6 +42,8 @@ pub struct PlanContents<'c> {
     pub is_current: bool,
     /// KubeFleet's own objects that are part of the next snapshot up to 0.3.
     pub unclear: &'c [ManifestKey],
+    /// Whether the clusters whose snapshots were created again have what those hold.
+    pub is_as_it_was: bool,
 }
 
 /// The changes for a group of clusters.
@@ -315,7 +317,9 @@ fn compare_sides<'s>(
             Some(binding) if joined_again(inventory, binding).is_some() => {
                 Some("the cluster has joined again since the last run")
             }
-            Some(binding) if sent_namesakes(inventory, binding).is_some() => {
+            Some(binding)
+                if !contents.is_as_it_was && sent_namesakes(inventory, binding).is_some() =>
+            {
                 Some("a snapshot that the cluster has was deleted and created again")
             }
             _ => None,

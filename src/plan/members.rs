@@ -138,13 +138,16 @@ fn leave(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
     for member in leaving.iter().take(5) {
         warning = evidence::leaving(warning, member);
     }
-    let wait = "Wait until it is gone, then plan again.";
     // What has left and is not deleted is never gone.
     let going = leaving.iter().find(|member| member.meta.is_deleting());
-    draft.warnings.push(match going {
-        Some(member) => warning.look_with(wait, steps::wait_for(&member.object(), "delete")),
-        None => warning.look(wait),
-    });
+    match going {
+        Some(member) => {
+            let step = evidence::wait_until_gone(member, draft.inventory.now);
+            warning.remedies.push(step);
+        }
+        None => warning = warning.look("Wait until it is gone, then plan again."),
+    }
+    draft.warnings.push(warning);
 }
 
 /// Warns of the bindings that go, as those of an evicted cluster do.

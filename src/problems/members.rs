@@ -103,12 +103,15 @@ impl<'m> TroubledMembers<'m> {
         troubled
     }
 
-    /// Of the clusters that a run has still to finish, and that are meant. A cluster that is sent nothing
-    /// needs no agent for it.
+    /// Of the clusters that a run has still to finish, and that are meant, and of those that it is done with and that
+    /// are being deleted. A cluster that is sent nothing needs no agent for it.
     pub fn ahead(rollout: &Rollout<'m>, is_meant: impl Fn(&str) -> bool) -> Self {
         let ahead = rollout.updated_clusters();
-        let ahead = ahead.filter(|it| it.state != ClusterState::Done && is_meant(it.name));
         let members = ahead.filter_map(|it| Some((it, it.member?)));
+        let members = members.filter(|(it, member)| match it.state {
+            ClusterState::Done => member.meta.is_deleting(),
+            _ => is_meant(it.name),
+        });
         let members = members.filter(|(it, member)| member.is_leaving() || !it.is_sent_nothing());
         let fleet = rollout.inventory.members.iter();
         Self::of(members.map(|(_, member)| member), fleet, rollout.now)
@@ -179,14 +182,15 @@ mod tests {
 
     #[test]
     fn a_cluster_that_is_sent_nothing_needs_no_agent() {
-        let silent = |available: &str, is_leaving: bool| {
+        let troubled = |available: &str, is_leaving: bool, ended: Option<i64>| {
             let mut has = binding("0", 1_500);
             has["status"]["conditions"] = json!([{"type": "Available", "status": available}]);
             let mut member = member("member-1", 0);
             if is_leaving {
                 member["metadata"]["deletionTimestamp"] = json!(at(100).to_string());
             }
-            let new = run("new", "0", [Some(8_900), Some(8_901), None, None]);
+            let started = ended.map(|_| 8_902);
+            let new = run("new", "0", [Some(8_900), Some(8_901), started, ended]);
             let inventory = inventory(&[
                 placement(),
                 snapshot("0", OWN, Some(SINCE)),
@@ -198,8 +202,11 @@ mod tests {
             let troubled = TroubledMembers::ahead(&rollout, |_| true);
             (troubled.silent.len(), troubled.leaving.len())
         };
-        assert_eq!(silent("True", false), (0, 0));
-        assert_eq!(silent("Unknown", false), (1, 0));
-        assert_eq!(silent("True", true), (0, 1));
+        assert_eq!(troubled("True", false, None), (0, 0));
+        assert_eq!(troubled("Unknown", false, None), (1, 0));
+        assert_eq!(troubled("True", true, None), (0, 1));
+        // Of those that the run is done with, only one that is being deleted ends it.
+        assert_eq!(troubled("Unknown", false, Some(8_903)), (0, 0));
+        assert_eq!(troubled("Unknown", true, Some(8_903)), (0, 1));
     }
 }

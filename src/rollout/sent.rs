@@ -46,9 +46,19 @@ pub fn sent_namesakes<'i>(
     inventory: &'i Inventory,
     binding: &Binding,
 ) -> Option<SentNamesakes<'i>> {
+    // To a cluster that joined again, everything is sent.
+    if joined_again(inventory, binding).is_some() {
+        return None;
+    }
     let by = inventory.run_on(&rollout_started(binding).run?);
     let is_later = |created| match by {
-        Some(run) => life::came_after(inventory, run, created),
+        Some(run) => {
+            let mut clusters = run.updated_clusters();
+            let own = clusters.find(|it| it.name == binding.spec.cluster);
+            let begun = own.and_then(|it| it.conditions.since(reasons::STARTED));
+            life::came_after(inventory, run, created)
+                && begun.is_none_or(|_| life::is_clearly_after(created, begun))
+        }
         None => {
             let conditions = binding.status.conditions.iter();
             let sent = conditions.filter_map(|it| it.since).max();

@@ -19,7 +19,7 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
-use crate::plan::{self, PlacedObject, Plan, PlanContents};
+use crate::plan::{self, PlacedObject, Plan, PlanContents, WarningKind};
 use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
 use crate::ui::Ui;
@@ -126,14 +126,23 @@ pub(in crate::commands) fn read(
         put_next_snapshot(&mut around, next.parts.unwrap_or_default());
     }
     add_overrides_elsewhere(reading, &mut around.inventory);
-    let contents = PlanContents {
+    let mut contents = PlanContents {
         texts: &around.texts,
         overrides: &overrides.found,
         unmatched: &unmatched,
         is_current,
         unclear: &unclear,
+        is_as_it_was: false,
     };
     let mut plan = plan::compute(&around.inventory, wish, &contents);
+    let reused = plan.warnings_of(WarningKind::SnapshotNameReused).next();
+    contents.is_as_it_was = reused.is_some_and(|reused| {
+        let clusters = &reused.clusters;
+        manifests::have_what_they_ask_for(reading, placement, clusters)
+    });
+    if contents.is_as_it_was {
+        plan = plan::compute(&around.inventory, wish, &contents);
+    }
     plan.not_checked
         .extend(hidden.map(|why| NotChecked::new(format!("other {}", strategies.plural()), why)));
     if let Some((_, why)) = gaps.first().cloned() {

@@ -79,6 +79,7 @@ pub(in crate::commands) fn show(
         unmatched: &[],
         is_current: false,
         unclear: &[],
+        is_as_it_was: false,
         texts: &material.around.texts,
         overrides: &material.overrides,
     };

@@ -132,8 +132,11 @@ fn held_content(
         return Ok(());
     };
     let names = enumerate(&held.clusters);
-    let what = held.message.trim_end_matches('.');
-    let why = format!("{doing} would block {names}: {what}");
+    let how = match held.code.as_str() {
+        "FS512" => "cannot be opened",
+        _ => "cannot be applied",
+    };
+    let why = format!("{doing} would block {names}: {} {how}", held.subject);
     let diagnose = rollout.run.object().fleet("diagnose");
     Err(reading
         .refused(why)

@@ -241,7 +241,7 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 12] = [
     (
         "FS509",
         Severity::Warning,
-        "the run stops at the clusters that it names.",
+        "the run does not bring its content to the clusters that it names.",
     ),
     (
         "FS512",

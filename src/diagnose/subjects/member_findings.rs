@@ -11,7 +11,7 @@ use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::members::needed;
-use crate::diagnose::subjects::objects::grouped;
+use crate::diagnose::subjects::objects::{grouped, with_override};
 use crate::diagnose::subjects::ownership;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::sent::SentManifest;
@@ -236,7 +236,7 @@ pub(in crate::diagnose) fn per_object<'a, 'i, T, ReadResult: IntoIterator<Item =
                     finding = status(&view, seen.failing.cluster, finding);
                 }
             }
-            Some(describe(&group, finding))
+            Some(with_override(&group, describe(&group, finding)))
         })
         .collect()
 }

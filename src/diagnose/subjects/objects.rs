@@ -57,19 +57,27 @@ pub(in crate::diagnose) fn per_subject(
                 finding = finding.evidence(object, path, manifest);
             }
             let finding = describe(&affected, conditions(&affected.on, finding));
-            let is_content = finding.fault == Some(FaultOrigin::Content);
-            Some(match outdated_override(&affected).filter(|_| is_content) {
-                Some(outdated) => made_with(&affected, outdated, finding),
-                None => overridden(&affected, finding),
-            })
+            Some(with_override(&affected, finding))
         })
         .collect()
 }
 
-/// Adds the override that changes the object, where the content is at fault.
+/// Adds the override that changes the object, or one that did, where the content is at fault.
+pub(in crate::diagnose) fn with_override(
+    affected: &AffectedObject<'_, '_>,
+    finding: Finding,
+) -> Finding {
+    if finding.fault != Some(FaultOrigin::Content) {
+        return finding;
+    }
+    match outdated_override(affected) {
+        Some(outdated) => made_with(affected, outdated, finding),
+        None => overridden(affected, finding),
+    }
+}
+
 fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
-    let is_content = finding.fault == Some(FaultOrigin::Content);
-    let Some((clusters, over, at)) = affected.overridden().filter(|_| is_content) else {
+    let Some((clusters, over, at)) = affected.overridden() else {
         return finding;
     };
     let origin = problems::overridden(over);

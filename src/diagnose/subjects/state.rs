@@ -81,8 +81,12 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
     let updated = rollout.updated_clusters().count();
     let removed = rollout.stages.iter().filter(|stage| stage.deletes);
     let removed = removed.flat_map(|stage| &stage.clusters);
-    let (left, removed): (Vec<_>, Vec<_>) =
-        removed.partition(|it| rollout.inventory.member_is_absent(it.name));
+    // One that joined again had left as well.
+    let (left, removed): (Vec<_>, Vec<_>) = removed.partition(|it| {
+        let joined = it.member.and_then(|member| member.meta.created);
+        rollout.inventory.member_is_absent(it.name)
+            || it.ended.is_some_and(|end| joined > Some(end))
+    });
     let inventory = rollout.inventory;
     let still = removed.iter().filter(|cluster| {
         let mut works = inventory.works.iter();

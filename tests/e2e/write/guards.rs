@@ -398,7 +398,7 @@ fn an_override_that_does_not_fit_is_not_started() {
             .does(&["run", name, "--yes"])
             .ends(1)
             .says("starting would block member-1")
-            .says("does not fit");
+            .says("cannot be applied; nothing was sent");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Initialize");
     });
 }

@@ -13,7 +13,7 @@ use crate::change::RunWish;
 use crate::change::guard;
 use crate::change::neighbours::{NeighborRun, neighbours};
 use crate::change::preview::Preview;
-use crate::commands::gather::manifests::{RenderMaterial, WorkQuery, have_what_they_ask_for};
+use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
@@ -137,10 +137,11 @@ impl AgreedPlan {
     }
 }
 
-/// Works out what is shown of a run that is to be made.
+/// Works out what is shown of a run that is to be made. What is `asked` is whether a script runs it, and whether it is
+/// a dry run.
 pub(super) fn offer(
     mut launch: RunLaunch,
-    (unattended, is_dry): (bool, bool),
+    asked: (bool, bool),
     look: &RenderLook,
     reading: &mut SourceReading,
 ) -> Result<WriteProposal<LaunchOffer>, Error> {
@@ -176,6 +177,7 @@ pub(super) fn offer(
             what: LaunchOffer::Same(launch, this),
         });
     }
+    let (unattended, _) = asked;
     let inputs = plan(&launch, launch.snapshot.clone(), reading)?;
     let mut preview = std::mem::take(&mut launch.preview);
     let (plan, around) = show(&launch, inputs, look, (&mut preview, reading))?;
@@ -209,8 +211,8 @@ pub(super) fn offer(
     }
     let wish = guard(&launch, &plan, &around, reading)
         .and_then(|()| keeps_gates(&launch, &dropped, unattended, reading))
-        .and_then(|()| empties(&launch, &plan, (unattended, is_dry), reading))
-        .and_then(|()| stalls(&launch, &plan, unattended, reading))
+        .and_then(|()| empties(&launch, &plan, asked, reading))
+        .and_then(|()| stalls(&launch, &plan, asked, reading))
         .and_then(|()| takes_back_only(&launch, &plan, &around.inventory, unattended, reading))
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
         .and_then(|()| run_wish(&launch, &plan, reading));
@@ -608,24 +610,37 @@ fn empties(
     launch: &RunLaunch,
     plan: &Plan,
     (unattended, is_dry): (bool, bool),
-    reading: &mut SourceReading,
+    reading: &SourceReading,
 ) -> Result<(), Error> {
     let is_named = launch.snapshot.is_some() && launch.chosen.is_none();
     // What is still to be made can only be named once a run has it, which a dry run does not make.
     let is_known = is_dry || counts_before(launch, plan) || plan.content.snapshot_certain;
-    if is_named || !unattended || !launch.start || !is_known {
+    if !unattended || !launch.start || !is_known {
         return Ok(());
     }
     let (name, index) = (&launch.run.name, plan.content.snapshot.as_deref());
     let index = index.unwrap_or_default();
+    let unhelpful = unhelpful_content(plan);
+    // That is sent to nobody, whoever names it.
+    if let Some((content @ UnhelpfulContent::NameReused, why)) = &unhelpful
+        && !launch.takes_back
+    {
+        let content = (*content, why.as_str());
+        return Err(safeguards::unhelpful(
+            name,
+            content,
+            launch.command(),
+            reading,
+        ));
+    }
+    if is_named {
+        return Ok(());
+    }
     let refused = if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         safeguards::would_delete(name, &lost, reading)
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
-    } else if let Some((content, why)) = unhelpful_content(plan) {
-        if content == UnhelpfulContent::NameReused && is_as_it_was(launch, plan, reading) {
-            return Ok(());
-        }
+    } else if let Some((content, why)) = unhelpful {
         let named = launch.command();
         let named = match launch.snapshot {
             Some(_) => named,
@@ -650,19 +665,13 @@ fn unhelpful_content(plan: &Plan) -> Option<(UnhelpfulContent, String)> {
     Some((UnhelpfulContent::NameReused, why))
 }
 
-/// Whether what clusters have was created again as it was: then nothing is lost.
-fn is_as_it_was(launch: &RunLaunch, plan: &Plan, reading: &mut SourceReading) -> bool {
-    let mut reused = plan.warnings_of(WarningKind::SnapshotNameReused);
-    reused.all(|reused| have_what_they_ask_for(reading, &launch.placement, &reused.clusters))
-}
-
 /// Refuses to start a run that would stall at an override, or fail at a binding. A rollback is started
 /// all the same, for the clusters that it can reach; content that may have changed is looked at once
 /// the run has it.
 fn stalls(
     launch: &RunLaunch,
     plan: &Plan,
-    unattended: bool,
+    (unattended, is_dry): (bool, bool),
     reading: &SourceReading,
 ) -> Result<(), Error> {
     if !unattended || !launch.start || launch.takes_back {
@@ -676,7 +685,7 @@ fn stalls(
             .hint(Hint::new("wait until it is gone:").commands(gone)));
     }
     let name = &launch.run.name;
-    let counts = counts_before(launch, plan);
+    let counts = is_dry || counts_before(launch, plan);
     if let Some(why) = stuck_for(launch, plan).filter(|_| counts) {
         let hint = "correct the content first, or start the run at a terminal";
         return Err(safeguards::would_be_stuck(name, &why, reading).hint(hint));
@@ -963,6 +972,7 @@ mod tests {
                 unmatched: &[],
                 is_current: false,
                 unclear: &[],
+                is_as_it_was: false,
             };
             let mut plan = plan::compute(&inventory, &wish, &contents);
             plan.warnings.push(Warning::new(

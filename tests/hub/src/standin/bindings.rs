@@ -63,15 +63,26 @@ fn work_name(scope: &Scope, placement: &str, subindex: &str) -> String {
     }
 }
 
-/// The Work as it should be, when it is not: what only the server or the member knows stays.
+/// The Work as it should be, when it is not: what only the server or the member knows stays, and so does what was made
+/// of snapshots of the same names. Source: workgenerator/controller.go:upsertWork.
 pub(crate) fn changed(work: &Value, wanted: &Value) -> Option<Value> {
+    let made_of = |work: &Value| {
+        [
+            work.label(names::WORK_SNAPSHOT_INDEX).to_owned(),
+            work.annotation(names::WORK_OVERRIDES).to_owned(),
+            work.annotation(names::WORK_CLUSTER_OVERRIDES).to_owned(),
+        ]
+    };
+    let is_kept = made_of(work) == made_of(wanted);
     let mut new = work.clone();
     for field in ["labels", "annotations"] {
         for (key, value) in wanted["metadata"][field].as_object().into_iter().flatten() {
             new.put(&["metadata", field, key], value.clone());
         }
     }
-    new["spec"]["workload"] = wanted["spec"]["workload"].clone();
+    if !is_kept {
+        new["spec"]["workload"] = wanted["spec"]["workload"].clone();
+    }
     if let Some(strategy) = wanted.pointer("/spec/applyStrategy") {
         new["spec"]["applyStrategy"] = strategy.clone();
     }
