@@ -51,19 +51,17 @@ pub fn sent_namesakes<'i>(
         return None;
     }
     let by = inventory.run_on(&rollout_started(binding).run?);
-    let is_later = |created| match by {
-        Some(run) => {
-            let mut clusters = run.updated_clusters();
-            let own = clusters.find(|it| it.name == binding.spec.cluster);
-            let begun = own.and_then(|it| it.conditions.since(reasons::STARTED));
-            life::came_after(inventory, run, created)
-                && begun.is_none_or(|_| life::is_clearly_after(created, begun))
-        }
-        None => {
+    let is_later = |created| {
+        let Some(run) = by else {
             let conditions = binding.status.conditions.iter();
             let sent = conditions.filter_map(|it| it.since).max();
-            binding.is_released() && life::is_clearly_after(created, sent)
-        }
+            return binding.is_released() && life::is_clearly_after(created, sent);
+        };
+        let mut clusters = run.updated_clusters();
+        let own = clusters.find(|it| it.name == binding.spec.cluster);
+        let begun = own.and_then(|it| it.conditions.since(reasons::STARTED));
+        life::came_after(inventory, run, created)
+            && begun.is_none_or(|_| life::is_clearly_after(created, begun))
     };
     let snapshot = inventory.snapshot(binding.snapshot_index()?);
     // An earlier run may have had another index.

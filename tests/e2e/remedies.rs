@@ -371,7 +371,10 @@ impl Hub {
                 "would be stuck: ",
             ];
             let waits = ran.code == 1 && until.iter().any(|words| ran.err.contains(words));
-            ran.code == 0 || (ran.code == 3 || waits) && suggested.later
+            // This hub has nothing of what the placements select.
+            let no_content = ["would delete everything from", "would go too far: "];
+            let lacks = ran.code == 1 && no_content.iter().any(|words| ran.err.contains(words));
+            ran.code == 0 || lacks || (ran.code == 3 || waits) && suggested.later
         } else {
             // A look tells how things are; the doctor that there is no hub agent.
             ![1, 2, 6, 7].contains(&ran.code) || suggested.verb() == "doctor" && ran.code == 1

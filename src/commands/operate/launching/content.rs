@@ -19,6 +19,7 @@ use crate::commands::operate::safeguards;
 use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::WriteFlags;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::inventory::Walk;
 use crate::inventory::source::{HubQuery, ObjectSource};
@@ -159,18 +160,19 @@ pub(super) fn see_to(
         );
         // The next try finds nothing in its way.
         let deleted = op.hushed(|op| delete_untouched(this, rollout.run, op));
-        let error = |what| {
-            Error::new(
-                crate::exit::Exit::TimeLimit,
-                format!("{why}; the run was {what}"),
-            )
+        let late = Exit::TimeLimit;
+        let (became, is_gone) = match deleted {
+            Ok(()) => ("was deleted again", true),
+            Err(error) if error.exit == late => ("is being deleted", true),
+            Err(_) => ("was not started", false),
         };
-        if deleted.is_ok() {
+        let error = Error::new(late, format!("{why}; the run {became}"));
+        if is_gone {
             *got = LaunchProgress::Nothing;
-            return Err(error("deleted again").hint("try again then, or use a longer --timeout"));
+            return Err(error.hint("try again then, or use a longer --timeout"));
         }
         let delete = Hint::new("delete it and try again later:").command(run.fleet("delete"));
-        return Err(error("not started").hint(delete));
+        return Err(error.hint(delete));
     }
     op.ui.status(&format!(
         "{run} got snapshot {index}, which lacks a change detected at {}: waiting {}s for the new \
