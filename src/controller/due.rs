@@ -13,11 +13,14 @@ use super::wait::AwaitedEvent;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
-use crate::kubefleet::{Conditions, names, reasons};
+use crate::kubefleet::{Condition, Conditions, names, reasons};
 use crate::rollout::{AgentVersion, is_written};
 
 /// How many times may have passed, one after the other, since something changed last.
 const TIMES: usize = 8;
+
+/// As exactly as times are written.
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 /// How many looks in a row may have been errors.
 const LOOKS: usize = 64;
@@ -57,7 +60,7 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
         // However late it is now: the look before that time tells how far the next one is.
         let since_then = erring_since(state).map_or(since, |it| it.min(since));
         pace = after_a_time(look.requeue, Some(since_then), time);
-        since = later(time, SignedDuration::from_secs(1));
+        since = later(time, SECOND);
     }
     let by = later(since, pace);
     let grace = pace::grace(pace, !watched && !waits(run));
@@ -106,8 +109,7 @@ fn erring_since(state: &State) -> Option<Timestamp> {
     let bindings = state.bindings.iter();
     let failing = bindings
         .filter(|it| in_flight.contains(&it.spec.cluster.as_str()))
-        .flat_map(|binding| &binding.status.conditions)
-        .filter(|it| it.is_false() && !is_transient(it, state.version));
+        .flat_map(|binding| errors_of(binding, state));
     failing.filter_map(|it| it.since).min()
 }
 
@@ -208,11 +210,11 @@ fn bindings_changed(
 ) -> (Option<Timestamp>, SignedDuration) {
     let (mut last, mut troubled) = (None, SignedDuration::ZERO);
     // After a look that came late the next one comes later still, if that found an error as well.
-    let late = late_gap(state, wrote).unwrap_or_default().saturating_mul(2);
+    let bindings = by_cluster(state);
+    let late = wrote.and_then(|wrote| late_gap(&state.run, wrote, &bindings));
+    let late = late.unwrap_or_default().saturating_mul(2);
     let mut stages = state.run.all_stages();
     let stage = stages.find(|stage| !stage.is_done());
-    let bindings = state.bindings.iter();
-    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
     for cluster in stage.into_iter().flat_map(|stage| &stage.clusters) {
         if cluster.is_done() {
             continue;
@@ -221,11 +223,10 @@ fn bindings_changed(
         let Some(binding) = bindings.get(cluster.name.as_str()) else {
             continue;
         };
-        let recovered = last_transition(binding);
+        let recovered = binding.last_transition();
         last = last.max(recovered);
         // One that is in error was so at the last look.
-        let mut conditions = binding.status.conditions.iter();
-        let is_failing = conditions.any(|it| it.is_false() && !is_transient(it, state.version));
+        let is_failing = errors_of(binding, state).next().is_some();
         let until = recovered.max(wrote.filter(|_| is_failing));
         if let (Some(started), Some(until)) = (started, until) {
             troubled = troubled.max(until.duration_since(started));
@@ -238,29 +239,44 @@ fn bindings_changed(
 }
 
 /// How long the controller may have waited before its last look, where that noted a cluster late.
-fn late_gap(state: &State, wrote: Option<Timestamp>) -> Option<SignedDuration> {
-    let wrote = wrote?;
-    let second = SignedDuration::from_secs(1);
-    let mut noted = state.run.updated_clusters().filter(|it| {
-        let ended = it.conditions.since(reasons::SUCCEEDED);
-        ended.is_some_and(|ended| wrote.duration_since(ended) <= second)
-    });
-    let usual = pace::LOOK_EVERY.saturating_add(second);
+fn late_gap(
+    run: &UpdateRun,
+    look: Timestamp,
+    bindings: &BTreeMap<&str, &Binding>,
+) -> Option<SignedDuration> {
+    let noted = run.updated_clusters();
+    let mut noted = noted.filter(|it| is_of_look(it.conditions.since(reasons::SUCCEEDED), look));
+    let usual = pace::LOOK_EVERY.saturating_add(SECOND);
     let is_late = noted.any(|cluster| {
-        let mut bindings = state.bindings.iter();
-        let binding = bindings.find(|it| it.spec.cluster == cluster.name);
-        let recovered = binding.and_then(last_transition);
-        recovered.is_some_and(|recovered| wrote.duration_since(recovered) > usual)
+        let recovered = bindings.get(cluster.name.as_str());
+        let recovered = recovered.and_then(|it| it.last_transition());
+        recovered.is_some_and(|recovered| look.duration_since(recovered) > usual)
     });
-    let before = state.run.status_writes();
-    let before = before.filter(|time| wrote.duration_since(*time) > second);
-    is_late.then_some(wrote.duration_since(before.max()?))
+    gap_before(run, look).filter(|_| is_late)
 }
 
-/// When one of a binding's conditions changed last.
-fn last_transition(binding: &Binding) -> Option<Timestamp> {
-    let conditions = binding.status.conditions.iter();
-    conditions.filter_map(|it| it.since).max()
+/// The conditions of a binding that are errors.
+fn errors_of<'b>(binding: &'b Binding, state: &State) -> impl Iterator<Item = &'b Condition> {
+    let (conditions, version) = (binding.status.conditions.iter(), state.version);
+    conditions.filter(move |it| it.is_false() && !is_transient(it, version))
+}
+
+/// The bindings by their clusters.
+fn by_cluster(state: &State) -> BTreeMap<&str, &Binding> {
+    let bindings = state.bindings.iter();
+    bindings.map(|it| (it.spec.cluster.as_str(), it)).collect()
+}
+
+/// Whether something happened with a look: times are whole seconds.
+fn is_of_look(time: Option<Timestamp>, look: Timestamp) -> bool {
+    time.is_some_and(|time| look.duration_since(time) <= SECOND)
+}
+
+/// How long before a look the controller wrote the status before.
+fn gap_before(run: &UpdateRun, look: Timestamp) -> Option<SignedDuration> {
+    let writes = run.status_writes();
+    let before = writes.filter(|time| !is_of_look(Some(*time), look)).max()?;
+    Some(look.duration_since(before))
 }
 
 /// Whether a binding asks for the run's content and has not been released: that write met a conflict.
@@ -303,10 +319,9 @@ pub fn slowed(state: &State) -> Option<SlowedLook> {
         Some(_) => Some(gap_before_conflict(run, since)?),
         None => None,
     };
-    let second = SignedDuration::from_secs(1);
     let (noted, before): (Vec<_>, Vec<_>) = passed_errors(state)
         .into_iter()
-        .partition(|it| since.duration_since(it.ended) <= second);
+        .partition(|it| is_of_look(Some(it.ended), since));
     // The wait after an error is twice as long as the one before it, and about as long as all before it.
     let double = |wait: SignedDuration| wait.saturating_mul(2).min(pace::LONGEST);
     let row = noted.iter().map(|it| it.started).min();
@@ -344,14 +359,13 @@ struct PassedError<'s> {
 
 /// Those: each took longer than until the next look, and was not sent late.
 fn passed_errors(state: &State) -> Vec<PassedError<'_>> {
-    let bindings = state.bindings.iter();
-    let bindings: BTreeMap<_, _> = bindings.map(|it| (it.spec.cluster.as_str(), it)).collect();
+    let bindings = by_cluster(state);
     let done = state.run.updated_clusters().filter(|it| it.is_done());
     let errors = done.filter_map(|it| {
         let time = |kind| it.conditions.since(kind);
         let (started, ended) = time(reasons::STARTED).zip(time(reasons::SUCCEEDED))?;
         let binding = bindings.get(it.name.as_str())?;
-        let recovered = last_transition(binding)?;
+        let recovered = binding.last_transition()?;
         // After a change of the policy it may be sent late, and before that there was no error.
         let during = started..=recovered;
         let mut policies = state.policies.iter();
@@ -378,19 +392,14 @@ fn troubled_ahead(state: &State) -> Option<Timestamp> {
     let mut bindings = state.bindings.iter();
     let binding = bindings.find(|it| it.spec.cluster == next.name)?;
     let is_ahead = !next.conditions.is_true(reasons::STARTED) && is_written(binding, run, next);
-    last_transition(binding).filter(|_| is_ahead)
+    binding.last_transition().filter(|_| is_ahead)
 }
 
 /// How long the controller waited before its last look at a run, where that was long and the look met a
 /// conflict: it started clusters and left a slot of their stage free.
 fn gap_before_conflict(run: &UpdateRun, since: Timestamp) -> Option<SignedDuration> {
-    let second = SignedDuration::from_secs(1);
-    let is_now =
-        |time: Option<Timestamp>| time.is_some_and(|it| since.duration_since(it) <= second);
-    if !run
-        .in_flight()
-        .all(|it| is_now(it.conditions.since(reasons::STARTED)))
-    {
+    let began = |it: &ClusterStatus| is_of_look(it.conditions.since(reasons::STARTED), since);
+    if !run.in_flight().all(began) {
         return None;
     }
     let mut stages = run.status.stages.iter().enumerate();
@@ -399,14 +408,10 @@ fn gap_before_conflict(run: &UpdateRun, since: Timestamp) -> Option<SignedDurati
     let slots = spec.concurrency(stage.clusters.len())?;
     let is_started = |it: &ClusterStatus| it.conditions.is_true(reasons::STARTED);
     // What was found done when it began takes a slot until the next look.
-    let taken = stage.clusters.iter().filter(|it| {
-        is_started(it) && (!it.is_done() || is_now(it.conditions.since(reasons::STARTED)))
-    });
+    let clusters = stage.clusters.iter();
+    let taken = clusters.filter(|it| is_started(it) && (!it.is_done() || began(it)));
     let is_free = taken.count() < slots && stage.clusters.iter().any(|it| !is_started(it));
-    let before = run.status_writes();
-    let before = before.filter(|time| since.duration_since(*time) > second);
-    let gap = since.duration_since(before.max()?);
-    (is_free && gap > pace::LOOK_EVERY).then_some(gap)
+    gap_before(run, since).filter(|gap| is_free && *gap > pace::LOOK_EVERY)
 }
 
 fn later(time: Timestamp, by: SignedDuration) -> Timestamp {

@@ -105,6 +105,12 @@ impl Binding {
         Scope::of_namespace(&self.meta.namespace).object(Concept::Binding, &self.meta.name)
     }
 
+    /// When one of its conditions changed last.
+    pub fn last_transition(&self) -> Option<Timestamp> {
+        let conditions = self.status.conditions.iter();
+        conditions.filter_map(|it| it.since).max()
+    }
+
     /// The condition of that type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.condition(kind)

@@ -52,7 +52,9 @@ pub use no_cluster::no_cluster;
 pub use no_stage::no_stage;
 pub use not_external::not_external;
 pub use not_scheduled::{not_scheduled, scheduled_evidence, shortfall};
-pub use override_idle::{overridden, override_matches_nothing, override_never_applied};
+pub use override_idle::{
+    overridden, override_matches_nothing, override_never_applied, overrides_of,
+};
 pub use override_invalid::{override_invalid, override_repair};
 pub use placement_deleted::placement_deleted;
 pub use placement_missing::{MAKE_PLACEMENT, placement_missing};

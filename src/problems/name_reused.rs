@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Problem;
+use super::{Problem, overrides_of};
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
@@ -65,18 +65,8 @@ pub fn name_reused(inventory: &Inventory, clusters: &[&str]) -> Option<Problem> 
             "spec.resourceSnapshotName",
             &first.spec.snapshot,
         )
-    } else if first.spec.overrides.is_empty() {
-        problem.evidence(
-            first.object(),
-            "spec.clusterResourceOverrideSnapshots",
-            &first.spec.cluster_overrides,
-        )
     } else {
-        problem.evidence(
-            first.object(),
-            "spec.resourceOverrideSnapshots",
-            &first.spec.overrides,
-        )
+        overrides_of(problem, first)
     };
     if let Some(run) = sent.by
         && let Some(initialized) = run.condition(reasons::INITIALIZED)

@@ -3,6 +3,7 @@
 use super::Problem;
 use super::steps::see_override;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::ResourceSelector;
@@ -15,6 +16,20 @@ use crate::words::enumerate;
 pub fn overridden(snapshot: &OverrideSnapshot) -> Subject {
     let kind = snapshot.object().kind.origin_kind();
     Subject::new(kind, &snapshot.meta.namespace, origin(snapshot))
+}
+
+/// Adds the override snapshots that a binding names.
+pub fn overrides_of<B: ComposeText>(mut build: B, binding: &Binding) -> B {
+    let (object, spec) = (binding.object(), &binding.spec);
+    if !spec.cluster_overrides.is_empty() {
+        let path = "spec.clusterResourceOverrideSnapshots";
+        build = build.evidence(&object, path, &spec.cluster_overrides);
+    }
+    if !spec.overrides.is_empty() {
+        let path = "spec.resourceOverrideSnapshots";
+        build = build.evidence(&object, path, &spec.overrides);
+    }
+    build
 }
 
 /// It names the placement in a way that no run finds.

@@ -53,8 +53,7 @@ pub fn sent_namesakes<'i>(
     let by = inventory.run_on(&rollout_started(binding).run?);
     let is_later = |created| {
         let Some(run) = by else {
-            let conditions = binding.status.conditions.iter();
-            let sent = conditions.filter_map(|it| it.since).max();
+            let sent = binding.last_transition();
             return binding.is_released() && life::is_clearly_after(created, sent);
         };
         let mut clusters = run.updated_clusters();

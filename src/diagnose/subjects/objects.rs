@@ -165,8 +165,6 @@ fn outdated_of<'i>(
     object: &ManifestIdentity,
 ) -> Option<(ObjectRef, Option<&'i OverrideSnapshot>)> {
     let inventory = cx.inventory;
-    let again = sent_namesakes(inventory, failing.binding).map(|it| it.now);
-    let again: Vec<_> = again.unwrap_or_default();
     // A run that brings another one is what makes the content again.
     let run = cx.run().map(UpdateRun::updated_clusters);
     let recorded = run.and_then(|mut all| all.find(|it| it.name == failing.cluster));
@@ -174,6 +172,10 @@ fn outdated_of<'i>(
         recorded.is_none_or(|recorded| recorded.override_names().any(|it| it == *name))
     };
     let names = failing.binding.spec.override_names().filter(keeps);
+    let mut names = names.peekable();
+    names.peek()?;
+    let again = sent_namesakes(inventory, failing.binding).map(|it| it.now);
+    let again: Vec<_> = again.unwrap_or_default();
     let mut outdated = names.filter_map(|name| {
         let latest = &inventory.overrides.items;
         let created_again = again.iter().any(|(it, _)| *it == name);

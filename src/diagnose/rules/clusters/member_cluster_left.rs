@@ -26,7 +26,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             findings.push(abandoned(cx, &needed, rule));
             continue;
         }
-        let mut finding = match needed.member {
+        let finding = match needed.member {
             Some(member) if member.is_leaving() => {
                 let state = if member.meta.is_deleting() {
                     "is leaving the fleet (its MemberCluster is being deleted)"
@@ -45,23 +45,31 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             _ => continue,
         };
         let going = needed.member.filter(|member| member.meta.is_deleting());
-        let step = if let Some(member) = going {
-            finding.remedies.push(wait_until_gone(member, cx.now()));
-            "Then start a new run. To keep the cluster, join it again before.".to_owned()
-        } else {
-            let lives = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
-            let unless = lives.map_or_else(String::new, |rollout| {
-                format!(", if {} has failed by then", rollout.run.meta.name)
-            });
-            format!(
-                "Join {name} again, if it should stay. Then start a new run{unless}: it is computed from \
-                 the clusters that are scheduled at that time."
-            )
-        };
+        if let Some(member) = going {
+            findings.push(once_gone(cx, finding, member));
+            continue;
+        }
+        let lives = cx.rollout.as_ref().filter(|rollout| rollout.is_live());
+        let unless = lives.map_or_else(String::new, |rollout| {
+            format!(", if {} has failed by then", rollout.run.meta.name)
+        });
+        let step = format!(
+            "Join {name} again, if it should stay. Then start a new run{unless}: it is computed from \
+             the clusters that are scheduled at that time."
+        );
         findings.push(finding.fix_with(step, cx.new_run_command()));
     }
     findings.extend(done_and_leaving(cx, rule));
     findings
+}
+
+/// The steps about a cluster that is being deleted.
+fn once_gone(cx: &DiagnosisContext<'_>, mut finding: Finding, member: &MemberCluster) -> Finding {
+    finding.remedies.push(wait_until_gone(member, cx.now()));
+    finding.fix_with(
+        "Then start a new run. To keep the cluster, join it again before.",
+        cx.new_run_command(),
+    )
 }
 
 /// Clusters that a live run is done with, and that are leaving the fleet: the stages must have a place for every
@@ -84,12 +92,8 @@ fn done_and_leaving(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         );
         let object = member.object();
         let finding = rule.finding(&object, message).clusters([name]);
-        let mut finding = leaving(finding.stage(cluster.stage), member);
-        finding.remedies.push(wait_until_gone(member, cx.now()));
-        finding.fix_with(
-            "Then start a new run. To keep the cluster, join it again before.",
-            cx.new_run_command(),
-        )
+        let finding = leaving(finding.stage(cluster.stage), member);
+        once_gone(cx, finding, member)
     };
     leaving_members.map(finding).collect()
 }

@@ -11,7 +11,7 @@ use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{Conditions, describe_object, reasons};
 use crate::manifests::{FailingOperation, FaultCause, RenderFault};
-use crate::problems::steps;
+use crate::problems::{overrides_of, steps};
 use crate::rollout::content::missing_content;
 use crate::rollout::overrides::successor;
 
@@ -97,7 +97,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
             _ => format!("{which} could not be applied to the content for {clusters}."),
         };
-        finding = pinned(first, finding);
+        finding = overrides_of(finding, first.binding);
         let before = finding.message.len();
         let is_gone = matches!(problem, BindingProblem::OverrideSnapshotNotFound { .. });
         finding = changed_since(cx, first, is_gone, finding);
@@ -270,23 +270,6 @@ fn at_fault(failing: &FailingCluster<'_>, problem: &BindingProblem) -> Subject {
             _ => failing.binding.object().into(),
         },
     }
-}
-
-/// Adds the override snapshots that the binding names.
-fn pinned(failing: &FailingCluster<'_>, mut finding: Finding) -> Finding {
-    let binding = failing.binding.object();
-    let spec = &failing.binding.spec;
-    if !spec.cluster_overrides.is_empty() {
-        finding = finding.evidence(
-            &binding,
-            "spec.clusterResourceOverrideSnapshots",
-            &spec.cluster_overrides,
-        );
-    }
-    if !spec.overrides.is_empty() {
-        finding = finding.evidence(&binding, "spec.resourceOverrideSnapshots", &spec.overrides);
-    }
-    finding
 }
 
 /// The overrides of the binding that were changed after the run had recorded their snapshots, with
