@@ -417,5 +417,15 @@ fn a_snapshot_that_was_created_again_is_rolled_out_if_clusters_have_the_same() {
             .ends(1)
             .says("would succeed without sending it")
             .says("change the content or the override once more");
+        // Nor does it start one that exists already and names the snapshot.
+        let named = ["init", &third, "--snapshot", "0", "--yes"];
+        scene.does(&[&named[..], &scene.of()[..]].concat()).ends(0);
+        scene.until_run(&third, "Initialized", "True", "");
+        scene
+            .does(&["run", &third, "--yes"])
+            .ends(1)
+            .says("would succeed without sending it");
+        let seen = scene.seen_run(&third).unwrap();
+        assert_eq!(seen["spec"]["state"], "Initialize");
     });
 }

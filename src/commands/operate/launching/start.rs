@@ -83,9 +83,17 @@ pub(in crate::commands) fn start(
             if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
                 proposal.preview.warning(lost);
             }
-            let unnamed = own.filter(|it| unattended && it.pinned().is_none());
-            let unhelpful = unnamed.and_then(|it| unhelpful_run(inventory, it, reading));
-            if let Some((content, error)) = unhelpful {
+            let unhelpful = own.and_then(|it| unhelpful_run(inventory, it, reading));
+            if let Some((UnhelpfulContent::NameReused, why)) = &unhelpful
+                && plan.is_none()
+                && !unattended
+            {
+                proposal.preview.warning(why);
+            }
+            let refused = unhelpful.zip(own).filter(|_| unattended);
+            if let Some(((content, why), own)) = refused {
+                let named = steps::run_in_place(own, &own.status.snapshot_index);
+                let error = safeguards::unhelpful(&run.name, (content, &why), named, reading);
                 unfit = Some(UnfitRun::Unhelpful(content));
                 proposal.question = Err(error);
             } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
@@ -253,27 +261,24 @@ fn obstacle(
     Some((UnfitRun::Deletes, error, question))
 }
 
-/// Why a script does not start a run that nobody gave its snapshot: that was rolled back, or reaches nobody.
+/// Why a run helps nobody: nobody named its snapshot, which was rolled back; or it reaches nobody.
 fn unhelpful_run(
     inventory: &Inventory,
     run: &UpdateRun,
     reading: &mut SourceReading,
-) -> Option<(UnhelpfulContent, Error)> {
-    let index = &run.status.snapshot_index;
-    let back = TakenBack::of(inventory, index);
-    let back = back.map(|why| (UnhelpfulContent::RolledBack, why.to_string()));
-    let (content, why) = back.or_else(|| {
-        let reused = name_reused_by(inventory, run)?;
-        if have_what_they_ask_for(reading, &run.placement(), &reused.clusters) {
-            return None;
-        }
-        let why = reused.message;
-        let why = why.trim_end_matches('.').to_owned();
-        Some((UnhelpfulContent::NameReused, why))
-    })?;
-    let named = steps::run_in_place(run, index);
-    let error = safeguards::unhelpful(&run.meta.name, (content, &why), named, reading);
-    Some((content, error))
+) -> Option<(UnhelpfulContent, String)> {
+    let unnamed = run.pinned().is_none();
+    let back = TakenBack::of(inventory, &run.status.snapshot_index).filter(|_| unnamed);
+    if let Some(back) = back {
+        return Some((UnhelpfulContent::RolledBack, back.to_string()));
+    }
+    let is_rollback = run.rolled_back().is_some();
+    let reused = name_reused_by(inventory, run).filter(|_| !is_rollback)?;
+    if have_what_they_ask_for(reading, &run.placement(), &reused.clusters) {
+        return None;
+    }
+    let why = reused.message.trim_end_matches('.').to_owned();
+    Some((UnhelpfulContent::NameReused, why))
 }
 
 /// What is shown before a run is started, and what is asked.
