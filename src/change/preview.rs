@@ -59,9 +59,12 @@ impl Preview {
         self.said.push(PreviewLine::Status(text.to_owned()));
     }
 
-    /// Adds something that a person should consider.
+    /// Adds something that a person should consider, once.
     pub fn warning(&mut self, text: &str) {
-        self.said.push(PreviewLine::Warning(text.to_owned()));
+        let warning = PreviewLine::Warning(text.to_owned());
+        if !self.said.contains(&warning) {
+            self.said.push(warning);
+        }
     }
 
     /// Adds a drawing.

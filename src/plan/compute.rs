@@ -42,7 +42,8 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);
     members::check(&mut draft, &computed, &planned.run);
-    members::failing(&mut draft, &planned.run);
+    members::failing(&mut draft, &planned.run, &changes);
+    members::switched(&mut draft, &planned.run);
     limits::check(&mut draft, &computed);
     let policy = inventory.latest_policy();
     let policy = policy.filter(|_| !inventory.placement.is_absent());

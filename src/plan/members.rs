@@ -2,14 +2,14 @@
 
 use super::draft::PlanDraft;
 use super::stages::ComputedStages;
-use super::{Warning, WarningKind};
+use super::{ObjectChanges, Warning, WarningKind};
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
 use crate::problems::{content_sent_late, namespace_undelivered, steps};
-use crate::report::ComposeText;
-use crate::rollout::{STUCK_AFTER, binding_trouble, is_written};
+use crate::report::{ComposeText, Subject};
+use crate::rollout::{ManifestTrouble, STUCK_AFTER, binding_trouble, is_written};
 use crate::words::{CommandLine, enumerate};
 
 /// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
@@ -68,28 +68,64 @@ fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> boo
     })
 }
 
-/// Warns of clusters into whose bindings the run would write nothing new, and that fail with it.
-pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
+/// Warns of clusters that fail with what they have: the run would write nothing new into their bindings, or what
+/// others did there may stop other content too.
+pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[ObjectChanges]) {
     let inventory = draft.inventory;
-    let clusters = run.updated_clusters();
-    let failing: Vec<_> = clusters
-        .filter_map(|status| {
-            let binding = inventory.binding(&status.name)?;
-            let trouble = binding_trouble(inventory, binding)?;
-            let condition = trouble.condition;
-            // The binding's own condition begins anew when its Works are written again.
-            let objects = trouble.manifests.iter().filter_map(|it| it.condition.since);
-            let since = objects.chain(condition.since).min()?;
-            // What is not available yet may become so.
-            let lasts = condition.kind != reasons::AVAILABLE
-                || inventory.now.duration_since(since) > STUCK_AFTER;
-            // A silent agent has not tried yet, of which another warning tells.
-            let member = inventory.member(&status.name);
-            let is_tried = member.is_none_or(|it| it.silent_for(inventory.now).is_none());
-            (lasts && is_tried && trouble.is_told() && is_written(binding, run, status))
-                .then_some((&status.name, binding, condition))
-        })
-        .collect();
+    let (mut failing, mut held) = (Vec::new(), Vec::new());
+    for status in run.updated_clusters() {
+        let binding = inventory.binding(&status.name);
+        let trouble = binding.and_then(|binding| binding_trouble(inventory, binding));
+        let Some((binding, trouble)) = binding.zip(trouble) else {
+            continue;
+        };
+        let condition = trouble.condition;
+        // A silent agent has not tried yet, of which another warning tells.
+        let member = inventory.member(&status.name);
+        if member.is_some_and(|it| it.silent_for(inventory.now).is_some()) {
+            continue;
+        }
+        if !is_written(binding, run, status) {
+            let apply = run.status.apply_strategy.as_ref();
+            let changes = changes.iter().find(|it| it.clusters.contains(&status.name));
+            let gone = changes.map(|it| it.overwritten.iter().chain(&it.deleted));
+            let gone: Vec<_> = gone.into_iter().flatten().collect();
+            let stays = |it: &ManifestTrouble<'_>| {
+                it.problem.is_by_others()
+                    && apply.is_some_and(|apply| !it.problem.is_overcome_by(apply, false))
+                    && !gone.contains(&&Subject::from(it))
+            };
+            let by_others = trouble.manifests.into_iter().find(stays);
+            held.extend(by_others.map(|it| (&status.name, binding, condition, it)));
+            continue;
+        }
+        // The binding's own condition begins anew when its Works are written again.
+        let objects = trouble.manifests.iter().filter_map(|it| it.condition.since);
+        let since = objects.chain(condition.since).min();
+        // What is not available yet may become so.
+        let lasts = condition.kind != reasons::AVAILABLE
+            || since.is_some_and(|since| inventory.now.duration_since(since) > STUCK_AFTER);
+        if lasts && since.is_some() && trouble.is_told() {
+            failing.push((&status.name, binding, condition));
+        }
+    }
+    if let Some((_, first, _, manifest)) = held.first() {
+        let names: Vec<_> = held.iter().map(|(name, ..)| *name).collect();
+        let message = format!(
+            "{} keeps what others did to {}: the run may stall there with other content as well.",
+            enumerate(&names),
+            manifest.describe()
+        );
+        let mut warning = Warning::new(WarningKind::ClusterHeld, first.object(), message)
+            .clusters(names.iter().copied());
+        for (_, binding, condition, _) in held.iter().take(5) {
+            warning = warning.condition(&binding.object(), *condition);
+        }
+        let diagnose = steps::diagnose(draft.placement());
+        draft
+            .warnings
+            .push(warning.look_with("Check why it fails first.", diagnose));
+    }
     let Some((_, first, _)) = failing.first() else {
         return;
     };
@@ -125,6 +161,39 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
     draft
         .warnings
         .push(warning.look_with("Check why it fails first.", diagnose));
+}
+
+/// Warns of clusters where KubeFleet wrote by client-side apply what it would write by server-side apply: the API
+/// server counts the first as another manager's. Source: workapplier/apply.go:shouldUseForcedServerSideApply.
+pub(super) fn switched(draft: &mut PlanDraft<'_>, run: &UpdateRun) {
+    let apply = run.status.apply_strategy.as_ref();
+    if !apply.is_some_and(|it| it.keeps_others_fields()) {
+        return;
+    }
+    let clusters = run.updated_clusters().map(|it| it.name.as_str());
+    let bindings = clusters.filter_map(|it| draft.inventory.binding(it));
+    let switched: Vec<_> = bindings
+        .filter(|binding| {
+            let had = binding.spec.apply_strategy.as_deref();
+            had.is_some_and(|had| had.with_defaults().kind == "ClientSideApply")
+        })
+        .collect();
+    let Some(first) = switched.first() else {
+        return;
+    };
+    let names: Vec<_> = switched.iter().map(|it| it.spec.cluster.as_str()).collect();
+    let message = format!(
+        "KubeFleet wrote objects on {} by client-side apply. Server-side apply without force cannot change those that \
+         others write too, such as a Deployment with its status.",
+        enumerate(&names)
+    );
+    let kind = WarningKind::ClusterHeld;
+    let warning = Warning::new(kind, first.object(), message).clusters(names);
+    draft.warnings.push(
+        warning
+            .evidence(first.object(), "spec.applyStrategy.type", "ClientSideApply")
+            .fix("Set serverSideApplyConfig.force: true in the placement's applyStrategy."),
+    );
 }
 
 fn leave(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {

@@ -193,6 +193,8 @@ kinds! {
         ObjectOfAnotherPlacement = "object-owned-by-another-placement", "FS508";
         /// Clusters have what the run would bring, and it fails there.
         ClusterFailing = "cluster-failing";
+        /// What others did on clusters keeps them from what they were sent, and may keep them from other content.
+        ClusterHeld = "cluster-held";
         /// Bindings of clusters are being deleted: a run that writes one of them fails.
         BindingDeleted = "binding-deleted";
         /// The scheduler changed bindings: the hub agent sends to their clusters only at its next try.

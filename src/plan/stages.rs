@@ -12,7 +12,7 @@ use crate::kubefleet::strategy::Stage;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
 use crate::rollout::placing::sorting_number;
 use crate::rollout::sent::{awaited_since, sent_index};
-use crate::rollout::{StageDefinition, StageEnd, is_written, rollout_started};
+use crate::rollout::{StageDefinition, StageEnd, binding_trouble, is_written, rollout_started};
 
 /// What the strategy makes of the clusters.
 #[derive(Debug, Default)]
@@ -135,11 +135,12 @@ fn stage(
 }
 
 /// The warnings of what keeps a cluster from being done.
-const STALLS: [WarningKind; 8] = [
+const STALLS: [WarningKind; 9] = [
     WarningKind::OverrideNotApplicable,
     WarningKind::EnvelopeInvalid,
     WarningKind::ImmutableFieldChanged,
     WarningKind::ClusterFailing,
+    WarningKind::ClusterHeld,
     WarningKind::BindingDeleted,
     WarningKind::MemberAgentSilent,
     WarningKind::MemberClusterUnhealthy,
@@ -157,7 +158,11 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
         let mut clusters = stage.clusters.iter();
         clusters.all(|cluster| {
             let is_late = awaited_since(inventory, &cluster.name).is_some();
-            !stalls.contains(&cluster.name) && !is_late
+            // What is not available with what it has already may become so, nobody knows when.
+            let binding = inventory.binding(&cluster.name);
+            let fails = binding.is_some_and(|it| binding_trouble(inventory, it).is_some());
+            let stays = cluster.change == ClusterChange::Unchanged && fails;
+            !stalls.contains(&cluster.name) && !is_late && !stays
         })
     };
     let stages = plan.stages.iter_mut().take_while(is_well);

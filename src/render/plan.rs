@@ -119,12 +119,18 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
 /// What changes in the clusters, where something does.
 fn objects(page: &mut TextPage<'_>, plan: &Plan) {
     // What a new snapshot would hold is not known.
-    let lead = match &plan.content.snapshot {
+    let with = match &plan.content.snapshot {
         Some(index) if !plan.content.snapshot_certain && !plan.content.is_next() => {
-            format!("objects per cluster with snapshot {index}: ")
+            format!(" with snapshot {index}")
         }
-        _ => "objects per cluster: ".to_owned(),
+        _ => String::new(),
     };
+    let applied = if plan.compares_only {
+        ", if it were applied"
+    } else {
+        ""
+    };
+    let lead = format!("objects per cluster{with}{applied}: ");
     let told: usize = plan.changes.iter().map(|it| it.clusters.len()).sum();
     let is_all = told == plan.clusters().count();
     page.cut |= objects_below(&mut page.out, &lead, (&plan.changes, is_all), page.look);

@@ -345,6 +345,20 @@ impl<'i> Rollout<'i> {
         names
     }
 
+    /// The clusters from which it removes its placement before somebody has to approve: what they have of it is
+    /// deleted there.
+    pub fn removed_next(&self) -> Vec<&'i str> {
+        let next = self.reached_next();
+        let removals = self.stages.iter().filter(|stage| stage.deletes);
+        let removed = removals.flat_map(|stage| &stage.clusters).filter(|it| {
+            let sent = it
+                .binding
+                .and_then(|it| sent::sent_index(self.inventory, it));
+            next.contains(&it.name) && sent.is_some() && !self.inventory.keeps_content(it.name)
+        });
+        removed.map(|it| it.name).collect()
+    }
+
     /// Timed waits that are running.
     pub fn open_timers(&self) -> impl Iterator<Item = &Gate<'i>> {
         self.open_gates().filter(|gate| gate.task.is_timed_wait())
@@ -508,11 +522,20 @@ impl<'i> Rollout<'i> {
             .any(|cluster| cluster.state != ClusterState::NotReached)
     }
 
+    /// When the run began with each of its clusters. The controller does not note that of one that had the content
+    /// already and fails with it. Source: updaterun/execution.go:executeUpdatingStage.
+    pub fn updates(&self) -> impl Iterator<Item = Timestamp> {
+        let initialized = self.run.status.conditions.since(reasons::INITIALIZED);
+        let reached = self
+            .clusters()
+            .filter(|it| it.state != ClusterState::NotReached);
+        reached.filter_map(move |it| it.since.or(initialized))
+    }
+
     /// When the run began with its first cluster.
     pub fn started(&self) -> Option<Timestamp> {
         let stages = self.stages.iter().filter_map(|stage| stage.status.started);
-        let clusters = self.clusters().filter_map(|cluster| cluster.started);
-        stages.chain(clusters).min()
+        stages.chain(self.updates()).min()
     }
 
     /// When the run ended.

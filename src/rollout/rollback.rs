@@ -38,11 +38,10 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .filter(|run| !run.only_compares())
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
-            let clusters = rollout.clusters().filter_map(|it| it.started);
             let done = rollout
                 .started()
                 .filter(|_| rollout.phase == Phase::Succeeded);
-            Some((clusters.max().or(done)?, run))
+            Some((rollout.updates().max().or(done)?, run))
         })
         .max_by_key(|(started, _)| *started)
         .map(|(_, run)| run)
@@ -50,8 +49,7 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
 
 /// When a run began with its first cluster. One that waits for the approval of its first stage has changed nothing.
 pub fn first_update(inventory: &Inventory, run: &UpdateRun) -> Option<Timestamp> {
-    let rollout = Rollout::of(inventory, run);
-    rollout.clusters().filter_map(|it| it.started).min()
+    Rollout::of(inventory, run).updates().min()
 }
 
 /// Whether a run takes another one back: it pins a snapshot, and the last run before it that rolled out
@@ -335,7 +333,7 @@ pub fn last_good_below<'i>(
     let versions = versions(inventory);
     // Until it wrote its first cluster, another one could complete.
     let own = Rollout::of(inventory, current);
-    let first = own.updated_clusters().filter_map(|it| it.started).min();
+    let first = own.updates().min();
     let began = first.or(own.started());
     let mut completed: Vec<_> = inventory
         .runs

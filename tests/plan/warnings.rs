@@ -572,6 +572,82 @@ fn clusters_that_fail_with_what_they_would_get_are_told() {
 }
 
 #[test]
+fn clusters_that_keep_what_others_did_are_told() {
+    let beta = "    observedGeneration: 3\n    lastTransitionTime: '2026-03-02T08:40:00Z'\n";
+    let external = "    type: External\nstatus:\n";
+    let of_beta = "  resourceSnapshotName: web-2-snapshot\n";
+    let says = |object: &str, reason: &str, apply: &str| {
+        let condition = |reason: &str| {
+            format!(
+                "{{type: Applied, status: 'False', reason: {reason}, message: failed, observedGeneration: 3, \
+                 lastTransitionTime: '2026-03-02T09:00:00Z'}}"
+            )
+        };
+        let failed = condition("NotAllWorkHaveBeenApplied");
+        let object_failed = condition(reason);
+        edited(&[
+            (of_beta, "  resourceSnapshotName: web-1-snapshot\n"),
+            (
+                beta,
+                &format!(
+                    "{beta}  - {failed}\n  failedPlacements:\n  - {{version: v1, {object}, condition: \
+                     {object_failed}}}\n"
+                ),
+            ),
+            (
+                external,
+                &format!("    type: External\n    applyStrategy: {apply}\nstatus:\n"),
+            ),
+        ])
+    };
+    let [namespace, settings] = [
+        "kind: Namespace, name: web",
+        "kind: ConfigMap, namespace: web, name: settings",
+    ];
+    let careful = "{type: ClientSideApply, whenToApply: IfNotDrifted}";
+    let plan = of(&[], &says(namespace, "FoundDrifts", careful));
+    let warning = &plan["warnings"][0];
+    assert_eq!(warning["kind"], "cluster-held", "{plan:#}");
+    assert_eq!(warning["clusters"], serde_json::json!(["beta"]));
+    assert_eq!(
+        warning["message"],
+        "beta keeps what others did to Namespace web: the run may stall there with other content as well."
+    );
+    assert!(plan["stages"][1]["ends"].is_null(), "{plan:#}");
+    // An object that changes is applied over a drift; so is everything where the strategy says it.
+    assert_eq!(
+        warnings(&[], &says(settings, "FoundDrifts", careful)),
+        [""; 0]
+    );
+    let always = "{type: ClientSideApply, whenToApply: Always}";
+    assert_eq!(
+        warnings(&[], &says(namespace, "FoundDrifts", always)),
+        [""; 0]
+    );
+    // What the content itself is to blame for ends with it.
+    let failed = says(namespace, "ManifestApplyFailed", careful);
+    assert_eq!(warnings(&[], &failed), [""; 0]);
+}
+
+#[test]
+fn a_switch_to_server_side_apply_is_told_where_it_does_not_force() {
+    let external = "    type: External\nstatus:\n";
+    let applied = |apply: &str| {
+        let with = format!("    type: External\n    applyStrategy: {apply}\nstatus:\n");
+        edited(&[(external, with.as_str())])
+    };
+    let careful = of(&[], &applied("{type: ServerSideApply}"));
+    let warning = &careful["warnings"][0];
+    assert_eq!(warning["kind"], "cluster-held", "{careful:#}");
+    assert_eq!(warning["clusters"], serde_json::json!(["alpha", "beta"]));
+    let forced = "{type: ServerSideApply, serverSideApplyConfig: {force: true}}";
+    assert_eq!(warnings(&[], &applied(forced)), [""; 0]);
+    let same = applied("{type: ServerSideApply}")
+        .replace("type: ClientSideApply", "type: ServerSideApply");
+    assert_eq!(warnings(&[], &same), [""; 0]);
+}
+
+#[test]
 fn content_that_the_last_run_took_back_is_told() {
     let ended = |name: &str, index: u32, minute: u32| {
         let over = INITIALIZED

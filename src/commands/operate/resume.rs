@@ -128,7 +128,8 @@ fn preview_resume(
             .and_then(|asks| match aborts {
                 Some(why) if is_script => Err(safeguards::would_abort(run, &why, reading)),
                 None if changes.is_empty() => {
-                    Ok(asks.then(|| format!("Resume {} all the same?", run.name)))
+                    let asked = asks.then(|| format!("Resume {} all the same?", run.name));
+                    Ok(asked.or_else(|| safeguards::removes(&rollout, "Resume")))
                 }
                 _ => Ok(Some(format!(
                     "Resume {}, which KubeFleet will then abort?",

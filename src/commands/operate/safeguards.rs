@@ -192,6 +192,22 @@ pub(in crate::commands) fn going_back(
         ))
 }
 
+/// What is asked of a run that removes its placement from clusters before anybody is asked again.
+pub(in crate::commands) fn removes(rollout: &Rollout<'_>, verb: &str) -> Option<String> {
+    let removed = rollout.removed_next();
+    let name = &rollout.run.meta.name;
+    (!removed.is_empty()).then(|| asked_of_removal((verb, name), &removed))
+}
+
+/// The same of some clusters.
+pub(in crate::commands) fn asked_of_removal<C: AsRef<str>>(
+    (verb, run): (&str, &str),
+    clusters: &[C],
+) -> String {
+    let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
+    format!("{verb} {run}, which removes the placement from {clusters}?")
+}
+
 /// Refuses to open a gate of a run that ends within seconds, because a cluster ahead is being deleted.
 pub(in crate::commands) fn nobody_leaves(
     rollout: &Rollout<'_>,
@@ -306,6 +322,14 @@ pub(in crate::commands) enum UnhelpfulContent {
 }
 
 impl UnhelpfulContent {
+    /// What a run with it would do.
+    pub(in crate::commands) const fn would(self) -> &'static str {
+        match self {
+            Self::RolledBack => "would roll out again what was rolled back",
+            Self::NameReused => "would succeed without sending it",
+        }
+    }
+
     /// What to do instead; `named` is the command that names the snapshot.
     pub(in crate::commands) fn way_out(self, named: CommandLine) -> Hint {
         match self {
@@ -328,11 +352,7 @@ pub(in crate::commands) fn unhelpful(
     named: CommandLine,
     reading: &SourceReading,
 ) -> Error {
-    let would = match content {
-        UnhelpfulContent::RolledBack => "would roll out again what was rolled back",
-        UnhelpfulContent::NameReused => "would succeed without sending it",
-    };
-    let refused = reading.refused(format!("{run} {would}: {why}"));
+    let refused = reading.refused(format!("{run} {}: {why}", content.would()));
     refused.hint(content.way_out(named))
 }
 

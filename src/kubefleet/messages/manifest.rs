@@ -183,6 +183,21 @@ impl ManifestProblem {
         )
     }
 
+    /// Whether what others did on the member cluster keeps the object as it is.
+    pub const fn is_by_others(&self) -> bool {
+        matches!(
+            self,
+            Self::AlreadyOwnedByOthers { .. }
+                | Self::TakeoverNever
+                | Self::DiffFound {
+                    report_only: false,
+                    ..
+                }
+                | Self::Drift { .. }
+                | Self::ApplyConflict { .. }
+        )
+    }
+
     /// Whether the hub's content goes over what kept the object where it is applied like this. `is_new`
     /// is whether it differs from what was applied last: drifts are looked for only where it does not.
     /// Source: workapplier/process.go:shouldPerformPreApplyDriftDetection.

@@ -531,7 +531,34 @@ fn a_run_that_has_not_begun_is_told_from_the_one_before() {
     );
     // One that has begun is the current one.
     let begun = under_way("later", "2", DAY + 400);
-    assert_eq!(found(&objects(succeeded, begun)), None);
+    assert_eq!(found(&objects(succeeded.clone(), begun)), None);
+    // So is one that sits at a cluster which had the content already and fails with it: no start is noted there.
+    let mut sits = later([Some(DAY + 400), Some(DAY + 400), Some(DAY + 410), None]);
+    sits["status"]["stagesStatus"][0] =
+        json!({"stageName": "all", "clusters": [{"clusterName": "member-1"}]});
+    let has = |index: &str| {
+        let mut has = binding(index, DAY + 350);
+        has["status"]["conditions"] = json!([{"type": "RolloutStarted", "status": "True"}]);
+        has
+    };
+    let with = |sits: &Value, has: Value| {
+        let objects = [placement(), own("1", DAY), own("2", DAY + 300)];
+        let others = [
+            done("first", "1", DAY + 10),
+            succeeded.clone(),
+            sits.clone(),
+            has,
+        ];
+        inventory(&objects.into_iter().chain(others).collect::<Vec<_>>())
+    };
+    let all = with(&sits, has("2"));
+    assert_eq!(found(&all), None);
+    assert_eq!(current(&all).unwrap().meta.name, "later");
+    assert_eq!(
+        first_update(&all, current(&all).unwrap()),
+        Some(at(DAY + 410))
+    );
+    assert_eq!(found(&with(&sits, has("1"))), named);
 }
 
 #[test]

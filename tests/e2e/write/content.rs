@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use http::Method;
 use serde_json::{Value, json};
-use test_hub::waiting;
+use test_hub::{Fault, Rule, waiting};
 
+use super::desk::Desk;
 use super::{ALL, BEFORE, gated, play};
 use crate::scene::{Scene, three_stages};
 
@@ -123,6 +125,17 @@ fn a_run_is_made_again_for_its_content() {
             .says("again, with snapshot 2");
         let (_, after) = ran.ran.err.split_once("again, with snapshot 2").unwrap();
         assert!(!after.contains("version"), "{after}");
+        // What changes after it was shown is started with a warning.
+        scene.content("4");
+        let fourth = format!("{name}-4");
+        let run = [&["run", &fourth, "--yes", "-q"], &scene.of()[..]].concat();
+        let created = Rule::new(scene.run_path(""), Fault::Hold)
+            .method(Method::POST)
+            .times(1);
+        let desk = Desk::at(scene);
+        desk.does_while(&run, created, || scene.content("5"))
+            .ends(0)
+            .says("starts with content that its plan did not show");
     });
 }
 

@@ -272,6 +272,40 @@ fn a_run_that_came_meanwhile_is_not_joined() {
     });
 }
 
+#[test]
+fn a_run_is_not_deleted_for_one_that_the_hub_does_not_start() {
+    play("guard-freeze", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let [old, back] = ["old", "back"].map(|word| format!("{}-{word}", scene.name));
+        scene.run(&old, "Run");
+        scene.until_waiting(&old);
+        let kind = if scene.namespaced { "rp" } else { "crp" };
+        let placement = format!("{kind}/{}", scene.name);
+        desk.proxy.clear().unwrap();
+        let refused = Rule::new(scene.run_path(&back), Fault::Invalid).method(Method::PATCH);
+        desk.proxy.rules(vec![refused]);
+        let to = [
+            "rollback",
+            &placement,
+            "--to",
+            "0",
+            "--active=delete",
+            "--yes",
+        ];
+        desk.start(&[&to[..], &["--name", &back]].concat())
+            .end()
+            .ends(1)
+            .says(&format!("{back} was not started"));
+        desk.proxy.rules(Vec::new());
+        assert!(scene.seen_run(&old).is_some());
+        assert_eq!(
+            scene.seen_run(&back).unwrap()["spec"]["state"],
+            "Initialize"
+        );
+    });
+}
+
 /// Makes a run of which the strategy has other stages once its plan was shown: it is not started. Its
 /// name.
 fn changed_since_shown(scene: &Scene, stages: [&[Value]; 2], says: &str) -> String {

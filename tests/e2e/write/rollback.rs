@@ -2,10 +2,11 @@
 
 use http::Method;
 use serde_json::json;
+use test_hub::terminal::has_terminals;
 use test_hub::{Fault, Rule};
 
 use super::desk::Desk;
-use super::{ALL, BEFORE, condition, gated, play};
+use super::{ALL, BEFORE, condition, flat, gated, play, until_asked};
 use crate::scene::Scene;
 
 /// The scene's placement as a word.
@@ -357,6 +358,27 @@ fn brings_it_back(scene: &Scene, why: &str) {
     assert!(scene.hub.read(&scene.run_path(&run)).is_none());
     let named = [&words[..], &["--snapshot=latest", "--dry-run=client"]].concat();
     scene.does(&named).ends(0);
+    if !has_terminals() {
+        return;
+    }
+    // A person is asked, before it is made and of one that exists.
+    let desk = Desk::at(scene);
+    let declines = |words: &[&str]| {
+        let mut terminal = desk.terminal(words);
+        until_asked(&terminal, 1);
+        terminal.types("n\n");
+        let (code, shown) = terminal.end();
+        let shown = flat(&shown);
+        assert_eq!(code, 1, "{shown}");
+        assert!(shown.contains(why), "{shown}");
+        assert!(shown.contains(&format!("Start {run}, ")), "{shown}");
+    };
+    let unattended = words.len() - 1;
+    declines(&words[..unattended]);
+    assert!(scene.hub.read(&scene.run_path(&run)).is_none());
+    scene.does(&[&["init"], &words[1..]].concat()).ends(0);
+    declines(&["run", &run]);
+    scene.does(&["delete", &run, "--yes"]).ends(0);
 }
 
 /// Whoever asks again wants what was asked for: not what lies before it, and not what it took back.

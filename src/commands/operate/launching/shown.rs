@@ -189,13 +189,13 @@ pub(super) fn offer(
         ));
     }
     let removed = plan.removed.iter().filter(|it| it.snapshot.is_some());
-    let removed = removed.map(|it| it.name.as_str());
+    let removed = removed.map(|it| it.name.clone());
     let removed = removed.filter(|it| !around.inventory.keeps_content(it));
-    let removed: Vec<_> = removed.filter(|_| index.is_some()).collect();
-    if !removed.is_empty() {
+    let removed: Vec<_> = removed.collect();
+    if !removed.is_empty() && index.is_some() {
         preview.warning(&format!(
             "the placement's policy is as it is now: the run also removes everything from {}",
-            enumerate(removed)
+            enumerate(&removed)
         ));
     }
     preview.neighbours(&beside);
@@ -217,7 +217,7 @@ pub(super) fn offer(
         .and_then(|()| unheard(&launch, &around.inventory, unattended, reading))
         .and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
-        Ok(wish) => (Ok(question(&launch, &plan)), Some(Box::new(wish))),
+        Ok(wish) => (Ok(question(&launch, &plan, &removed)), Some(Box::new(wish))),
         Err(error) => (Err(error), None),
     };
     Ok(WriteProposal {
@@ -895,7 +895,7 @@ fn clause(plan: &Plan, kind: WarningKind) -> Option<String> {
 }
 
 /// What is asked before a run is made: a person could regret one that starts beside another.
-fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
+fn question(launch: &RunLaunch, plan: &Plan, removed: &[String]) -> Option<String> {
     if launch.question.is_some() || !launch.start {
         return launch.question.clone();
     }
@@ -909,12 +909,14 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         return Some(format!("Start {name}? {lost}."));
     }
-    let counts = counts_before(launch, plan);
-    if let Some((_, why)) = unhelpful_content(plan).filter(|_| counts) {
-        return Some(format!("Start {name}? {why}."));
+    // What was shown is asked about once, also where the run may get other content.
+    if let Some((content, _)) = unhelpful_content(plan) {
+        return Some(format!("Start {name}, which {}?", content.would()));
     }
-    let mut stalls = plan.warnings_of(WarningKind::OverrideNotApplicable);
-    if let Some(stalls) = stalls.next().filter(|_| counts) {
+    if stuck_for(launch, plan).is_some() {
+        return Some(format!("Start {name}, which would be stuck?"));
+    }
+    if let Some(stalls) = plan.warnings_of(WarningKind::OverrideNotApplicable).next() {
         let clusters = enumerate(&stalls.clusters);
         return Some(format!("Start {name}, which would be stuck at {clusters}?"));
     }
@@ -927,6 +929,9 @@ fn question(launch: &RunLaunch, plan: &Plan) -> Option<String> {
         return Some(format!(
             "Start {name}, which may fail at {clusters}, {what}?"
         ));
+    }
+    if !removed.is_empty() {
+        return Some(safeguards::asked_of_removal(("Start", name), removed));
     }
     let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
     let beside = plan

@@ -84,18 +84,16 @@ pub(in crate::commands) fn start(
                 proposal.preview.warning(lost);
             }
             let unhelpful = own.and_then(|it| unhelpful_run(inventory, it, reading));
-            if let Some((UnhelpfulContent::NameReused, why)) = &unhelpful
-                && plan.is_none()
-                && !unattended
+            if let Some(((content, why), own)) = unhelpful.as_ref().zip(own).filter(|_| unattended)
             {
-                proposal.preview.warning(why);
-            }
-            let refused = unhelpful.zip(own).filter(|_| unattended);
-            if let Some(((content, why), own)) = refused {
                 let named = steps::run_in_place(own, &own.status.snapshot_index);
-                let error = safeguards::unhelpful(&run.name, (content, &why), named, reading);
-                unfit = Some(UnfitRun::Unhelpful(content));
+                let error = safeguards::unhelpful(&run.name, (*content, why), named, reading);
+                unfit = Some(UnfitRun::Unhelpful(*content));
                 proposal.question = Err(error);
+            } else if let Some((content, why)) = unhelpful.filter(|_| plan.is_none()) {
+                proposal.preview.warning(&why);
+                let question = format!("Start {}, which {}?", run.name, content.would());
+                proposal.question = Ok(Some(question));
             } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
                 unfit = Some(kind);
                 proposal.question = if unattended {
@@ -104,6 +102,13 @@ pub(in crate::commands) fn start(
                     Ok(Some(question))
                 };
             } else if plan.is_some() && agreed.is_none() && matches!(proposal.question, Ok(None)) {
+                if unattended {
+                    let other = format!(
+                        "{} starts with content that its plan did not show",
+                        run.name
+                    );
+                    proposal.preview.warning(&other);
+                }
                 proposal.question = Ok(match risks.deleted {
                     0 if unattended => None,
                     0 => Some(format!(
@@ -153,6 +158,13 @@ pub(in crate::commands) fn start(
     let kept = first.first().zip(refused);
     let taken_back = kept.filter(|(_, made)| delete_untouched(this, made, op).is_ok());
     let steered = agreed.and_then(|mut inventory| {
+        if !first.is_empty() && !op.args.is_dry() {
+            let start = step(&rollout_of(&inventory, run)?, RequestedState::Start);
+            // What is deleted first cannot be brought back where the server refuses the start then.
+            if let StateStep::Write(start) = start {
+                op.rehearse(&start, false, accepted)?;
+            }
+        }
         prepare(first, op)?;
         if let Some(plan) = plan.filter(|_| !first.is_empty() && !op.args.is_dry()) {
             op.reading.forget();
@@ -461,6 +473,9 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
         return Some(format!(
             "Start {name}, which deletes everything from {clusters}?"
         ));
+    }
+    if let Some(removes) = safeguards::removes(rollout, "Start") {
+        return Some(removes);
     }
     let others: Vec<_> = inventory
         .other_runs()

@@ -8,6 +8,7 @@ use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
+use crate::words::capital;
 
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
@@ -15,6 +16,9 @@ pub const RULE: Rule = Rule::on_object("FS524", "apply-conflict", check).environ
 
 /// The field manager of KubeFleet's member agent. Source: workapplier/controller.go:workFieldManagerName.
 const MEMBER_AGENT_MANAGER: &str = "work-api-agent";
+
+const FORCE: &str = "set serverSideApplyConfig.force: true in the placement's applyStrategy, if the hub should win \
+     everywhere. This fails the current run, so start a new one.";
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
@@ -27,11 +31,13 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         })
         .map(String::as_str)
         .collect();
-    // KubeFleet's own member agent conflicts with nobody once the others are gone: then it forces.
-    // Source: workapplier/apply.go:shouldUseForcedServerSideApply.
+    // What it wrote by a client-side apply or a create counts as another's. It forces only where no other manager is
+    // left, not even one of the status. Source: workapplier/apply.go:shouldUseForcedServerSideApply.
+    let is_with_agent = managers.contains(MEMBER_AGENT_MANAGER);
     if managers.len() > 1 {
         managers.remove(MEMBER_AGENT_MANAGER);
     }
+    let is_agent_alone = managers.contains(MEMBER_AGENT_MANAGER);
     let who = if managers.is_empty() {
         "others manage".to_owned()
     } else {
@@ -54,16 +60,24 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         );
         return drift_found::scaled(affected, &sent, finding);
     }
+    if is_agent_alone {
+        finding.message.push_str(
+            " That is KubeFleet's own member agent, which wrote them without server-side apply.",
+        );
+    }
     let (object, on) = (affected.manifest.describe(), affected.cluster());
     let managers = match managers.len() {
         1 => enumerate(&managers),
         _ => "the other managers".to_owned(),
     };
+    let finding = finding.look_with(
+        format!("Check which fields of {object} have which manager on {on}."),
+        affected.kubectl("get").showing_field_managers(),
+    );
+    if is_with_agent {
+        return finding.same_content(affected.cx, capital(FORCE));
+    }
     finding
-        .look_with(
-            format!("Check which fields of {object} have which manager on {on}."),
-            affected.kubectl("get").showing_field_managers(),
-        )
         .fix(format!(
             "Make {managers} release the fields that the hub sends, on {clusters}."
         ))
@@ -73,9 +87,5 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             "Or remove the fields from {} on the hub and start a new run, if the other manager \
              should keep them.",
         )
-        .same_content(
-            affected.cx,
-            "Or set serverSideApplyConfig.force: true in the placement's applyStrategy, if the hub \
-             should win everywhere. This fails the current run, so start a new one.",
-        )
+        .same_content(affected.cx, format!("Or {FORCE}"))
 }

@@ -40,11 +40,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .collect();
     let verb = by_number(objects.len(), "differs", "differ");
     let placement = cx.placement_object();
+    let present = cx.inventory.placement.present();
+    let will_apply = present.is_some_and(|it| !it.apply_strategy().is_report_diff());
+    let so_far = if will_apply {
+        "has only compared so far, and applies with its next run"
+    } else {
+        "applies nothing"
+    };
     let mut finding = rule
         .finding(
             &placement,
             format!(
-                "{placement} applies nothing: of {} compared, {} {verb} on {}.",
+                "{placement} {so_far}: of {} compared, {} {verb} on {}.",
                 count(compared.len(), "cluster"),
                 enumerate(&objects),
                 enumerate(&clusters)
@@ -68,6 +75,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                 );
             }
         }
+    }
+    if will_apply {
+        let start = "Decide for each object which side is right. To roll out the hub's version, start a new run.";
+        return Some(finding.fix_with(start, cx.new_run_command()));
     }
     let fails = if cx.rollout.as_ref().is_some_and(Rollout::is_live) {
         ", which fails this run,"

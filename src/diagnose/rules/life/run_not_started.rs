@@ -6,9 +6,9 @@ use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::reasons;
 use crate::kubefleet::run::RunState;
-use crate::rollout::Phase;
 use crate::rollout::content::{content_since, newer_snapshot, old_content};
 use crate::rollout::rollback::TakenBack;
+use crate::rollout::{Phase, Rollout};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
@@ -58,12 +58,19 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             cx.command("status").arg(name),
         );
     }
-    Some(
-        finding
-            .look_with(
-                format!("Check which clusters each stage would update.{content}{newer}"),
-                cx.command("status").arg(&run.meta.name),
-            )
-            .fix_with("Start it when its stages are as you want them.", start),
-    )
+    let finding = finding.look_with(
+        format!("Check which clusters each stage would update.{content}{newer}"),
+        cx.command("status").arg(&run.meta.name),
+    );
+    let removed = cx.rollout.as_ref().map(Rollout::removed_next);
+    Some(match removed.filter(|it| !it.is_empty()) {
+        None => finding.fix_with("Start it when its stages are as you want them.", start),
+        Some(removed) => finding.disrupt_with(
+            format!(
+                "Start it only if the workloads on {} may be deleted: it removes the placement there.",
+                enumerate(&removed)
+            ),
+            start,
+        ),
+    })
 }

@@ -59,11 +59,19 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         }
     }
     let finding = check_failing(cx, finding);
+    let removed = rollout.removed_next();
+    let resume = cx.command("resume").arg(&run.meta.name);
     let finding = match TakenBack::after(cx.inventory, run) {
         Some(back) => taken_back(cx, finding, &back),
-        None => finding.fix_with(
-            "Resume it: it continues from where it stopped.",
-            cx.command("resume").arg(&run.meta.name),
+        None if removed.is_empty() => {
+            finding.fix_with("Resume it: it continues from where it stopped.", resume)
+        }
+        None => finding.disrupt_with(
+            format!(
+                "Resume it only if the workloads on {} may be deleted: it removes the placement there.",
+                enumerate(&removed)
+            ),
+            resume,
         ),
     };
     Some(finding.disrupt_with(
