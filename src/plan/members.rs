@@ -87,6 +87,7 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         }
         if !is_written(binding, run, status) {
             let apply = run.status.apply_strategy.as_ref();
+            let apply = apply.filter(|it| !it.is_report_diff());
             let changes = changes.iter().find(|it| it.clusters.contains(&status.name));
             let gone = changes.map(|it| it.overwritten.iter().chain(&it.deleted));
             let gone: Vec<_> = gone.into_iter().flatten().collect();

@@ -624,6 +624,12 @@ fn clusters_that_keep_what_others_did_are_told() {
         warnings(&[], &says(namespace, "FoundDrifts", always)),
         [""; 0]
     );
+    // What only compares stalls nowhere.
+    let compares = warnings(&[], &says(namespace, "FoundDrifts", "{type: ReportDiff}"));
+    assert!(
+        !compares.iter().any(|it| it == "cluster-held"),
+        "{compares:?}"
+    );
     // What the content itself is to blame for ends with it.
     let failed = says(namespace, "ManifestApplyFailed", careful);
     assert_eq!(warnings(&[], &failed), [""; 0]);

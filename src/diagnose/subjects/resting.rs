@@ -2,7 +2,7 @@
 
 use crate::diagnose::subjects::gate::stopped_waits;
 use crate::rollout::Rollout;
-use crate::words::count;
+use crate::words::{count, enumerate};
 
 /// How far a stopped run is, and what still counts meanwhile.
 pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
@@ -18,6 +18,14 @@ pub(in crate::diagnose) fn stopped(rollout: &Rollout<'_>) -> String {
         .first()
         .map_or_else(String::new, |wait| format!("; {wait}"));
     format!("{run} is stopped: {done} of {clusters} {verb} done{also}.")
+}
+
+/// A step that lets a run remove its placement from clusters, as `Resume it` does.
+pub(in crate::diagnose) fn removes(step: &str, clusters: &[&str]) -> String {
+    format!(
+        "{step} only if the workloads on {} may be deleted: it removes the placement there.",
+        enumerate(clusters)
+    )
 }
 
 /// For what a run is initialized that was not started, after its name.

@@ -894,7 +894,8 @@ fn clause(plan: &Plan, kind: WarningKind) -> Option<String> {
     Some(warning.message.trim_end_matches('.').to_owned())
 }
 
-/// What is asked before a run is made: a person could regret one that starts beside another.
+/// What is asked before a run is made that a person could regret: what a script may not start, what removes the
+/// placement from clusters, and what starts beside another run.
 fn question(launch: &RunLaunch, plan: &Plan, removed: &[String]) -> Option<String> {
     if launch.question.is_some() || !launch.start {
         return launch.question.clone();

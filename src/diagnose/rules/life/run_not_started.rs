@@ -65,12 +65,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let removed = cx.rollout.as_ref().map(Rollout::removed_next);
     Some(match removed.filter(|it| !it.is_empty()) {
         None => finding.fix_with("Start it when its stages are as you want them.", start),
-        Some(removed) => finding.disrupt_with(
-            format!(
-                "Start it only if the workloads on {} may be deleted: it removes the placement there.",
-                enumerate(&removed)
-            ),
-            start,
-        ),
+        Some(removed) => finding.disrupt_with(resting::removes("Start it", &removed), start),
     })
 }

@@ -66,13 +66,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         None if removed.is_empty() => {
             finding.fix_with("Resume it: it continues from where it stopped.", resume)
         }
-        None => finding.disrupt_with(
-            format!(
-                "Resume it only if the workloads on {} may be deleted: it removes the placement there.",
-                enumerate(&removed)
-            ),
-            resume,
-        ),
+        None => finding.disrupt_with(resting::removes("Resume it", &removed), resume),
     };
     Some(finding.disrupt_with(
         match (left.len(), rollout.clusters().count()) {
