@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::sight::{Listing, Sight};
-use super::source::{HubQuery, QueryAnswer};
+use super::source::{HubQuery, QueryAnswer, QuerySelection};
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::InBody;
 
@@ -26,15 +26,14 @@ impl<'g> WalkAnswers<'g> {
         Self { known, gaps }
     }
 
-    /// Everything that was seen of a kind, by namespace and name.
+    /// Everything that was seen of a kind, by namespace and name. What was asked for by name led to other questions,
+    /// and goes together with their answers: a list that came later may have it as it is after a write.
     pub fn listing<T: InBody>(&self, kind: Kind) -> Listing<T> {
+        let of_kind = self.known.iter().filter(|(query, _)| query.kind == kind);
+        let (named, lists): (Vec<_>, Vec<_>) =
+            of_kind.partition(|(query, _)| matches!(query.which, QuerySelection::Named { .. }));
         let mut items = BTreeMap::new();
-        for answer in self
-            .known
-            .iter()
-            .filter(|(query, _)| query.kind == kind)
-            .map(|(_, answer)| answer)
-        {
+        for (_, answer) in lists.into_iter().chain(named) {
             for object in answer.objects.iter() {
                 if let Some(item) = object.get() {
                     let meta = object.body.meta();
@@ -58,5 +57,49 @@ impl<'g> WalkAnswers<'g> {
             Some(object) => Sight::Present(Arc::clone(object)),
             None => answer.outcome.gap().map_or(Sight::Absent, Sight::Unknown),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::{HubQuery, QueryAnswer, WalkAnswers};
+    use crate::inventory::source::Outcome;
+    use crate::kubefleet::Kind;
+    use crate::kubefleet::object::Object;
+    use crate::kubefleet::run::UpdateRun;
+
+    const RUN: Kind = Kind::ClusterStagedUpdateRun;
+
+    fn answered(version: &str) -> QueryAnswer {
+        let run = json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterStagedUpdateRun",
+            "metadata": {"name": "a", "resourceVersion": version},
+        });
+        QueryAnswer {
+            objects: [Object::of(&run)].into(),
+            outcome: Outcome::Listed,
+        }
+    }
+
+    #[test]
+    fn what_was_asked_for_by_name_is_not_replaced_by_a_later_list() {
+        let named = HubQuery::named(RUN, "", "a");
+        let known: BTreeMap<_, _> = [
+            (named, answered("1")),
+            (HubQuery::all(RUN, ""), answered("2")),
+        ]
+        .into();
+        let runs = WalkAnswers::new(&known).listing::<UpdateRun>(RUN);
+        let versions: Vec<_> = runs
+            .items
+            .iter()
+            .map(|run| &run.meta.resource_version)
+            .collect();
+        assert_eq!(versions, ["1"]);
     }
 }

@@ -4,13 +4,15 @@ use super::draft::PlanDraft;
 use super::stages::ComputedStages;
 use super::{ObjectChanges, Warning, WarningKind};
 use crate::inventory::Inventory;
+use crate::kubefleet::apply::ApplyStrategy;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
 use crate::problems::{content_sent_late, namespace_undelivered, steps};
 use crate::report::{ComposeText, Subject};
 use crate::rollout::{ManifestTrouble, STUCK_AFTER, binding_trouble, is_written};
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, by_number, enumerate};
 
 /// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
 /// them.
@@ -72,7 +74,7 @@ fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> boo
 /// others did there may stop other content too.
 pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[ObjectChanges]) {
     let inventory = draft.inventory;
-    let (mut failing, mut held) = (Vec::new(), Vec::new());
+    let (mut failing, mut held, mut kept) = (Vec::new(), Vec::new(), None);
     for status in run.updated_clusters() {
         let binding = inventory.binding(&status.name);
         let trouble = binding.and_then(|binding| binding_trouble(inventory, binding));
@@ -86,76 +88,86 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             continue;
         }
         if !is_written(binding, run, status) {
-            let apply = run.status.apply_strategy.as_ref();
-            let apply = apply.filter(|it| !it.is_report_diff());
             let changes = changes.iter().find(|it| it.clusters.contains(&status.name));
-            let gone = changes.map(|it| it.overwritten.iter().chain(&it.deleted));
-            let gone: Vec<_> = gone.into_iter().flatten().collect();
-            let stays = |it: &ManifestTrouble<'_>| {
-                it.problem.is_by_others()
-                    && apply.is_some_and(|apply| !it.problem.is_overcome_by(apply, false))
-                    && !gone.contains(&&Subject::from(it))
-            };
-            let by_others = trouble.manifests.into_iter().find(stays);
-            held.extend(by_others.map(|it| (&status.name, binding, condition, it)));
+            let mut manifests = trouble.manifests.iter();
+            if let Some(stays) = manifests.find(|it| stays_as_others_left_it(it, run, changes)) {
+                held.push((binding, condition));
+                kept.get_or_insert_with(|| stays.describe());
+            }
             continue;
         }
         // The binding's own condition begins anew when its Works are written again.
         let objects = trouble.manifests.iter().filter_map(|it| it.condition.since);
-        let since = objects.chain(condition.since).min();
+        let Some(since) = objects.chain(condition.since).min() else {
+            continue;
+        };
         // What is not available yet may become so.
         let lasts = condition.kind != reasons::AVAILABLE
-            || since.is_some_and(|since| inventory.now.duration_since(since) > STUCK_AFTER);
-        if lasts && since.is_some() && trouble.is_told() {
-            failing.push((&status.name, binding, condition));
+            || inventory.now.duration_since(since) > STUCK_AFTER;
+        if lasts && trouble.is_told() {
+            failing.push((binding, condition));
         }
     }
-    if let Some((_, first, _, manifest)) = held.first() {
-        let names: Vec<_> = held.iter().map(|(name, ..)| *name).collect();
+    if let Some(kept) = kept {
         let message = format!(
-            "{} keeps what others did to {}: the run may stall there with other content as well.",
-            enumerate(&names),
-            manifest.describe()
+            "{} {} what others did to {kept}: the run may stall there with other content as well.",
+            enumerate(held.iter().map(|(it, _)| &it.spec.cluster)),
+            by_number(held.len(), "keeps", "keep")
         );
-        let mut warning = Warning::new(WarningKind::ClusterHeld, first.object(), message)
-            .clusters(names.iter().copied());
-        for (_, binding, condition, _) in held.iter().take(5) {
-            warning = warning.condition(&binding.object(), *condition);
-        }
-        let diagnose = steps::diagnose(draft.placement());
-        draft
-            .warnings
-            .push(warning.look_with("Check why it fails first.", diagnose));
+        fail(draft, WarningKind::ClusterHeld, message, &held);
     }
-    let Some((_, first, _)) = failing.first() else {
-        return;
-    };
-    let names: Vec<_> = failing.iter().map(|(name, ..)| *name).collect();
-    let is_sent = failing.iter().all(|(_, binding, _)| !binding.is_unsent());
-    let has = match names.len() {
+    let is_sent = failing.iter().all(|(binding, _)| !binding.is_unsent());
+    let has = match failing.len() {
         _ if !is_sent => "should have",
         1 => "has",
         _ => "have",
     };
     // Of a binding that was changed since, no newer report comes before a run writes it.
-    let is_old = failing.iter().any(|(_, binding, _)| binding.awaits_run());
+    let is_old = failing.iter().any(|(binding, _)| binding.awaits_run());
     let fails = if is_old {
         "it failed there when they reported last"
     } else {
         "it fails there"
     };
-    let mut warning = Warning::new(
-        WarningKind::ClusterFailing,
-        first.object(),
-        format!(
-            "{} {has} snapshot {} already, and {fails}: a run that brings the same content \
-             sends nothing new and will stall there.",
-            enumerate(&names),
-            run.status.snapshot_index
-        ),
-    )
-    .clusters(names.iter().copied());
-    for (_, binding, condition) in failing.iter().take(5) {
+    let message = format!(
+        "{} {has} snapshot {} already, and {fails}: a run that brings the same content \
+         sends nothing new and will stall there.",
+        enumerate(failing.iter().map(|(it, _)| &it.spec.cluster)),
+        run.status.snapshot_index
+    );
+    fail(draft, WarningKind::ClusterFailing, message, &failing);
+}
+
+/// Whether an object of a cluster that gets something else stays as others left it there.
+fn stays_as_others_left_it(
+    object: &ManifestTrouble<'_>,
+    run: &UpdateRun,
+    changes: Option<&ObjectChanges>,
+) -> bool {
+    let apply = run.status.apply_strategy.as_ref();
+    let stays = |apply: &ApplyStrategy| {
+        !apply.is_report_diff() && !object.problem.is_overcome_by(apply, false)
+    };
+    let gone = changes.into_iter();
+    let mut gone = gone.flat_map(|it| it.overwritten.iter().chain(&it.deleted));
+    object.problem.is_by_others()
+        && apply.is_some_and(|apply| stays(apply))
+        && !gone.any(|it| *it == Subject::from(object))
+}
+
+/// Adds a warning about bindings that fail, with what they say.
+fn fail(
+    draft: &mut PlanDraft<'_>,
+    kind: WarningKind,
+    message: String,
+    failing: &[(&Binding, &Condition)],
+) {
+    let Some((first, _)) = failing.first() else {
+        return;
+    };
+    let clusters = failing.iter().map(|(it, _)| &it.spec.cluster);
+    let mut warning = Warning::new(kind, first.object(), message).clusters(clusters);
+    for (binding, condition) in failing.iter().take(5) {
         warning = warning.condition(&binding.object(), *condition);
     }
     let diagnose = steps::diagnose(draft.placement());

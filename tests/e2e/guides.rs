@@ -107,15 +107,6 @@ impl Did {
     }
 }
 
-/// The scene's placement with its type.
-fn placement(scene: &Scene) -> String {
-    format!(
-        "{}/{}",
-        if scene.namespaced { "rp" } else { "crp" },
-        scene.name
-    )
-}
-
 /// The flags that make a run of the scene's placement by its strategy.
 fn of(scene: &Scene) -> [&str; 4] {
     ["--placement", &scene.name, "--strategy", &scene.name]
@@ -130,7 +121,7 @@ fn index_of(scene: &Scene, run: &str) -> String {
 
 /// The snapshot that each cluster has, as `status` tells it.
 fn versions(scene: &Scene) -> Vec<String> {
-    let status = act(scene, &["status", &placement(scene), "-o", "json"]).json();
+    let status = act(scene, &["status", &scene.placement_word(), "-o", "json"]).json();
     let clusters = status["clusters"].as_array().unwrap().iter();
     clusters
         .map(|cluster| cluster["snapshot"].as_str().unwrap_or("none").to_owned())

@@ -25,11 +25,6 @@ fn document(scene: &Scene, arguments: &[&str]) -> Value {
     ran.json()
 }
 
-fn placement(scene: &Scene) -> String {
-    let kind = if scene.namespaced { "rp" } else { "crp" };
-    format!("{kind}/{}", scene.name)
-}
-
 fn kinds(history: &Value) -> Vec<&str> {
     let notes = history["notes"].as_array().unwrap();
     let kinds = notes.iter().map(|note| note["kind"].as_str().unwrap());
@@ -41,7 +36,7 @@ fn kinds(history: &Value) -> Vec<&str> {
 fn an_older_run_that_goes_on_is_seen_in_the_history() {
     for scene in both("history") {
         let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
-        let placement = placement(&scene);
+        let placement = scene.placement_word();
         scene.set(&gated(), &ALL).run(&first, "Run");
         scene.until_run(&first, "Progressing", "False", "UpdateRunWaiting");
         let list = document(&scene, &["list", "--placement", &placement]);
@@ -207,7 +202,7 @@ fn secrets_of_a_hub_stay_there() {
             &json!({"stringData": {"password": "second-password"}}),
         );
         scene.new_content("1");
-        let placement = placement(&scene);
+        let placement = scene.placement_word();
         let diff = document(&scene, &["snapshots", "diff", &placement, "0", "1"]);
         assert_eq!(diff["changes"][0]["secrets"], "differ", "{diff:#}");
         // In base64, as a Secret has them.

@@ -177,11 +177,7 @@ fn plugin(
     (run, now): (&str, &str),
     has_read: impl Fn(&Ran) -> bool,
 ) -> Ran {
-    let placement = format!(
-        "{}/{}",
-        if scene.namespaced { "rp" } else { "crp" },
-        scene.name
-    );
+    let placement = scene.placement_word();
     let new = format!("{run}-new");
     let stopped = format!("{run}-stopped");
     let failed = format!("{run}-failed");

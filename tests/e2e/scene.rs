@@ -108,6 +108,11 @@ impl Scene {
         self.staged_path(plural, &self.name)
     }
 
+    /// The placement as a word of a command.
+    pub fn placement_word(&self) -> String {
+        format!("{}/{}", self.kind("crp", "rp"), self.name)
+    }
+
     pub fn placement_path(&self) -> String {
         let plural = self.kind("clusterresourceplacements", "resourceplacements");
         self.path("v1beta1", plural, &self.name)

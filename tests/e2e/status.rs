@@ -94,11 +94,7 @@ fn the_state_is_the_same_that_diagnose_gives() {
         assert_eq!(gate["state"], "Pending");
         assert_eq!(status["next"], gate["command"]);
 
-        let word = format!(
-            "{}/{}",
-            if scene.namespaced { "rp" } else { "crp" },
-            scene.name
-        );
+        let word = scene.placement_word();
         let placed = scene.plugin(&["status"], &word, &json).json();
         assert_eq!(placed["verdict"], report["verdict"]);
         let clusters = placed["clusters"].as_array().unwrap();

@@ -48,7 +48,7 @@ fn live(scene: &Scene) {
     stages[1]["afterStageTasks"] = json!([{"type": "Approval"}]);
     scene.set(&stages, &ALL);
     let name = scene.name.as_str();
-    let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+    let placement = scene.placement_word();
     let [first, second, third, back] = ["1", "2", "3", "back"].map(|end| format!("{name}-{end}"));
     let of = ["--placement", name, "--strategy", name];
     does(scene, &["doctor"], 0);

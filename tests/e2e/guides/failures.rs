@@ -116,7 +116,7 @@ fn a_stuck_run_is_replaced() {
             (verdict.as_str(), &findings[..]),
             ("Stuck", &["FS501".to_owned()][..])
         );
-        act(scene, &["diagnose", &super::placement(scene)])
+        act(scene, &["diagnose", &scene.placement_word()])
             .ends(5)
             .says("Deployment");
         act(scene, &["stop", first, "--timeout=10m"])

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    ALL, LIMIT, WAVE, act, diagnosed, index_of, number_members, of, placement, play,
-    staging_then_canary, versions,
+    ALL, LIMIT, WAVE, act, diagnosed, index_of, number_members, of, play, staging_then_canary,
+    versions,
 };
 use crate::scene::{Scene, three_stages};
 
@@ -33,7 +33,7 @@ fn a_first_rollout() {
         number_members(scene);
         scene.content("1");
         scene.placement(&json!({"type": "External"}), &ALL);
-        let placed = placement(scene);
+        let placed = scene.placement_word();
         // Scheduled, and nobody has got anything.
         act(scene, &["status", &placed]).ends(8);
         let (verdict, findings) = diagnosed(scene, &placed);
@@ -203,7 +203,7 @@ fn a_rollback() {
         .ends(4);
         assert_eq!(versions(scene), ["1", "0", "0"]);
         // Nothing is ended without being told so.
-        let placed = placement(scene);
+        let placed = scene.placement_word();
         act(scene, &["rollback", &placed, "--yes"])
             .ends(1)
             .says("--active=delete");
@@ -277,7 +277,7 @@ fn clean_up() {
         // The strategy, the placement and the namespace are the user's own.
         scene.hub.delete(&scene.placement_path());
         scene.gone(&scene.placement_path());
-        act(scene, &["status", &placement(scene)]).ends(6);
+        act(scene, &["status", &scene.placement_word()]).ends(6);
     });
 }
 

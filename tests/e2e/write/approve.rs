@@ -515,8 +515,7 @@ fn a_bundle_has_the_requests_of_all_runs() {
         let second = format!("{}-2", scene.name);
         scene.run(&second, "Run");
         scene.until_waiting(&second);
-        let kind = if scene.namespaced { "rp" } else { "crp" };
-        let placement = format!("{kind}/{}", scene.name);
+        let placement = scene.placement_word();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bundle.yaml");
         let file = file.to_str().unwrap();

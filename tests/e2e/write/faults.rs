@@ -275,11 +275,7 @@ fn attempt(deed: Deed, mishap: Mishap, desk: &Desk<'_>, subject: &Subject) -> (D
     let scene = desk.scene;
     desk.proxy.clear().unwrap();
     desk.proxy.rules(vec![mishap.rule(deed, subject, scene)]);
-    let placement = format!(
-        "{}/{}",
-        if scene.namespaced { "rp" } else { "crp" },
-        scene.name
-    );
+    let placement = scene.placement_word();
     let mut words = deed.words(scene, subject, &placement);
     if mishap == Mishap::Late {
         words.push("--request-timeout=4s");

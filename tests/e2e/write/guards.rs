@@ -219,8 +219,7 @@ fn a_run_that_came_meanwhile_is_not_joined() {
             ["old", "back", "other", "late"].map(|word| format!("{}-{word}", scene.name));
         scene.run(&old, "Run");
         scene.until_waiting(&old);
-        let kind = if scene.namespaced { "rp" } else { "crp" };
-        let placement = format!("{kind}/{}", scene.name);
+        let placement = scene.placement_word();
         // The deletion itself: the first only asks whether it would be done.
         let rule = Rule::new(scene.run_path(&old), Fault::Hold)
             .method(Method::DELETE)
@@ -280,8 +279,7 @@ fn a_run_is_not_deleted_for_one_that_the_hub_does_not_start() {
         let [old, back] = ["old", "back"].map(|word| format!("{}-{word}", scene.name));
         scene.run(&old, "Run");
         scene.until_waiting(&old);
-        let kind = if scene.namespaced { "rp" } else { "crp" };
-        let placement = format!("{kind}/{}", scene.name);
+        let placement = scene.placement_word();
         desk.proxy.clear().unwrap();
         let refused = Rule::new(scene.run_path(&back), Fault::Invalid).method(Method::PATCH);
         desk.proxy.rules(vec![refused]);

@@ -43,7 +43,7 @@ fn only_yes_is_yes() {
     play("prompt", |scene| {
         let (desk, request) = waiting(scene);
         let name = &scene.name;
-        let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+        let placement = scene.placement_word();
         let [new, back] = ["new", "back"].map(|word| format!("{name}-{word}"));
         let make = [&["run", &new], &scene.of()[..]].concat();
         // Every command that asks, in the words of its question.
@@ -261,7 +261,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         scene.until_run(name, "Progressing", "False", "UpdateRunStopped");
         again(name);
         // What comes in several steps ends after the first.
-        let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+        let placement = scene.placement_word();
         let back = format!("{name}-back");
         let words = [
             "rollback",

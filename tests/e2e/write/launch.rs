@@ -80,7 +80,7 @@ fn a_name_that_exists_is_gone_on_with_or_refused() {
             .does(&make)
             .ends(1)
             .says("already exists and has succeeded (snapshot 0)");
-        let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+        let placement = scene.placement_word();
         scene
             .does(&["rollback", &placement, "--yes", "--name", name])
             .ends(1)

@@ -97,7 +97,7 @@ fn a_rollout_by_commands_alone() {
             "{words}"
         );
         // What changed, and back.
-        let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+        let placement = scene.placement_word();
         scene
             .does(&["snapshots", "diff", &placement, "0", "1"])
             .ends(0)

@@ -332,7 +332,7 @@ fn a_rollback_stops_and_deletes_what_was_shown() {
         let run = &scene.name;
         let path = scene.run_path(run);
         waiting(scene, run);
-        let placement = format!("{}/{run}", if scene.namespaced { "rp" } else { "crp" });
+        let placement = scene.placement_word();
         let back = format!("{run}-back");
         for (active, method) in [("stop", Method::PATCH), ("delete", Method::DELETE)] {
             let active = format!("--active={active}");

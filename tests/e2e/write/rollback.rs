@@ -9,15 +9,6 @@ use super::desk::Desk;
 use super::{ALL, BEFORE, condition, flat, gated, play, until_asked};
 use crate::scene::Scene;
 
-/// The scene's placement as a word.
-fn placement(scene: &Scene) -> String {
-    format!(
-        "{}/{}",
-        if scene.namespaced { "rp" } else { "crp" },
-        scene.name
-    )
-}
-
 /// How many runs there are on the scene's placement.
 fn runs(scene: &Scene) -> usize {
     let list = scene.hub.read(&scene.run_path("")).unwrap();
@@ -57,7 +48,7 @@ fn a_run_that_is_not_over_is_decided_about() {
     play("rollback-active", |scene| {
         let [first, second] = two_runs(scene);
         let name = &scene.name;
-        let placement = placement(scene);
+        let placement = scene.placement_word();
         scene
             .does(&["rollback", &placement])
             .ends(1)
@@ -192,7 +183,7 @@ fn a_run_that_is_not_over_is_decided_about() {
 fn where_it_cannot_go_back_to_is_said() {
     play("rollback-never", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let placement = placement(scene);
+        let placement = scene.placement_word();
         scene
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
@@ -262,7 +253,7 @@ fn a_stuck_run_is_deleted_or_stays() {
     play("rollback-stuck", |scene| {
         scene.set_stuck().run(&scene.name, "Run");
         scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStuck");
-        let placement = placement(scene);
+        let placement = scene.placement_word();
         let to = ["rollback", &placement, "--to", "0"];
         scene
             .does(&[&to[..], &["--active=stop", "--yes"]].concat())
@@ -307,7 +298,7 @@ fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
         scene.until_run(&second, "Succeeded", "True", "");
         scene.pass_a_second();
         scene.run(&third, "Initialize");
-        let placement = placement(scene);
+        let placement = scene.placement_word();
         let why = format!("{third} was created after {second} succeeded, and has not begun");
         scene
             .does(&["rollback", &placement, "--yes"])
@@ -393,7 +384,7 @@ fn a_rollback_is_not_rolled_back() {
         scene.until_run(&rests, "Progressing", "False", "UpdateRunStopped");
         // Of two runs that began in one second nobody knows which was later.
         scene.pass_a_second();
-        let placement = placement(scene);
+        let placement = scene.placement_word();
         let back = format!("{}-back", scene.name);
         let again = ["rollback", &placement, "--yes"];
         let beside = [&again[..], &["--active=keep"]].concat();
@@ -566,7 +557,7 @@ fn a_rollback_notes_what_it_takes_back() {
         scene.approve(&format!("{third}-before-canary"), "True", true);
         scene.until_run(&third, "Succeeded", "True", "");
         scene.pass_a_second();
-        let placement = placement(scene);
+        let placement = scene.placement_word();
         let to = ["rollback", &placement, "--to", "0", "--yes"];
         scene.does(&to).ends(0);
         let all = scene.hub.read(&scene.run_path("")).unwrap();

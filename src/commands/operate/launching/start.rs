@@ -83,17 +83,28 @@ pub(in crate::commands) fn start(
             if let Some(lost) = risks.lost.as_ref().filter(|_| is_meant) {
                 proposal.preview.warning(lost);
             }
-            let unhelpful = own.and_then(|it| unhelpful_run(inventory, it, reading));
-            if let Some(((content, why), own)) = unhelpful.as_ref().zip(own).filter(|_| unattended)
-            {
-                let named = steps::run_in_place(own, &own.status.snapshot_index);
-                let error = safeguards::unhelpful(&run.name, (*content, why), named, reading);
-                unfit = Some(UnfitRun::Unhelpful(*content));
-                proposal.question = Err(error);
-            } else if let Some((content, why)) = unhelpful.filter(|_| plan.is_none()) {
-                proposal.preview.warning(&why);
-                let question = format!("Start {}, which {}?", run.name, content.would());
-                proposal.question = Ok(Some(question));
+            // Whoever saw the plan was asked about it.
+            let judged = own.filter(|_| unattended || plan.is_none());
+            let unhelpful =
+                judged.and_then(|it| Some((it, unhelpful_run(inventory, it, reading)?)));
+            if let Some((own, (content, why))) = unhelpful {
+                proposal.question = if unattended {
+                    unfit = Some(UnfitRun::Unhelpful(content));
+                    let named = steps::run_in_place(own, &own.status.snapshot_index);
+                    Err(safeguards::unhelpful(
+                        &run.name,
+                        (content, &why),
+                        named,
+                        reading,
+                    ))
+                } else {
+                    proposal.preview.warning(&why);
+                    Ok(Some(format!(
+                        "Start {}, which {}?",
+                        run.name,
+                        content.would()
+                    )))
+                };
             } else if let Some((kind, error, question)) = obstacle(&risks, run, is_meant, reading) {
                 unfit = Some(kind);
                 proposal.question = if unattended {
@@ -158,7 +169,8 @@ pub(in crate::commands) fn start(
     let kept = first.first().zip(refused);
     let taken_back = kept.filter(|(_, made)| delete_untouched(this, made, op).is_ok());
     let steered = agreed.and_then(|mut inventory| {
-        if !first.is_empty() && !op.args.is_dry() {
+        let changes = !first.is_empty() && !op.args.is_dry();
+        if changes {
             let start = step(&rollout_of(&inventory, run)?, RequestedState::Start);
             // What is deleted first cannot be brought back where the server refuses the start then.
             if let StateStep::Write(start) = start {
@@ -166,7 +178,7 @@ pub(in crate::commands) fn start(
             }
         }
         prepare(first, op)?;
-        if let Some(plan) = plan.filter(|_| !first.is_empty() && !op.args.is_dry()) {
+        if let Some(plan) = plan.filter(|_| changes) {
             op.reading.forget();
             inventory = op.reading.inventory(run)?;
             unshown(

@@ -75,8 +75,7 @@ pub(super) fn tried(asks: Asks, scene: &Scene) -> Vec<Cell> {
     let idle = format!("{}-idle", scene.name);
     scene.run(&idle, "Initialize");
     scene.until_run(&idle, "Initialized", "True", "");
-    let kind = if scene.namespaced { "rp" } else { "crp" };
-    let placement = format!("{kind}/{}", scene.name);
+    let placement = scene.placement_word();
     // What nothing overtakes is sent, and comes last.
     let events = EVENTS.iter().rev();
     let mut cells: Vec<_> = events

@@ -156,8 +156,7 @@ pub(super) fn tried(deed: Deed, scene: &Scene) -> BTreeMap<Read, Cell> {
         scene.until_run(&first, "Initialized", "True", "");
     }
     let subject = deed.prepare(scene, 0);
-    let kind = if scene.namespaced { "rp" } else { "crp" };
-    let placement = format!("{kind}/{}", scene.name);
+    let placement = scene.placement_word();
     let call = |more: &[&'static str]| words(deed, scene, &subject, &placement, more);
     desk.does(&call(&[])).ends(0);
     let reads = reads(&desk);
