@@ -5,6 +5,17 @@ use crate::kubefleet::selector::is_domain;
 /// The longest name of a run: it becomes a label of its approval requests.
 pub const LONGEST: usize = 63;
 
+/// What the names of rollbacks have that were not given one.
+pub const ROLLBACK: &str = "rollback";
+
+/// The part of a name before what says that it is a rollback's: what is made of one may be none.
+pub fn forward(base: &str) -> &str {
+    let (stem, _) = base
+        .split_once(&format!("-{ROLLBACK}-"))
+        .unwrap_or((base, ""));
+    stem
+}
+
 /// A name from the parts, at most [`LONGEST`] characters: the first part is cut where the others
 /// leave it no room. Whatever the parts are, the name is one that the API takes.
 pub fn generate(base: &str, rest: &[&str]) -> String {
@@ -73,7 +84,7 @@ pub fn suffix(number: u128) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, fault, generate, suffix};
+    use super::{LONGEST, fault, forward, generate, suffix};
     use proptest::prelude::*;
 
     #[test]
@@ -84,6 +95,12 @@ mod tests {
         );
         assert_eq!(generate("Web App!", &["run"]), "web-app-run");
         assert_eq!(generate("", &["", "1"]), "run-1");
+    }
+
+    #[test]
+    fn what_is_made_of_a_rollback_is_not_called_one() {
+        assert_eq!(forward("csur/checkout-rollback-3-x7k2pq"), "csur/checkout");
+        assert_eq!(forward("rollback-3"), "rollback-3");
     }
 
     #[test]

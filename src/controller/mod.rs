@@ -41,7 +41,7 @@ pub use wait::AwaitedEvent;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::duration::whole_seconds;
 use crate::kubefleet::reasons;
-use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::run::{RunState, UnknownTerm, UpdateRun};
 use crate::rollout::AgentVersion;
 use pace::Requeue;
 
@@ -165,6 +165,13 @@ pub fn initialize(state: State) -> (State, Vec<InputFinding>) {
 
 /// What the controller does next about a run.
 pub fn predict(state: State) -> Result<Prediction, String> {
+    if let Some(term) = state.run.unknown_term() {
+        return Err(match term {
+            UnknownTerm::State(state) => format!("the state {state}"),
+            UnknownTerm::Reason(halt) => format!("the reason {}", halt.reason),
+            UnknownTerm::Task(_, task) => format!("tasks of type {}", task.kind),
+        });
+    }
     if rests(&state) && !is_woken(&state) {
         return match pending_look(&state.run, state.version, state.now) {
             Some(by) => last_look(state, by),

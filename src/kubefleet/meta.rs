@@ -82,11 +82,48 @@ impl ObjectMeta {
         writes.filter_map(|write| write.time).max()
     }
 
+    /// The tool that keeps the object as its source has it: what somebody else changes, it sets back, and what
+    /// somebody deletes, it creates again.
+    pub fn keeper(&self) -> Option<&'static str> {
+        let is_marked = |mark: &str| {
+            self.labels.contains_key(mark)
+                || self.annotations.contains_key(mark)
+                || self.managed.iter().any(|it| it.manager == mark)
+        };
+        let mut keepers = KEEPERS.iter();
+        keepers.find_map(|(tool, marks)| marks.iter().any(|it| is_marked(it)).then_some(*tool))
+    }
+
     /// Whether the object is being deleted.
     pub const fn is_deleting(&self) -> bool {
         self.deleted.is_some()
     }
 }
+
+/// Tools that keep objects as their source has them, with their labels, annotations, and field managers.
+const KEEPERS: [(&str, &[&str]); 3] = [
+    (
+        "Argo CD",
+        &[
+            "argocd.argoproj.io/tracking-id",
+            "argocd.argoproj.io/instance",
+            "argocd-controller",
+            "argocd-application-controller",
+        ],
+    ),
+    (
+        "Flux",
+        &[
+            "kustomize.toolkit.fluxcd.io/name",
+            "helm.toolkit.fluxcd.io/name",
+            "kustomize-controller",
+        ],
+    ),
+    (
+        "Config Sync",
+        &["configsync.gke.io/resource-id", "configsync"],
+    ),
+];
 
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -20,6 +20,23 @@ pub const RUN_STOPPING: &str = "UpdateRunStopping";
 /// Progressing=False of a stopped run.
 pub const RUN_STOPPED: &str = "UpdateRunStopped";
 
+/// Every reason that a known KubeFleet gives for a run, or a stage, that does not progress.
+pub const NOT_PROGRESSING: [&str; 13] = [
+    RUN_WAITING,
+    RUN_STUCK,
+    RUN_STOPPING,
+    RUN_STOPPED,
+    "UpdateRunSucceeded",
+    "UpdateRunFailed",
+    STAGE_WAITING,
+    STAGE_STOPPED,
+    STAGE_SKIPPED,
+    "StageUpdatingStopping",
+    "StageUpdatingSucceeded",
+    "StageUpdatingFailed",
+    "StageUpdatingStarted",
+];
+
 /// Applied=False of a binding whose cluster has not reported on the new content.
 pub const APPLY_IN_PROGRESS: &str = "ApplyInProgress";
 

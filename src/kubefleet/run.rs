@@ -107,7 +107,7 @@ pub enum RunState {
     Run,
     /// Start nothing new.
     Stop,
-    /// A value of KubeFleet 0.1, which ignored the field.
+    /// A value of KubeFleet 0.1, which ignored the field, or of a later one.
     Other,
 }
 
@@ -149,6 +149,34 @@ impl RunSpec {
             Some(_) => RunState::Other,
         }
     }
+
+    /// Whether no known KubeFleet has that state.
+    pub fn is_unknown_state(&self) -> bool {
+        let state = self.state.as_deref().unwrap_or_default();
+        self.wants() == RunState::Other && !OLD_STATES.contains(&state)
+    }
+}
+
+/// The states of KubeFleet 0.1 that later versions do not have.
+const OLD_STATES: [&str; 7] = [
+    "NotStarted",
+    "Started",
+    "Stopped",
+    "Abandoned",
+    "Execute",
+    "Pause",
+    "Abandon",
+];
+
+/// What a run has that no known KubeFleet gives it: what the controller does next is unknown then.
+#[derive(Debug, Clone, Copy)]
+pub enum UnknownTerm<'r> {
+    /// Its state.
+    State(&'r str),
+    /// The reason for which it, or a stage of it, does not progress.
+    Reason(&'r Condition),
+    /// The type of a task of a stage that is not done.
+    Task(&'r StageStatus, &'r TaskStatus),
 }
 
 impl UpdateRun {
@@ -228,6 +256,26 @@ impl UpdateRun {
     /// The condition of that type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.condition(kind)
+    }
+
+    /// What it has that no known KubeFleet gives it.
+    pub fn unknown_term(&self) -> Option<UnknownTerm<'_>> {
+        if self.spec.is_unknown_state() {
+            return self.spec.state.as_deref().map(UnknownTerm::State);
+        }
+        let stages = self.all_stages().map(|stage| &stage.conditions);
+        let all = std::iter::once(&self.status.conditions).chain(stages);
+        let mut progress = all.filter_map(|it| it.condition(reasons::PROGRESSING));
+        let unknown = progress
+            .find(|it| !it.is_true() && !reasons::NOT_PROGRESSING.contains(&it.reason.as_str()));
+        unknown.map(UnknownTerm::Reason).or_else(|| {
+            let reached = self.all_stages().filter(|stage| {
+                !stage.is_done() && stage.conditions.condition(reasons::PROGRESSING).is_some()
+            });
+            let mut tasks = reached.flat_map(|stage| stage.tasks().map(move |task| (stage, task)));
+            let (stage, task) = tasks.find(|(_, it)| !it.is_approval() && !it.is_timed_wait())?;
+            Some(UnknownTerm::Task(stage, task))
+        })
     }
 
     /// The placement that it rolls out.

@@ -8,13 +8,12 @@ use super::{ClusterChange, PlanContents, PlannedSnapshot, RefusalKind, Warning, 
 use crate::contents::ManifestKey;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::kind::group_of;
-use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Concept, Condition, describe_object, duration, names, reasons};
 use crate::problems::{
-    Problem, RefusalTense, name_reused, number_of_parts, pruned_below, resource_selectors,
+    Problem, RefusalTense, name_reused, number_of_parts, pruned_below, selectors_refused_now,
     snapshot_empty, snapshot_incomplete, snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
 use crate::report::{ComposeText, Subject};
@@ -99,28 +98,9 @@ pub(super) fn choose(draft: &mut PlanDraft<'_>, contents: &PlanContents<'_>) -> 
 /// and writes down what is wrong. Source:
 /// utils/controller/resource_selector_resolver.go:SelectResourcesForPlacement.
 fn selectors(draft: &mut PlanDraft<'_>) {
-    let Some(placement) = draft.inventory.placement.present() else {
-        return;
-    };
-    let Some(condition) = placement.condition(reasons::SCHEDULED).filter(|condition| {
-        condition.is_false()
-            && condition.reason == "InvalidResourceSelectors"
-            && condition.observes(placement.meta.generation)
-    }) else {
-        return;
-    };
-    let told = parse_failure(&condition.message);
-    let problem = told.causes.iter().find_map(|cause| match cause {
-        Cause::ResourceSelectorInvalid { problem, .. } => Some(problem),
-        _ => None,
-    });
-    let problem = resource_selectors(
-        draft.inventory,
-        &placement.object(),
-        problem,
-        RefusalTense::Now,
-    );
-    draft.refuse(RefusalKind::ResourceSelectorInvalid, problem);
+    if let Some(problem) = selectors_refused_now(draft.inventory) {
+        draft.refuse(RefusalKind::ResourceSelectorInvalid, problem);
+    }
 }
 
 /// That there is no snapshot of an index.

@@ -12,7 +12,7 @@ use crate::problems::members::{self as evidence, TroubledMembers};
 use crate::problems::{content_sent_late, namespace_undelivered, steps};
 use crate::report::{ComposeText, Subject};
 use crate::rollout::{ManifestTrouble, STUCK_AFTER, binding_trouble, is_written};
-use crate::words::{CommandLine, by_number, enumerate};
+use crate::words::{CommandLine, by_number, capital, enumerate};
 
 /// Warns of clusters that are leaving, and of those whose agent is silent while something is sent to
 /// them.
@@ -266,8 +266,12 @@ fn silent(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
         return;
     };
     let names = members.iter().map(|member| member.meta.name.as_str());
-    let mut warning =
-        Warning::new(WarningKind::MemberAgentSilent, first.object(), message).clusters(names);
+    let mut warning = Warning::new(
+        WarningKind::MemberAgentSilent,
+        first.object(),
+        capital(&message),
+    )
+    .clusters(names);
     for member in members.iter().take(5) {
         warning = evidence::last_heard(warning, member);
     }

@@ -138,7 +138,7 @@ impl<'m> TroubledMembers<'m> {
     pub fn silence_words(&self) -> Option<String> {
         if let Some(unheard) = self.unheard {
             return Some(format!(
-                "No member agent has reported for {}: the hub agent, which receives the reports, may \
+                "no member agent has reported for {}: the hub agent, which receives the reports, may \
                  be down.",
                 duration::describe(unheard)
             ));
@@ -147,7 +147,7 @@ impl<'m> TroubledMembers<'m> {
         let ago = duration::describe(*longest);
         Some(match self.silent.len() {
             1 => format!(
-                "The agent of {} last reported {ago} ago; the run will stall there.",
+                "the agent of {} last reported {ago} ago; the run will stall there.",
                 first.meta.name
             ),
             several => format!(

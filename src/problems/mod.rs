@@ -59,7 +59,7 @@ pub use override_invalid::{override_invalid, override_repair};
 pub use placement_deleted::placement_deleted;
 pub use placement_missing::{MAKE_PLACEMENT, placement_missing};
 pub use policy_snapshot::{not_latest, several_latest, without_count, without_index};
-pub use resource_selectors::{refused_selector, resource_selectors};
+pub use resource_selectors::{refused_selector, resource_selectors, selectors_refused_now};
 pub use snapshot_awaited::snapshot_awaited;
 pub use snapshot_empty::snapshot_empty;
 pub use snapshot_incomplete::{

@@ -2,9 +2,12 @@
 
 use super::{Problem, RefusalTense};
 use crate::inventory::Inventory;
-use crate::kubefleet::messages::SelectorProblem;
+use crate::kubefleet::messages::{Cause, SelectorProblem, parse_failure};
 use crate::kubefleet::{ObjectRef, describe_object, reasons};
 use crate::report::ComposeText;
+
+/// The reason of `Scheduled` where the placement controller refuses the selectors.
+const INVALID: &str = "InvalidResourceSelectors";
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors.
@@ -25,10 +28,36 @@ pub fn resource_selectors(
             object,
             placement
                 .condition(reasons::SCHEDULED)
-                .filter(|condition| condition.reason == "InvalidResourceSelectors"),
+                .filter(|condition| condition.reason == INVALID),
         );
     }
     problem.fix_with(format!("{repair}."), object.kubectl("edit"))
+}
+
+/// The same where the placement controller refuses what the placement selects now, and says so: it makes no snapshot
+/// of its content or policy then.
+/// Source: utils/controller/resource_selector_resolver.go:SelectResourcesForPlacement.
+pub fn selectors_refused_now(inventory: &Inventory) -> Option<Problem> {
+    let placement = inventory.placement.present()?;
+    let condition = placement
+        .condition(reasons::SCHEDULED)
+        .filter(|condition| {
+            condition.is_false()
+                && condition.reason == INVALID
+                && condition.observes(placement.meta.generation)
+        })?;
+    let told = parse_failure(&condition.message);
+    let problem = told.causes.iter().find_map(|cause| match cause {
+        Cause::ResourceSelectorInvalid { problem, .. } => Some(problem),
+        _ => None,
+    });
+    let object = placement.object();
+    Some(resource_selectors(
+        inventory,
+        &object,
+        problem,
+        RefusalTense::Now,
+    ))
 }
 
 /// Why KubeFleet would refuse what a placement selects, and what to do.

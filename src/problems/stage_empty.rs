@@ -97,7 +97,13 @@ fn unselected<'i>(
     let Some((_, stage)) = spec else {
         return Vec::new();
     };
-    let is_selected = |name: &str| members.iter().any(|it| it.meta.name == name);
+    // Of what the scheduler picked later, the run does not know.
+    let is_picked = |name: &str| {
+        inventory
+            .binding(name)
+            .is_some_and(|it| !it.is_unscheduled())
+    };
+    let is_selected = |name: &str| members.iter().any(|it| it.meta.name == name) || is_picked(name);
     let all = inventory.members.iter();
     let fitting = all.filter(|member| takes(stage, member) == Some(true));
     let names = fitting.map(|member| member.meta.name.as_str());

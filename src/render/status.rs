@@ -185,7 +185,7 @@ const fn health(cluster: &PlacedCluster) -> &'static str {
         (_, Some(ConditionTruth::True), Some(ConditionTruth::False)) => "applied, not available",
         (_, _, Some(ConditionTruth::False)) => "not available",
         (_, Some(ConditionTruth::True), _) => "applied, not available yet",
-        _ => "not reported yet",
+        _ => "no current report",
     }
 }
 

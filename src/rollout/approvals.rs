@@ -147,7 +147,7 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
                 && lost_content(rollout).is_empty()
                 && emptied(rollout).is_empty()
                 && leaving_ahead(rollout).is_empty()
-                && TakenBack::after(rollout.inventory, rollout.run).is_none();
+                && TakenBack::for_run(rollout.inventory, rollout.run).is_none();
             if alone && !rests && !removes {
                 ApprovalStep::Approve
             } else {

@@ -117,7 +117,9 @@ impl<'i> ClusterView<'i> {
                 .and_then(|c| c.since),
             binding,
             member: inventory.member(&status.name),
-            health: binding.map_or(Health::Unseen, |binding| health(inventory, binding, over)),
+            health: binding.map_or(Health::Unseen, |binding| {
+                health(inventory, binding, over || is_released_by(run)(binding))
+            }),
             limit,
         }
     }
@@ -198,10 +200,10 @@ pub fn rollout_started(binding: &Binding) -> RolloutStarted {
         .unwrap_or_default()
 }
 
-/// What a binding says of its cluster: success first, as the controller looks. For a run that is not over
-/// nothing counts that is reported of an earlier generation.
+/// What a binding says of its cluster: success first, as the controller looks. What is reported of an earlier
+/// generation counts where the run is over, or released that generation.
 /// Source: updaterun/execution.go:checkClusterUpdateResult.
-fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, is_over: bool) -> Health<'i> {
+fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, earlier_counts: bool) -> Health<'i> {
     for kind in [reasons::AVAILABLE, reasons::DIFF_REPORTED] {
         if let Some(condition) = binding
             .current(kind)
@@ -211,7 +213,7 @@ fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, is_over: bool) -> 
         }
     }
     let trouble = binding_trouble(inventory, binding);
-    let trouble = trouble.filter(|_| is_over || !binding.awaits_run());
+    let trouble = trouble.filter(|_| earlier_counts || !binding.awaits_run());
     trouble.map_or(Health::Underway, Health::Failing)
 }
 

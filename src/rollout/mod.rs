@@ -660,6 +660,9 @@ pub fn goes_on_stopped(run: &UpdateRun) -> bool {
 /// has no state at all and moves. The schema is asked where it matters and nowhere else, so that a
 /// run means the same alone and among others.
 pub fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
+    if run.spec.is_unknown_state() {
+        return false;
+    }
     if inventory.hub.run_states.is_some() && depends_on_schema(run) {
         // The schema may be newer than the agent. One that honours the state starts no cluster without it.
         let is_asked = run.spec.wants() == RunState::Stop && !old_controller(run);

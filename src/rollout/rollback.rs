@@ -31,9 +31,15 @@ pub struct LastGood<'i> {
 /// The run that rolled out last: of those that have begun on the present placement, the one that
 /// began a cluster last. An older one that was resumed counts from then.
 pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
+    last_of(inventory, |_| true)
+}
+
+/// The same, of the runs that count.
+fn last_of(inventory: &Inventory, counts: impl Fn(&UpdateRun) -> bool) -> Option<&UpdateRun> {
     inventory
         .runs
         .iter()
+        .filter(|run| counts(run))
         .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
         .filter(|run| !run.only_compares())
         .filter_map(|run| {
@@ -566,7 +572,7 @@ impl<'i> TakenBack<'i> {
     /// The run that rolled out last, if that took the placement back from the snapshot. If no run that exists had
     /// brought the newer one, it pins an older snapshot than was there.
     fn of_index(inventory: &'i Inventory, from: &'i str) -> Option<Self> {
-        let by = current(inventory)?;
+        let by = last_of(inventory, |run| !brings_again(inventory, run, from))?;
         if let Some(again) = taken_by_deleted_run(inventory, by, from) {
             return Some(Self {
                 by,
@@ -622,16 +628,17 @@ impl<'i> TakenBack<'i> {
 }
 
 impl<'i> TakenBack<'i> {
-    /// What took the placement back from the snapshot of a run that had been made before, or in the same second:
-    /// what is left of the run would bring it again.
-    pub fn after(inventory: &'i Inventory, run: &'i UpdateRun) -> Option<Self> {
+    /// What took the placement back from the snapshot of a run, where what is left of the run would bring it again
+    /// and nobody has said that it is meant: it had been made before, or in the same second, or names no snapshot.
+    pub fn for_run(inventory: &'i Inventory, run: &'i UpdateRun) -> Option<Self> {
         let back = Self::of(inventory, &run.status.snapshot_index)?;
         let by = back.by;
         let since = match back.again {
             None => by.meta.created,
             Some(_) => rewritten(&Rollout::of(inventory, by)),
         };
-        (run.meta.name != by.meta.name && run.meta.created <= since).then_some(back)
+        let is_unmeant = run.meta.created <= since || run.pinned().is_none();
+        (run.meta.name != by.meta.name && is_unmeant).then_some(back)
     }
 }
 
@@ -651,7 +658,11 @@ fn last_rollback<'i>(
         made <= back.meta.created
             && since.is_some()
             && Rollout::of(inventory, back).phase != Phase::Failed
-            && !runs.any(|run| is_from(run) && first_update(inventory, run) > since)
+            && !runs.any(|run| {
+                is_from(run)
+                    && first_update(inventory, run) > since
+                    && !brings_again(inventory, run, from)
+            })
     });
     let backs: Vec<_> = backs.collect();
     let last = backs.iter().max_by_key(|back| back.meta.created)?;
@@ -660,6 +671,16 @@ fn last_rollback<'i>(
         .iter()
         .filter(|back| back.status.snapshot_index == *to);
     same.min_by_key(|back| back.meta.created).copied()
+}
+
+/// Whether a run is about to bring a snapshot that another run took back before it was made, and does not name it:
+/// before it has, that is nobody's wish.
+fn brings_again(inventory: &Inventory, run: &UpdateRun, from: &str) -> bool {
+    let mut backs = rollbacks_from(inventory, from);
+    run.status.snapshot_index == from
+        && run.pinned().is_none()
+        && backs.any(|back| back.meta.created < run.meta.created)
+        && Rollout::of(inventory, run).phase != Phase::Succeeded
 }
 
 /// Whether a run may have sent something to a cluster: what that has already is not sent again.

@@ -238,6 +238,7 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
         ));
     }
     let is_silent = steering::state(rollout, &mut preview);
+    steering::keeper(rollout.run, &mut preview);
     if is_silent && rollout.run.is_seen() {
         preview.lines([
             "  it stays until its controller answers: only that removes its finalizer".to_owned(),

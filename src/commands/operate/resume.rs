@@ -101,6 +101,7 @@ fn preview_resume(
     let mut preview = Preview::default();
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
+    steering::keeper(rollout.run, &mut preview);
     if matches!(step(&rollout, RequestedState::Resume), StateStep::Write(_)) {
         preview.lines(ahead(&rollout));
         steering::unseen(&inventory, &mut preview);

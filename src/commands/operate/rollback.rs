@@ -98,9 +98,6 @@ enum ActiveRunPolicy {
     Keep,
 }
 
-/// What the names of rollbacks have that were not given one.
-const ROLLBACK: &str = "rollback";
-
 /// Rolls back.
 pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let global = session.global;
@@ -259,7 +256,7 @@ fn wanted(
     {
         begun.meta.name.clone()
     } else {
-        generated::generate(&placement.name, &[ROLLBACK, &to, suffix])
+        generated::generate(&placement.name, &[generated::ROLLBACK, &to, suffix])
     };
     let run = scope.object(Concept::UpdateRun, &name);
     let first = first(args, inventory, &run, &mut preview)?;
@@ -400,7 +397,7 @@ fn is_on_clusters(
 
 /// How the names of rollbacks begin that were not given one.
 fn made_names(inventory: &Inventory) -> String {
-    format!("{}-{ROLLBACK}-", inventory.placement_name)
+    format!("{}-{}-", inventory.placement_name, generated::ROLLBACK)
 }
 
 /// How a run takes another back, and whether it is done; `None` for one that does not.

@@ -243,7 +243,7 @@ pub(in crate::commands) fn unattended(
         ));
     }
     let run = rollout.run;
-    let back = TakenBack::after(rollout.inventory, run).filter(|_| !accepted.older);
+    let back = TakenBack::for_run(rollout.inventory, run).filter(|_| !accepted.older);
     if let Some(why) = back.as_ref().filter(|_| is_script) {
         let named = steps::run_in_place(run, &run.status.snapshot_index);
         return Err(unhelpful(
@@ -423,7 +423,7 @@ pub(in crate::commands) fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Pre
     if let Some(why) = overtaken_words(rollout) {
         preview.warning(&why);
     }
-    if let Some(back) = TakenBack::after(rollout.inventory, rollout.run) {
+    if let Some(back) = TakenBack::for_run(rollout.inventory, rollout.run) {
         preview.warning(&back.to_string());
     }
     let emptied = emptied(rollout);

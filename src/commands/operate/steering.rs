@@ -14,6 +14,7 @@ use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::Verdict;
 use crate::rollout::Rollout;
@@ -112,6 +113,16 @@ pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) -
         preview.warning(why);
     }
     silent.is_some()
+}
+
+/// Warns of a tool that keeps a run as its source has it.
+pub(in crate::commands) fn keeper(run: &UpdateRun, preview: &mut Preview) {
+    if let Some(tool) = run.meta.keeper() {
+        preview.warning(&format!(
+            "{tool} keeps {} as its source has it, and may undo this: change it there first",
+            run.object()
+        ));
+    }
 }
 
 /// Warns that the controller aborts the run, whatever the write.

@@ -83,6 +83,7 @@ fn stop_run(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
                 preview.progress(in_flight(&rollout));
             }
             steering::state(&rollout, &mut preview);
+            steering::keeper(rollout.run, &mut preview);
             if let Some(why) = diagnose::aborts(&inventory).filter(|_| rollout.is_live()) {
                 preview.warning(&format!("{why}; a stop makes it do so at once"));
                 question = Some(format!("Stop {}, which KubeFleet then aborts?", run.name));

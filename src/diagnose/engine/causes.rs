@@ -212,7 +212,7 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and
 /// why.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 12] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 13] = [
     (
         "FS125",
         Severity::Error,
@@ -257,6 +257,11 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 12] = [
         "FS711",
         Severity::Warning,
         "the run deletes what further clusters have.",
+    ),
+    (
+        "FS516",
+        Severity::Warning,
+        "the run stalls at the clusters that it names.",
     ),
     (
         "FS517",

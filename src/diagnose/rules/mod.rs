@@ -167,6 +167,7 @@ rules! {
         availability_not_tracked,
         stage_skipped_empty,
         stop_waits_for_removal,
+        state_not_recognized,
     }
     content {
         old_content_rolled_out,

@@ -11,7 +11,7 @@ use crate::diagnose::subjects::{back, gate, resting, state};
 use crate::inventory::source::Outcome;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::essence;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{UnknownTerm, UpdateRun};
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::problems::members;
 use crate::report::Verdict;
@@ -189,6 +189,18 @@ fn stuck(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
 }
 
 fn progressing(rollout: &Rollout<'_>) -> Option<String> {
+    if let Some(term) = rollout.run.unknown_term() {
+        return Some(match term {
+            UnknownTerm::State(state) => format!("its state {state} is not known here."),
+            UnknownTerm::Reason(halt) => essence(&halt.message).to_owned(),
+            UnknownTerm::Task(stage, task) => {
+                format!(
+                    "stage {} waits for a task of type {}.",
+                    stage.name, task.kind
+                )
+            }
+        });
+    }
     let names = |clusters: Vec<&str>| (!clusters.is_empty()).then(|| enumerate(clusters));
     let in_flight = || rollout.in_flight();
     if let Some(slowed) = controller::slowed_by_errors(rollout.inventory, rollout.run)

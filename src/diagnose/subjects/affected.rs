@@ -261,6 +261,13 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         Some((distinct(clusters), over, at))
     }
 
+    /// The paths of the fields that differ between hub and member, as far as bindings or Works name them.
+    pub fn differing(&self, what: ComparedBinding) -> Vec<&str> {
+        let all = self.all.iter();
+        let fields = all.filter_map(|(failing, manifest)| what.fields(self.cx, failing, manifest));
+        distinct(fields.flat_map(|(.., fields)| fields.iter().map(|field| field.path.as_str())))
+    }
+
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
     pub fn compared(&self, mut finding: Finding, what: ComparedBinding) -> Finding {
         for (failing, manifest) in self.all.iter().take(SHOWN) {

@@ -19,7 +19,7 @@ use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
     ClusterState, Gate, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
 };
-use crate::words::enumerate;
+use crate::words::{by_number, enumerate};
 
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
 pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> String {
@@ -121,7 +121,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     if !cx.verdict.waits_for_person() {
         return None;
     }
-    if let Some(back) = TakenBack::after(cx.inventory, rollout.run) {
+    if let Some(back) = TakenBack::for_run(cx.inventory, rollout.run) {
         return Some(format!("{back}."));
     }
     let lost: Vec<_> = lost_content(rollout).iter().map(|it| it.0.name).collect();
@@ -156,6 +156,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
         let Some(fault) = overrides::holds_ahead(cx) else {
             let members = TroubledMembers::ahead(rollout, |_| true);
             let unwell = members.leaving_words().or(members.unhealthy_words());
+            let unwell = unwell.or_else(|| members.silence_words());
             let without = namespace_undelivered_ahead(rollout).map(|it| it.message);
             return unwell.or(without).or_else(|| failing(cx));
         };
@@ -180,7 +181,7 @@ fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
     let all: Vec<_> = if is_done { done } else { ahead };
     let names: BTreeSet<_> = all.iter().map(|it| it.cluster).collect();
     let (fail, them) = match names.len() {
-        0 => return None,
+        0 => return unheard(cx),
         1 => ("fails", "it"),
         _ => ("fail", "them"),
     };
@@ -190,6 +191,21 @@ fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
     } else {
         format!("{names} already {fail} with its content, so the run gets stuck.")
     })
+}
+
+/// That nobody has heard for long of clusters that the run counts as done.
+fn unheard(cx: &DiagnosisContext<'_>) -> Option<String> {
+    let clusters = cx.rollout.as_ref()?.updated_clusters();
+    let done = clusters.filter(|it| it.state == ClusterState::Done);
+    let silent = done.filter_map(|it| Some((it.name, it.member?.silent_for(cx.now())?)));
+    let silent: Vec<_> = silent.collect();
+    let longest = silent.iter().map(|(_, silent)| *silent).max()?;
+    Some(format!(
+        "{} {} not reported for {}; whether the content is still available there is unknown.",
+        enumerate(silent.iter().map(|(name, _)| name)),
+        by_number(silent.len(), "has", "have"),
+        duration::describe(longest)
+    ))
 }
 
 /// Puts a look at such clusters first.

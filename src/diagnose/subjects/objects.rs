@@ -257,10 +257,12 @@ impl RepairPlace for Finding {
         let Some(rollout) = cx.rollout.as_ref().filter(|_| continues) else {
             return self;
         };
-        // Source: workapplier/backoff.go; updaterun/controller.go:Reconcile.
+        // Source: workapplier/backoff.go; updaterun/controller.go:Reconcile, execution.go:execute.
         let then = if rollout.phase == Phase::Stopping {
             "Then wait: the run stops by itself, and updates nothing more until it is resumed. \
              KubeFleet's agents check at growing intervals, each up to 17 minutes."
+        } else if rollout.current_stage().is_some_and(|it| it.deletes) {
+            "Then wait: the run continues by itself. The controller checks a deletion stage every 15 s."
         } else if rollout.state_ignored {
             "Then wait: the run continues by itself. KubeFleet's agents check at growing intervals, \
              each up to 17 minutes."

@@ -253,12 +253,11 @@ fn what_a_deleted_run_brought_is_taken_back() {
     assert_eq!(goes(&objects), (None, "1".to_owned()));
 }
 
-/// A rollback that is run once more goes further back, or nowhere: never to what it took away.
-/// What took snapshot 1 back, and whether that came after the run `rests` was made.
+/// What took snapshot 1 back, and whether the run `rests` would bring it again without being meant to.
 fn taken_back(objects: &[Value]) -> (String, bool) {
     let all = inventory(objects);
     let back = TakenBack::of(&all, "1").map_or_else(String::new, |back| back.to_string());
-    let rests = all.run_on("rests").map(|it| TakenBack::after(&all, it));
+    let rests = all.run_on("rests").map(|it| TakenBack::for_run(&all, it));
     (back, rests.flatten().is_some())
 }
 
@@ -291,6 +290,27 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
     let mut later = objects(150);
     later[2] = own("1", DAY + 250);
     assert_eq!(taken_back(&later), (String::new(), false));
+}
+
+#[test]
+fn a_run_that_names_no_snapshot_brings_nothing_again_before_it_is_done() {
+    let told = |mut again: Value, named: bool| {
+        if !named {
+            again["spec"]["resourceSnapshotIndex"] = Value::Null;
+        }
+        taken_back(&with_runs([
+            done("first", "0", DAY + 10),
+            done("second", "1", DAY + 110),
+            done("back", "0", DAY + 210),
+            again,
+        ]))
+    };
+    let back = "ClusterStagedUpdateRun back rolled snapshot 1 back to snapshot 0".to_owned();
+    let under_way = || under_way("rests", "1", DAY + 310);
+    assert_eq!(told(under_way(), false), (back, true));
+    assert_eq!(told(under_way(), true), (String::new(), false));
+    let is_done = told(done("rests", "1", DAY + 310), false);
+    assert_eq!(is_done, (String::new(), false));
 }
 
 #[test]

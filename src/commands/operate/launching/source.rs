@@ -29,7 +29,8 @@ impl NewRunWords<'_> {
         if let Some(name) = self.name {
             return names::of_new_run(name, scope);
         }
-        let base = self.placement.or(self.from).unwrap_or("run");
+        let base = self.placement.or(self.from.map(generated::forward));
+        let base = base.unwrap_or("run");
         let base = base.split_once('/').map_or(base, |(_, name)| name);
         let name = generated::generate(base, &[self.suffix]);
         Ok(scope.object(Concept::UpdateRun, &name))

@@ -328,6 +328,7 @@ fn preview_start(
     let mut preview = Preview::default();
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
+    steering::keeper(rollout.run, &mut preview);
     if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
         if plan.is_none() {
             preview.lines(opens(&rollout));

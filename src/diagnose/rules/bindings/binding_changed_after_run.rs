@@ -1,11 +1,12 @@
-//! A binding was given another snapshot after a run was done with its cluster, and no run did it.
+//! A binding was changed after a run was done with its cluster, and no run did it.
 
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, reasons};
-use crate::rollout::sent::{sent_before_change, sent_index};
+use crate::rollout::rollout_started;
+use crate::rollout::sent::{is_kept, sent_before_change, sent_index};
 
 /// Nothing that a binding names is sent before a run has said so for its generation.
 /// Source: workgenerator/controller.go:Reconcile.
@@ -29,11 +30,64 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .filter(|run| !choose::is_finished(run));
         runs.any(|run| binding.snapshot_index() == Some(&run.status.snapshot_index))
     };
-    bindings
-        .filter_map(|it| Some((it, sent_before_change(inventory, it)?)))
-        .filter(|(it, _)| !is_of_run(it))
-        .map(|(it, run)| finding(cx, rule, it, run))
-        .collect()
+    let (changed, kept): (Vec<_>, Vec<_>) = bindings
+        .map(|it| (it, sent_before_change(inventory, it)))
+        .partition(|(_, run)| run.is_some());
+    let changed = changed.into_iter().filter(|(it, _)| !is_of_run(it));
+    let changed = changed.filter_map(|(it, run)| Some(finding(cx, rule, it, run?)));
+    let kept = kept.into_iter().map(|(it, _)| it);
+    changed.chain(not_followed(cx, rule, kept)).collect()
+}
+
+/// Every change of the policy lets the scheduler write to all bindings.
+/// Source: scheduler/framework/frameworkutils.go.
+fn not_followed<'i>(
+    cx: &DiagnosisContext<'_>,
+    rule: &Rule,
+    bindings: impl Iterator<Item = &'i Binding>,
+) -> Option<Finding> {
+    let inventory = cx.inventory;
+    if inventory.runs_under_way().next().is_some() {
+        return None;
+    }
+    let is_done = |it: &&Binding| {
+        let Some(run) = rollout_started(it).run else {
+            return false;
+        };
+        let run = inventory.run_on(&run).into_iter();
+        let mut clusters = run.flat_map(UpdateRun::updated_clusters);
+        is_kept(inventory, it) && clusters.all(|of| of.name != it.spec.cluster || of.is_done())
+    };
+    let kept: Vec<_> = bindings.filter(is_done).collect();
+    let first = kept.first()?;
+    let clusters: Vec<_> = kept.iter().map(|it| &it.spec.cluster).collect();
+    let message = format!(
+        "The {} for {} {} changed after a run had updated {}, as by a new policy: KubeFleet sends nothing \
+         there, and reports nothing new, until another run.",
+        by_number(kept.len(), "binding", "bindings"),
+        enumerate(&clusters),
+        by_number(kept.len(), "was", "were"),
+        by_number(kept.len(), "it", "them"),
+    );
+    let mut finding = rule
+        .finding(first.object(), message)
+        .severity(Severity::Info)
+        .clusters(clusters.iter().copied());
+    for binding in kept.iter().take(3) {
+        finding = changed_since(binding, finding);
+    }
+    Some(match cx.plan_command() {
+        Some(plan) => finding.look_with("Preview what the next run would do.", plan),
+        None => finding,
+    })
+}
+
+/// That a binding was changed since a run wrote it.
+fn changed_since(binding: &Binding, finding: Finding) -> Finding {
+    let (object, conditions) = (binding.object(), &binding.status.conditions);
+    finding
+        .known(&object, "metadata.generation", binding.meta.generation)
+        .condition(&object, conditions.condition(reasons::ROLLOUT_STARTED))
 }
 
 fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, binding: &Binding, run: &UpdateRun) -> Finding {
@@ -44,14 +98,12 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, binding: &Binding, run: &Upda
          sent before a run writes the binding again. {cluster} keeps snapshot {had}.",
         run.meta.name
     );
-    let conditions = &binding.status.conditions;
     let finding = rule
         .finding(&object, message)
         .root_if(cx.run().is_none())
         .clusters([cluster])
-        .evidence(&object, "spec.resourceSnapshotName", has)
-        .known(&object, "metadata.generation", binding.meta.generation)
-        .condition(&object, conditions.condition(reasons::ROLLOUT_STARTED))
+        .evidence(&object, "spec.resourceSnapshotName", has);
+    let finding = changed_since(binding, finding)
         .evidence(run.object(), run.snapshot_path(), had)
         .look_with(
             "Check who changed the binding.",

@@ -99,17 +99,10 @@ fn finish(
     (owner, delete): (&str, &str),
 ) -> Finding {
     if let Some(request) = cx.inventory.approval(&object.name).present() {
-        finding = finding
-            .evidence(
-                Subject::from(object),
-                "spec.parentStageRollout",
-                &request.spec.run,
-            )
-            .evidence(
-                Subject::from(object),
-                "spec.targetStage",
-                &request.spec.stage,
-            );
+        if request.spec.run != cx.run_object().name {
+            finding = finding.evidence(object, "spec.parentStageRollout", &request.spec.run);
+        }
+        finding = finding.evidence(object, "spec.targetStage", &request.spec.stage);
     }
     let finding = if is_unneeded(cx, owner) {
         let look = "Check the request: it is of no use to its own run any more.";

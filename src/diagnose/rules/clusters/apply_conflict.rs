@@ -6,6 +6,7 @@ use super::drift_found;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::objects::rolled_out;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 use crate::words::capital;
@@ -16,6 +17,9 @@ pub const RULE: Rule = Rule::on_object("FS524", "apply-conflict", check).environ
 
 /// The field manager of KubeFleet's member agent. Source: workapplier/controller.go:workFieldManagerName.
 const MEMBER_AGENT_MANAGER: &str = "work-api-agent";
+
+/// How a conflict names the way on which autoscalers write.
+const BY_SCALE: &str = "with subresource \"scale\"";
 
 const FORCE: &str = "set serverSideApplyConfig.force: true in the placement's applyStrategy, if the hub should win \
      everywhere. This fails the current run, so start a new one.";
@@ -59,6 +63,20 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             drift_found::describe(&sent)
         );
         return drift_found::scaled(affected, &sent, finding);
+    }
+    let mut all = affected.all.iter();
+    let is_scaled = all.any(|(_, it)| it.condition.message.contains(BY_SCALE));
+    if is_scaled {
+        finding.message.push_str(
+            " They were written through the subresource scale, as a HorizontalPodAutoscaler does.",
+        );
+        let remove = format!(
+            "Remove spec.replicas from {} on the hub, if an autoscaler on the member should set it,",
+            affected.on_hub()
+        );
+        return finding
+            .new_run(affected.cx, rolled_out(affected.cx, &remove))
+            .same_content(affected.cx, format!("Or {FORCE}"));
     }
     if is_agent_alone {
         finding.message.push_str(

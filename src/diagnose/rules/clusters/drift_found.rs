@@ -20,11 +20,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     );
     finding = affected.compared(finding, ComparedBinding::Drift);
     let content = affected.content();
-    let drifts = affected.all.iter().filter_map(|(failing, manifest)| {
-        let (.., fields) = ComparedBinding::Drift.fields(affected.cx, failing, manifest)?;
-        Some(fields)
-    });
-    let paths = distinct(drifts.flatten().map(|field| field.path.as_str()));
+    let paths = affected.differing(ComparedBinding::Drift);
     let fields = match paths.as_slice() {
         [] => format!("the object matches {content} again; the changed fields were not reported"),
         [one] => format!("{one} has the value of {content} again"),

@@ -54,8 +54,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "Move the object into a ResourceEnvelope in its own namespace",
             ),
             EnvelopeProblem::ClusterObjectInNamespacedEnvelope => (
-                format!("wraps {manifest}, which is cluster-scoped, in a namespaced envelope"),
-                "Move the object into a ClusterResourceEnvelope",
+                format!("wraps {manifest}, which names no namespace, in a namespaced envelope"),
+                "Give the object the envelope's namespace, or move it into a ClusterResourceEnvelope if its \
+                 kind is cluster-scoped",
             ),
             EnvelopeProblem::ObjectOfAnotherNamespace => (
                 format!("wraps {manifest}, which is in another namespace than the envelope"),

@@ -49,10 +49,17 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         _ => (affected.objects(), "them", "differ"),
     };
     let why = match affected.manifest.problem {
-        ManifestProblem::DiffFound { .. } => format!(
-            "{differs} from the hub's version, so Fleet does not take {it} over (whenToTakeOver: \
-             IfNoDiff)"
-        ),
+        ManifestProblem::DiffFound { .. } => {
+            let paths = affected.differing(ComparedBinding::Diff);
+            let fields = match paths.as_slice() {
+                [] => String::new(),
+                paths => format!(" in {}", enumerate(paths)),
+            };
+            format!(
+                "{differs} from the hub's version{fields}, so Fleet does not take {it} over \
+                 (whenToTakeOver: IfNoDiff)"
+            )
+        }
         ManifestProblem::TakeoverNever => {
             format!("Fleet does not take {it} over (whenToTakeOver: Never)")
         }

@@ -61,7 +61,16 @@ fn finding_on(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'
     } else {
         String::new()
     };
-    let message = format!("The member agent of {cluster} {what}{lasting}{why}.");
+    // The hub agent notes in the binding what the Works say, and looks at the binding as it is now.
+    let is_noted_late = !works.is_empty() && works.iter().all(|work| is_through(work));
+    let message = if is_noted_late {
+        format!(
+            "The member agent of {cluster} has reported the new content as applied and available, and \
+             the hub agent has not noted that in the binding{lasting}."
+        )
+    } else {
+        format!("The member agent of {cluster} {what}{lasting}{why}.")
+    };
     let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
@@ -80,26 +89,43 @@ fn finding_on(cx: &DiagnosisContext<'_>, rule: &Rule, failing: &FailingCluster<'
             steps::works_for(&cx.placement_object(), cluster),
         ),
     };
-    if never {
-        // The hub agent creates Works, and creates again what somebody deleted.
+    if never || is_noted_late {
+        // The hub agent creates Works, creates again what somebody deleted, and follows their status.
         // Source: workgenerator/controller.go:SetupWithManager.
         return finding
             .look_with(
-                "Check whether the hub agent runs: it creates the Works.",
+                "Check whether the hub agent runs: it creates and follows the Works.",
                 steps::hub_agent(),
             )
             .fix("Restore the hub agent.")
             .then_continues(cx);
     }
-    finding
-        .look_with(
+    let member = failing.member.filter(|_| !silent);
+    let heard = member.and_then(|it| it.agent()?.heartbeat);
+    let (check, repair) = match heard {
+        Some(heard) => (
+            format!("Check the agent's pods on {cluster}: it runs, as it reported at {heard}."),
+            format!("Restart the agent of {cluster}, if it does nothing about the Work."),
+        ),
+        None => (
             format!("Check whether the agent's pods run on {cluster}."),
-            steps::member_agent(cluster),
-        )
-        .fix(format!(
-            "Restore the agent of {cluster}, or its connection to the hub."
-        ))
+            format!("Restore the agent of {cluster}, or its connection to the hub."),
+        ),
+    };
+    finding
+        .look_with(check, steps::member_agent(cluster))
+        .fix(repair)
         .then_continues(cx)
+}
+
+/// Whether the agent has said of the Work as it is now that all of it is there.
+fn is_through(work: &Work) -> bool {
+    let is_true = |kind: &&str| {
+        let condition = work.status.conditions.condition(kind);
+        condition.is_some_and(|it| it.is_true() && it.observes(work.meta.generation))
+    };
+    let all = [reasons::APPLIED, reasons::AVAILABLE];
+    all.iter().all(is_true)
 }
 
 /// Whether the agent has not spoken of the Work as it is now.

@@ -256,7 +256,10 @@ impl OwnWait {
                 until,
             })
         };
-        let deadline = settings.deadline.filter(|_| kind == "Deployment");
+        // Of a Deployment that has been complete, it says nothing.
+        // Source: pkg/controller/deployment/util/deployment_util.go:DeploymentTimedOut of Kubernetes.
+        let counts = kind == "Deployment" && !failing.was_done;
+        let deadline = settings.deadline.filter(|_| counts);
         let deadline = deadline.filter(|it| *it > STUCK_AFTER.as_secs());
         later(MIN_READY, settings.min_ready).or_else(|| later(DEADLINE, deadline))
     }

@@ -28,6 +28,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .runs_under_way()
         .filter(|run| run.meta.name != rollout.run.meta.name)
         .filter(|run| rollout.state_ignored || run.spec.wants() == RunState::Run)
+        .filter(|run| !has_lost(&Rollout::of(cx.inventory, run)))
         .collect();
     if active.is_empty() {
         return Vec::new();
@@ -118,6 +119,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let stop = instead("stop");
         finding.fix_with(format!("{stop}."), cx.command("stop").arg(older))
     }]
+}
+
+/// Whether another run has a cluster on which a run works: that one ends at its next check.
+fn has_lost(rollout: &Rollout<'_>) -> bool {
+    let own = Some(rollout.run.status.snapshot_index.as_str());
+    let mut bindings = rollout.in_flight().filter_map(|it| it.binding);
+    bindings.any(|it| it.snapshot_index() != own)
 }
 
 /// Whether two runs write the same into the bindings that both have: then neither takes a cluster

@@ -107,7 +107,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
             finding
-        } else if let Some(back) = TakenBack::after(cx.inventory, rollout.run) {
+        } else if let Some(back) = TakenBack::for_run(cx.inventory, rollout.run) {
             taken_back(cx, finding, &back)
         } else if is_idle {
             finding.look("Resolve FS604 first: nothing works on the run.")

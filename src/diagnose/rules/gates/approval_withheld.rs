@@ -39,7 +39,12 @@ fn of_gate(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
     };
     let mut finding = rule
         .finding(&object, message)
-        .root_if(!is_late && cx.verdict == Verdict::WaitingForApproval)
+        .root_if(match cx.verdict {
+            Verdict::WaitingForApproval => !is_late,
+            // What it waits for is no reason to wait with the stop.
+            Verdict::WaitingForTimer => is_late,
+            _ => false,
+        })
         .stage(gate.stage)
         .condition(&object, approved);
     if is_late {

@@ -3,7 +3,9 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::{Condition, reasons};
-use crate::problems::{RefusalTense, not_scheduled, scheduled_evidence, shortfall};
+use crate::problems::{
+    RefusalTense, not_scheduled, scheduled_evidence, selectors_refused_now, shortfall,
+};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
@@ -80,6 +82,10 @@ fn before_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     if !placement.is_external() || placement.meta.is_deleting() || placement.is_scheduled() {
+        return None;
+    }
+    // Where the selectors are refused, nothing is scheduled anew.
+    if selectors_refused_now(cx.inventory).is_some() {
         return None;
     }
     let object = placement.object();

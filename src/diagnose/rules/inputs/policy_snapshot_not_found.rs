@@ -2,13 +2,13 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::names;
-use crate::problems::{Problem, not_latest};
+use crate::problems::{Problem, not_latest, selectors_refused_now};
 
 /// Either the placement is too young, or it is being deleted: then its policy snapshots go first.
 /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
 pub const RULE: Rule = Rule::refusal("FS103", "policy-snapshot-not-found", check)
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
-    .caused_by(&["FS206"])
+    .caused_by(&["FS206", "FS119"])
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
@@ -52,6 +52,10 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
         (None, Some(latest)) => {
             let path = format!("metadata.labels[{}]", names::IS_LATEST);
             problem.evidence(latest.object(), path, "true")
+        }
+        (None, None) if selectors_refused_now(inventory).is_some() => {
+            problem.remedies.clear();
+            problem.look("Resolve FS119 first: no snapshot is made before.")
         }
         (None, None) => problem,
     };

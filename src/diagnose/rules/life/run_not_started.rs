@@ -42,9 +42,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         Some(_) => start.switch("--allow-older"),
         None => start,
     };
-    let back = TakenBack::of(cx.inventory, &run.status.snapshot_index);
-    let back = back.filter(|_| run.pinned().is_none());
-    if let Some(back) = back.or_else(|| TakenBack::after(cx.inventory, run)) {
+    if let Some(back) = TakenBack::for_run(cx.inventory, run) {
         return Some(taken_back(cx, check_failing(cx, finding), &back));
     }
     let mut finding = check_failing(cx, finding);

@@ -61,7 +61,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let finding = check_failing(cx, finding);
     let removed = rollout.removed_next();
     let resume = cx.command("resume").arg(&run.meta.name);
-    let finding = match TakenBack::after(cx.inventory, run) {
+    let finding = match TakenBack::for_run(cx.inventory, run) {
         Some(back) => taken_back(cx, finding, &back),
         None if removed.is_empty() => {
             finding.fix_with("Resume it: it continues from where it stopped.", resume)

@@ -1,0 +1,47 @@
+//! The run has a state, a reason to wait, or a task that no rule knows.
+
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::messages::essence;
+use crate::kubefleet::reasons;
+use crate::kubefleet::run::UnknownTerm;
+use crate::words::CommandLine;
+
+/// A later controller has words of its own. Source: utils/condition/reason.go, stageupdate_types.go:State,
+/// StageTaskType.
+pub const RULE: Rule = Rule::warning("FS613", "state-not-recognized", RuleSearch::One(check));
+
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref().filter(|it| !it.is_finished())?;
+    let run = cx.run_object();
+    let progressing = rollout.run.condition(reasons::PROGRESSING);
+    let (what, field) = match rollout.run.unknown_term()? {
+        UnknownTerm::State(state) => (format!("has the state {state}"), Some(("spec.state", state))),
+        UnknownTerm::Reason(halt) => (
+            format!("reports {}: `{}`", halt.reason, essence(&halt.message)),
+            None,
+        ),
+        UnknownTerm::Task(stage, task) => (
+            format!("has a task of type {} in stage {}", task.kind, stage.name),
+            None,
+        ),
+    };
+    let finding = rule
+        .finding(
+            &run,
+            format!("The run {what}. No known KubeFleet has that, so what comes next is unknown."),
+        )
+        .root()
+        .condition(&run, progressing);
+    let finding = match field {
+        Some((path, value)) => finding.evidence(&run, path, value),
+        None => finding,
+    };
+    Some(
+        finding
+            .look("Do what the controller's messages say.")
+            .look_with(
+                "Check whether a later version of this plugin knows it.",
+                CommandLine::fleet("version"),
+            ),
+    )
+}
