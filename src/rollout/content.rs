@@ -143,7 +143,7 @@ pub fn goes_back_from_here<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
 }
 
 /// The same, whether it is on purpose or not.
-fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
+pub fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let Ok(own) = rollout.run.status.snapshot_index.parse::<u64>() else {
         return Vec::new();
     };

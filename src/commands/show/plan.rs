@@ -183,6 +183,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         text
     })?;
     session.ui.answer(&text);
-    diff::note(changes.as_deref(), &wish, session.ui);
+    let is_next = view.plan.content.is_next();
+    diff::note(changes.as_deref(), (&wish, is_next), session.ui);
     Ok(exit)
 }

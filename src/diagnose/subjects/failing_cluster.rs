@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::inventory::Inventory;
-use crate::kubefleet::Concept;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::report::{Severity, Verdict};
 use crate::rollout::{
     BindingTrouble, ClusterState, ClusterView, Rollout, STUCK_AFTER, binding_trouble,
@@ -86,7 +86,11 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
             // What another run wrote since is that run's trouble, and the placement's once that run is
             // gone.
             let is_left = |wrote: &String| is_of_placement && inventory.run_on(wrote).is_none();
-            let ours = ours || wrote.as_ref().is_some_and(is_left);
+            // What an earlier run had written, with the same content, this run found done.
+            let written = binding.status.conditions.since(reasons::ROLLOUT_STARTED);
+            let is_found =
+                cluster.is_written && cluster.ended.is_some() && written <= cluster.ended;
+            let ours = ours || is_found || wrote.as_ref().is_some_and(is_left);
             let holds = in_flight && rollout.holds(cluster);
             let is_ahead = cluster.state == ClusterState::NotReached;
             // What a run that rests is to write is there already, and fails.

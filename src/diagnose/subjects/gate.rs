@@ -14,7 +14,7 @@ use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
 use crate::problems::namespace_undelivered_ahead;
 use crate::report::{ComposeText, Finding, Verdict};
-use crate::rollout::content::{emptied, leaving_ahead, lost_content, missing_content};
+use crate::rollout::content::{emptied, goes_back, leaving_ahead, lost_content, missing_content};
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
     ClusterState, Gate, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
@@ -28,7 +28,7 @@ pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> 
     };
     let opening = opening(rollout, gate);
     let mut what = match (opening.stages.first(), opening.next) {
-        (Some(stage), _) => lets(stage, gate, cx.inventory),
+        (Some(stage), _) => lets(stage, gate, cx.inventory) + &back_to(rollout, stage),
         (None, Some(next)) => asks(rollout, next),
         (None, None) => "the run finish".to_owned(),
     };
@@ -57,6 +57,17 @@ pub(in crate::diagnose) fn opens(cx: &DiagnosisContext<'_>, gate: &Gate<'_>) -> 
         );
     }
     what
+}
+
+/// That clusters of a stage have a newer snapshot than the run brings, be it on purpose.
+fn back_to(rollout: &Rollout<'_>, stage: &StageView<'_>) -> String {
+    let back = goes_back(rollout).into_iter();
+    let back = back.filter(|it| stage.clusters.iter().any(|of| of.name == it.cluster));
+    let newest = back.map(|it| it.holds).max();
+    newest.map_or_else(String::new, |newest| {
+        let own = &rollout.run.status.snapshot_index;
+        format!(", back from snapshot {newest} to {own}")
+    })
 }
 
 /// What happens in the stage that is opened.

@@ -8,6 +8,7 @@ use crate::change::neighbours::{arrived_words, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::gather::manifests::have_what_they_ask_for;
+use crate::commands::gather::plan_inputs::{self, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::approve::stage_lines;
 use crate::commands::operate::changed_objects::{self, ContentRisks};
@@ -305,6 +306,19 @@ fn unhelpful_run(
     Some((UnhelpfulContent::NameReused, why))
 }
 
+/// Whether the hub has other content than a run got that waits for its start.
+fn has_changed_since(rollout: &Rollout<'_>, reading: &mut SourceReading) -> bool {
+    let run = rollout.run;
+    let next = PlannedRun {
+        placement: run.placement(),
+        strategy: StrategyChoice::Named(run.spec.strategy.clone()),
+        snapshot: None,
+        run: None,
+    };
+    content_since(rollout).is_some()
+        && plan_inputs::read(reading, &next).is_ok_and(|it| it.plan.content.is_next())
+}
+
 /// What is shown before a run is started, and what is asked.
 fn preview_start(
     this: &ThisRun,
@@ -363,6 +377,11 @@ fn preview_start(
         } else if let Some(latest) = newer_snapshot(&rollout).filter(|_| plan.is_none()) {
             preview.warning(&format!(
                 "{} has snapshot {}, and snapshot {latest} is newer",
+                run.name, rollout.run.status.snapshot_index
+            ));
+        } else if plan.is_none() && has_changed_since(&rollout, reading) {
+            preview.warning(&format!(
+                "the content has changed since {} got snapshot {}: the change is not part of it",
                 run.name, rollout.run.status.snapshot_index
             ));
         }

@@ -194,17 +194,20 @@ fn recorded(
 }
 
 /// Says why there is nothing to see, and that secrets are masked.
-pub(super) fn note(changes: Option<&[ClusterChanges]>, wish: &PlannedRun, ui: &mut Ui) {
+pub(super) fn note(
+    changes: Option<&[ClusterChanges]>,
+    (wish, is_next): (&PlannedRun, bool),
+    ui: &mut Ui,
+) {
     let Some(changes) = changes else {
         return;
     };
     if changes.is_empty() {
-        let also = if wish.snapshot.is_none() {
-            ", according to its snapshots"
-        } else {
-            ""
-        };
-        ui.status(&format!("no cluster's content changes{also}"));
+        ui.status(match wish.snapshot {
+            None if is_next => "the snapshot does not exist yet, so its changes cannot be shown",
+            None => "no cluster's content changes, according to its snapshots",
+            Some(_) => "no cluster's content changes",
+        });
     }
     if changes
         .iter()
