@@ -347,6 +347,9 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
     if first.is_empty() {
         first.extend(fails.map(str::to_owned));
     }
+    if cx.verdict == Verdict::Failed {
+        order_new_runs(cx, findings);
+    }
     if first.is_empty() {
         return order_gates(cx, findings);
     }
@@ -372,6 +375,37 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
                 .remedies
                 .retain(|remedy| !continues(remedy) && !remedy.is_our(&["stop", "wait"]));
         }
+        finding.remedies.insert(0, step.clone());
+    }
+}
+
+/// A new run with the content that fails already stalls where the failed one left it.
+fn order_new_runs(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
+    let left = cx
+        .troubles
+        .iter()
+        .filter(|it| it.is_written && !it.was_done);
+    let left: Vec<_> = left.map(|it| it.cluster).collect();
+    let is_left = |it: &Finding| it.clusters.iter().any(|name| left.contains(&name.as_str()));
+    let is_of_content =
+        |it: &&Finding| it.severity >= Severity::Warning && !it.root_cause && is_left(it);
+    let Some(code) = findings
+        .iter()
+        .find(is_of_content)
+        .map(|it| it.code.clone())
+    else {
+        return;
+    };
+    let step = resolve_first(
+        &code,
+        ": with the same content, a new run stalls at the clusters that it names.",
+    );
+    let starts = |it: &Finding| {
+        it.remedies
+            .iter()
+            .any(|step| step.is_our(&["run", "retry"]))
+    };
+    for finding in findings.iter_mut().filter(|it| it.root_cause && starts(it)) {
         finding.remedies.insert(0, step.clone());
     }
 }

@@ -19,9 +19,9 @@ use crate::rollout::approvals::{ApprovalStep, step_at};
 use crate::rollout::content::lost_for_now;
 use crate::rollout::sent::awaited_since;
 use crate::rollout::{
-    ClusterState, ClusterView, Gate, Rollout, STUCK_AFTER, StageState, StageView, TaskTime,
+    ClusterState, ClusterView, Gate, Phase, Rollout, STUCK_AFTER, StageState, StageView, TaskTime,
 };
-use crate::words::{CommandLine, enumerate};
+use crate::words::{CommandLine, by_number, enumerate};
 
 /// The findings that a controller does not write what it owes, and that it does not get on.
 const CONTROLLER_SILENT: &str = "FS122";
@@ -181,9 +181,13 @@ fn stuck(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>) -> Option<String> {
         .max();
     let lasting = duration::lasting(longest);
     let names = enumerate(late.iter().map(|cluster| cluster.name));
-    let verb = if late.len() == 1 { "has" } else { "have" };
+    let verb = by_number(late.len(), "has", "have");
+    let stops = match rollout.phase {
+        Phase::Stopping => "it is to stop, and ",
+        _ => "",
+    };
     Some(format!(
-        "{names} of stage {} {verb} not finished{lasting}.",
+        "{stops}{names} of stage {} {verb} not finished{lasting}.",
         first.stage
     ))
 }
