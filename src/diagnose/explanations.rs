@@ -91,6 +91,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS610", include_str!("../../docs/findings/FS610.md")),
     ("FS611", include_str!("../../docs/findings/FS611.md")),
     ("FS612", include_str!("../../docs/findings/FS612.md")),
+    ("FS613", include_str!("../../docs/findings/FS613.md")),
     ("FS701", include_str!("../../docs/findings/FS701.md")),
     ("FS702", include_str!("../../docs/findings/FS702.md")),
     ("FS703", include_str!("../../docs/findings/FS703.md")),

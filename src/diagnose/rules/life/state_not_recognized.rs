@@ -38,7 +38,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     };
     Some(
         finding
-            .look("Do what the controller's messages say.")
+            .look("Read the controller's messages in the evidence: they say what the run waits for.")
             .look_with(
                 "Check whether a later version of this plugin knows it.",
                 CommandLine::fleet("version"),
