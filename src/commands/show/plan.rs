@@ -183,7 +183,6 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         text
     })?;
     session.ui.answer(&text);
-    let is_next = view.plan.content.is_next();
-    diff::note(changes.as_deref(), (&wish, is_next), session.ui);
+    diff::note(changes.as_deref(), &view.plan.content, session.ui);
     Ok(exit)
 }

@@ -166,8 +166,10 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     let Some(missing) = missing_content(rollout) else {
         let Some(fault) = overrides::holds_ahead(cx) else {
             let members = TroubledMembers::ahead(rollout, |_| true);
-            let unwell = members.leaving_words().or(members.unhealthy_words());
-            let unwell = unwell.or_else(|| members.silence_words());
+            let unwell = members
+                .leaving_words()
+                .or_else(|| members.unhealthy_words())
+                .or_else(|| members.silence_words());
             let without = namespace_undelivered_ahead(rollout).map(|it| it.message);
             return unwell.or(without).or_else(|| failing(cx));
         };

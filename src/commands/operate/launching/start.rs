@@ -308,6 +308,9 @@ fn unhelpful_run(
 
 /// Whether the hub has other content than a run got that waits for its start.
 fn has_changed_since(rollout: &Rollout<'_>, reading: &mut SourceReading) -> bool {
+    if content_since(rollout).is_none() {
+        return false;
+    }
     let run = rollout.run;
     let next = PlannedRun {
         placement: run.placement(),
@@ -315,8 +318,7 @@ fn has_changed_since(rollout: &Rollout<'_>, reading: &mut SourceReading) -> bool
         snapshot: None,
         run: None,
     };
-    content_since(rollout).is_some()
-        && plan_inputs::read(reading, &next).is_ok_and(|it| it.plan.content.is_next())
+    plan_inputs::read(reading, &next).is_ok_and(|it| it.plan.content.is_next())
 }
 
 /// What is shown before a run is started, and what is asked.

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::gather::manifests::RenderMaterial;
-use crate::commands::gather::plan_inputs::PlannedRun;
 use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;
@@ -16,7 +15,7 @@ use crate::manifests::{
     ChangeCounts, ObjectDifference, PlacedOverrides, RenderedClusters, SnapshotContent,
     WorkManifests,
 };
-use crate::plan::{ClusterChange, Plan, PlannedCluster};
+use crate::plan::{ClusterChange, Plan, PlannedCluster, PlannedSnapshot};
 use crate::render::escape;
 use crate::render::style::TextPaint;
 use crate::render::wrap::list;
@@ -194,17 +193,15 @@ fn recorded(
 }
 
 /// Says why there is nothing to see, and that secrets are masked.
-pub(super) fn note(
-    changes: Option<&[ClusterChanges]>,
-    (wish, is_next): (&PlannedRun, bool),
-    ui: &mut Ui,
-) {
+pub(super) fn note(changes: Option<&[ClusterChanges]>, content: &PlannedSnapshot, ui: &mut Ui) {
     let Some(changes) = changes else {
         return;
     };
     if changes.is_empty() {
-        ui.status(match wish.snapshot {
-            None if is_next => "the snapshot does not exist yet, so its changes cannot be shown",
+        ui.status(match content.requested_snapshot {
+            None if content.is_next() => {
+                "the snapshot does not exist yet, so its changes cannot be shown"
+            }
             None => "no cluster's content changes, according to its snapshots",
             Some(_) => "no cluster's content changes",
         });

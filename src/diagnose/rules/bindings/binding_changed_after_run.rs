@@ -61,13 +61,15 @@ fn not_followed<'i>(
     let kept: Vec<_> = bindings.filter(is_done).collect();
     let first = kept.first()?;
     let clusters: Vec<_> = kept.iter().map(|it| &it.spec.cluster).collect();
+    let (binding, was, it) = by_number(
+        kept.len(),
+        ("binding", "was", "it"),
+        ("bindings", "were", "them"),
+    );
     let message = format!(
-        "The {} for {} {} changed after a run had updated {}, as by a new policy: KubeFleet sends nothing \
-         there, and reports nothing new, until another run.",
-        by_number(kept.len(), "binding", "bindings"),
-        enumerate(&clusters),
-        by_number(kept.len(), "was", "were"),
-        by_number(kept.len(), "it", "them"),
+        "The {binding} for {} {was} changed after a run had updated {it}, as by a new policy: KubeFleet \
+         sends nothing there, and reports nothing new, until another run.",
+        enumerate(&clusters)
     );
     let mut finding = rule
         .finding(first.object(), message)

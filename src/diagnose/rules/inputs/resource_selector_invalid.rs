@@ -47,12 +47,7 @@ fn without_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let is_first = cx.run().is_none();
     let is_asked = cx.target().kind.concept() == Concept::Placement;
     is_asked.then(|| {
-        let mut finding = rule
-            .finding(problem.subject, problem.message)
-            .root_if(is_first)
-            .severity(Severity::error_if(is_first));
-        finding.evidence = problem.evidence;
-        finding.remedies = problem.remedies;
-        finding
+        let finding = rule.told(problem).root_if(is_first);
+        finding.severity(Severity::error_if(is_first))
     })
 }

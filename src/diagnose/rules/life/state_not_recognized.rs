@@ -14,16 +14,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref().filter(|it| !it.is_finished())?;
     let run = cx.run_object();
     let progressing = rollout.run.condition(reasons::PROGRESSING);
-    let (what, field) = match rollout.run.unknown_term()? {
-        UnknownTerm::State(state) => (format!("has the state {state}"), Some(("spec.state", state))),
-        UnknownTerm::Reason(halt) => (
-            format!("reports {}: `{}`", halt.reason, essence(&halt.message)),
-            None,
-        ),
-        UnknownTerm::Task(stage, task) => (
-            format!("has a task of type {} in stage {}", task.kind, stage.name),
-            None,
-        ),
+    let spec = &rollout.run.spec;
+    let state = spec.state.as_ref().filter(|_| spec.is_unknown_state());
+    let what = match rollout.run.unknown_term()? {
+        UnknownTerm::State(state) => format!("has the state {state}"),
+        UnknownTerm::Reason(halt) => {
+            format!("reports {}: `{}`", halt.reason, essence(&halt.message))
+        }
+        UnknownTerm::Task(stage, task) => {
+            format!("has a task of type {} in stage {}", task.kind, stage.name)
+        }
     };
     let finding = rule
         .finding(
@@ -31,11 +31,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             format!("The run {what}. No known KubeFleet has that, so what comes next is unknown."),
         )
         .root()
-        .condition(&run, progressing);
-    let finding = match field {
-        Some((path, value)) => finding.evidence(&run, path, value),
-        None => finding,
-    };
+        .condition(&run, progressing)
+        .known(&run, "spec.state", state);
     Some(
         finding
             .look("Read the controller's messages in the evidence: they say what the run waits for.")
