@@ -35,7 +35,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .known(&run, "spec.state", state);
     Some(
         finding
-            .look("Read the controller's messages in the evidence: they say what the run waits for.")
+            .look(
+                "Read the controller's messages in the evidence: they say what the run waits for.",
+            )
             .look_with(
                 "Check whether a later version of this plugin knows it.",
                 CommandLine::fleet("version"),
