@@ -292,6 +292,9 @@ fn of_placement(cx: &DiagnosisContext<'_>) -> Option<String> {
         Verdict::NotStarted if !placement.is_external() => {
             "it rolls out by itself, and update runs do not apply to it.".to_owned()
         }
+        Verdict::NotStarted if state::has_content_without_run(cx) => {
+            "not all its clusters have the same content.".to_owned()
+        }
         Verdict::NotStarted => "it waits for an update run.".to_owned(),
         _ => return None,
     };

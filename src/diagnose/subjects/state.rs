@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::kubefleet::Concept;
+use crate::kubefleet::placement::Placement;
 use crate::report::Verdict;
 use crate::rollout::content::lost_for_now;
 use crate::rollout::sent::sent_index;
@@ -43,6 +44,7 @@ pub(in crate::diagnose) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&
         Verdict::NotStarted if progress.is_some_and(|(done, _)| done > 0) => {
             "does not run".to_owned()
         }
+        Verdict::NotStarted if has_content_without_run(cx) => "waits for an update run".to_owned(),
         Verdict::NotStarted => "has not started".to_owned(),
         Verdict::Initializing => "is being initialized".to_owned(),
         Verdict::InitializationFailed => "could not be initialized".to_owned(),
@@ -63,6 +65,15 @@ pub(in crate::diagnose) fn sentence(cx: &DiagnosisContext<'_>, because: Option<&
         Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }
+}
+
+/// Whether clusters of an External placement have content, and no run is left that brought it.
+pub(in crate::diagnose) fn has_content_without_run(cx: &DiagnosisContext<'_>) -> bool {
+    let placement = cx.inventory.placement.present();
+    let mut bindings = cx.inventory.bindings.iter();
+    cx.rollout.is_none()
+        && placement.is_some_and(Placement::is_external)
+        && bindings.any(|it| !it.spec.snapshot.is_empty())
 }
 
 /// Whether the placement is being deleted, too.
