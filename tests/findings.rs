@@ -314,6 +314,13 @@ fn rules_are_sorted_and_named_once() {
     let names: BTreeSet<_> = rules::ALL.iter().map(|rule| rule.name).collect();
     assert_eq!(names.len(), codes.len(), "names are unique");
     for rule in rules::ALL {
+        let explanation = rules::explanation(rule.code);
+        let title = format!("# {}: {}\n", rule.code, rule.name);
+        assert!(
+            explanation.is_some_and(|it| it.starts_with(&title)),
+            "the list has {} under its own code",
+            rule.name
+        );
         for cause in rule.caused_by {
             assert!(
                 rules::find(cause).is_some(),

@@ -442,26 +442,11 @@ impl Change {
                 }
             }
             WriteAction::SetState { uid, to, .. } => {
-                differ(
-                    "metadata.uid",
-                    &json!(uid),
-                    &answer["metadata"]["uid"],
-                    &mut found,
-                );
-                differ(
-                    "spec.state",
-                    &json!(to),
-                    &answer["spec"]["state"],
-                    &mut found,
-                );
+                differ_at(answer, "metadata.uid", uid, &mut found);
+                differ_at(answer, "spec.state", to, &mut found);
             }
             WriteAction::Approve { uid, .. } => {
-                differ(
-                    "metadata.uid",
-                    &json!(uid),
-                    &answer["metadata"]["uid"],
-                    &mut found,
-                );
+                differ_at(answer, "metadata.uid", uid, &mut found);
                 let own = |conditions: &Value| {
                     let mut all = conditions.as_array().into_iter().flatten();
                     let own = all.find(|one| one["type"] == reasons::APPROVED);
@@ -472,23 +457,13 @@ impl Change {
                 differ("the Approved condition", &own(&sent), &there, &mut found);
             }
             WriteAction::Delete { uid, .. } if answer["kind"] != "Status" => {
-                differ(
-                    "metadata.uid",
-                    &json!(uid),
-                    &answer["metadata"]["uid"],
-                    &mut found,
-                );
+                differ_at(answer, "metadata.uid", uid, &mut found);
                 if answer["metadata"]["deletionTimestamp"].is_null() {
                     found.push("metadata.deletionTimestamp is not set".to_owned());
                 }
             }
             // The API server names what it deleted.
-            WriteAction::Delete { uid, .. } => differ(
-                "details.uid",
-                &json!(uid),
-                &answer["details"]["uid"],
-                &mut found,
-            ),
+            WriteAction::Delete { uid, .. } => differ_at(answer, "details.uid", uid, &mut found),
         }
         found
     }
@@ -528,6 +503,12 @@ fn differ(path: &str, sent: &Value, there: &Value, found: &mut Vec<String>) {
         sent if there.is_null() => found.push(format!("{path} is not set, but was sent as {sent}")),
         sent => found.push(format!("{path} is {there}, not {sent}")),
     }
+}
+
+/// The same at a place of an answer, with dots.
+fn differ_at(answer: &Value, place: &str, sent: &str, found: &mut Vec<String>) {
+    let there = answer.pointer(&format!("/{}", place.replace('.', "/")));
+    differ(place, &json!(sent), there.unwrap_or_default(), found);
 }
 
 /// The text of an approval: who gave it by the hub's word, and why.

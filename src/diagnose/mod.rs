@@ -2,7 +2,6 @@
 
 mod engine;
 pub mod examples;
-pub mod explanations;
 pub mod rules;
 pub mod status;
 pub mod subjects;

@@ -1,9 +1,7 @@
 //! ClusterApprovalRequest and ApprovalRequest.
 
-use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::reasons::{APPROVAL_ACCEPTED, APPROVED};
-use super::scope::{ObjectRef, Scope};
 use super::tolerant::model;
 
 model! {
@@ -30,11 +28,6 @@ model! {
 }
 
 impl ApprovalRequest {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        Scope::of_namespace(&self.meta.namespace).object(Concept::ApprovalRequest, &self.meta.name)
-    }
-
     /// Whether it is made out to this run and stage; what it leaves open is not held against it.
     /// Source: updaterun/execution.go:handleStageApprovalTask.
     pub fn is_for(&self, run: &str, stage: &str) -> bool {

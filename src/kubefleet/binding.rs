@@ -3,12 +3,11 @@
 use jiff::Timestamp;
 
 use super::apply::ApplyStrategy;
-use super::kind::Concept;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::override_names::{NamespacedName, override_names};
 use super::reasons;
-use super::scope::{ObjectRef, Scope, describe_object};
+use super::scope::{ObjectRef, describe_object};
 use super::tolerant::{MaskedSetting, model};
 
 model! {
@@ -100,11 +99,6 @@ model! {
 }
 
 impl Binding {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        Scope::of_namespace(&self.meta.namespace).object(Concept::Binding, &self.meta.name)
-    }
-
     /// When one of its conditions changed last.
     pub fn last_transition(&self) -> Option<Timestamp> {
         let conditions = self.status.conditions.iter();

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::kind::Kind;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::reasons;
-use super::scope::ObjectRef;
 use super::tolerant::model;
 
 model! {
@@ -74,15 +72,6 @@ model! {
 pub struct InvalidProperty;
 
 impl MemberCluster {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        ObjectRef {
-            kind: Kind::MemberCluster,
-            namespace: String::new(),
-            name: self.meta.name.clone(),
-        }
-    }
-
     /// The agent that applies Works.
     pub fn agent(&self) -> Option<&AgentStatus> {
         self.status

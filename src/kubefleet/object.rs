@@ -19,7 +19,7 @@ use super::meter::{Meter, MeteredRead};
 use super::overrides::OverrideSnapshot;
 use super::placement::Placement;
 use super::run::UpdateRun;
-use super::scope::ObjectRef;
+use super::scope::{ObjectRef, Scope};
 use super::snapshot::{PolicySnapshot, ResourceSnapshot};
 use super::strategy::Strategy;
 use super::tolerant::{Key, LenientRead, LenientSeed};
@@ -65,6 +65,20 @@ macro_rules! objects {
             }
         } )*
     };
+}
+
+macro_rules! named {
+    ($($ty:ident)*) => { $( impl $ty {
+        /// Its name as an object.
+        pub fn object(&self) -> ObjectRef {
+            Scope::of_namespace(&self.meta.namespace).object(Concept::$ty, &self.meta.name)
+        }
+    } )* };
+}
+
+// Those that stand for one concept.
+named! {
+    UpdateRun Strategy ApprovalRequest Placement Binding ResourceSnapshot PolicySnapshot Work MemberCluster
 }
 
 /// What an object may be.

@@ -4,9 +4,8 @@ use serde::de::SeqAccess;
 
 use super::apply::ApplyStrategy;
 use super::binding::FailedPlacement;
-use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
-use super::scope::{ObjectRef, Scope};
+use super::scope::Scope;
 use super::selector::{ClusterSelector, LabelSelector};
 use super::tolerant::{LenientRead, LenientSeed, model};
 
@@ -185,11 +184,6 @@ impl Placement {
     /// The scope in which it lives.
     pub fn scope(&self) -> Scope {
         Scope::of_namespace(&self.meta.namespace)
-    }
-
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        self.scope().object(Concept::Placement, &self.meta.name)
     }
 
     /// The rollout strategy's type; RollingUpdate where the spec leaves it out.

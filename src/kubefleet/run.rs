@@ -248,11 +248,6 @@ impl UpdateRun {
         Scope::of_namespace(&self.meta.namespace)
     }
 
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        self.scope().object(Concept::UpdateRun, &self.meta.name)
-    }
-
     /// The condition of that type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.condition(kind)

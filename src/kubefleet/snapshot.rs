@@ -2,13 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::kind::{Concept, PLACEMENT_GROUP, group_of};
+use super::kind::{PLACEMENT_GROUP, group_of};
 use super::member::{MemberCluster, Taint};
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::placement::{ClusterAffinity, Policy, PropertySorter, policy_type};
 use super::reasons::SCHEDULED;
-use super::scope::{ObjectRef, Scope};
 use super::selector::{ClusterSelectorTerm, LabelSelector};
 use super::tolerant::{LenientRead, MaskedProse, model};
 
@@ -139,11 +138,6 @@ impl ManifestIdentity {
 }
 
 impl ResourceSnapshot {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        Scope::of_namespace(&self.meta.namespace).object(Concept::ResourceSnapshot, &self.meta.name)
-    }
-
     /// The index of the version that it belongs to.
     pub fn index(&self) -> Option<&str> {
         self.meta.label(names::RESOURCE_INDEX)
@@ -193,11 +187,6 @@ impl ResourceSnapshot {
 }
 
 impl PolicySnapshot {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        Scope::of_namespace(&self.meta.namespace).object(Concept::PolicySnapshot, &self.meta.name)
-    }
-
     pub fn index(&self) -> Option<&str> {
         self.meta.label(names::POLICY_INDEX)
     }

@@ -1,10 +1,8 @@
 //! ClusterStagedUpdateStrategy and StagedUpdateStrategy.
 
 use super::duration;
-use super::kind::Concept;
 use super::messages::TaskProblem;
 use super::meta::ObjectMeta;
-use super::scope::{ObjectRef, Scope};
 use super::selector::LabelSelector;
 use super::tolerant::model;
 
@@ -50,11 +48,6 @@ model! {
 }
 
 impl Strategy {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        Scope::of_namespace(&self.meta.namespace).object(Concept::Strategy, &self.meta.name)
-    }
-
     /// The stage and the task with a time that Go cannot read, and whether it is before the clusters. The API
     /// server lets such pass, and with one of them the hub agent no longer sees any strategy of the hub that is
     /// new or was changed.

@@ -1,7 +1,7 @@
 //! Works: what the hub tells a member agent to apply, and what the agent reported.
 
 use super::binding::{Envelope, FieldDifference};
-use super::kind::{Concept, Kind};
+use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
 use super::names;
 use super::scope::{ObjectRef, Scope};
@@ -67,15 +67,6 @@ model! {
 }
 
 impl Work {
-    /// Its name as an object.
-    pub fn object(&self) -> ObjectRef {
-        ObjectRef {
-            kind: Kind::Work,
-            namespace: self.meta.namespace.clone(),
-            name: self.meta.name.clone(),
-        }
-    }
-
     /// The member cluster that it is for.
     pub fn cluster(&self) -> Option<&str> {
         self.meta

@@ -36,6 +36,9 @@ pub enum PodHold {
     Partition(i64),
     /// Pods are replaced when somebody deletes them.
     OnDelete,
+    /// A StatefulSet of that kind, whose new revision never counts as the current one.
+    /// Source: k8s.io/kubernetes/pkg/controller/statefulset/stateful_set_utils.go:completeRollingUpdate.
+    NeverCurrent,
 }
 
 impl PodHold {
@@ -43,7 +46,8 @@ impl PodHold {
     pub fn of_settings(kind: &str, paused: bool, update: &UpdateStrategy) -> Option<Self> {
         match kind {
             "Deployment" => paused.then_some(Self::Paused),
-            "StatefulSet" | "DaemonSet" if update.kind == "OnDelete" => Some(Self::OnDelete),
+            "StatefulSet" if update.kind == "OnDelete" => Some(Self::NeverCurrent),
+            "DaemonSet" if update.kind == "OnDelete" => Some(Self::OnDelete),
             "StatefulSet" => {
                 let partition = update.rolling.partition;
                 partition.filter(|it| *it > 0).map(Self::Partition)
@@ -57,7 +61,7 @@ impl PodHold {
         match self {
             Self::Paused => "spec.paused",
             Self::Partition(_) => "spec.updateStrategy.rollingUpdate.partition",
-            Self::OnDelete => "spec.updateStrategy.type",
+            Self::OnDelete | Self::NeverCurrent => "spec.updateStrategy.type",
         }
     }
 
@@ -65,7 +69,7 @@ impl PodHold {
         match self {
             Self::Paused => "true".to_owned(),
             Self::Partition(partition) => partition.to_string(),
-            Self::OnDelete => "OnDelete".to_owned(),
+            Self::OnDelete | Self::NeverCurrent => "OnDelete".to_owned(),
         }
     }
 
@@ -82,6 +86,11 @@ impl PodHold {
             Self::OnDelete => {
                 "its update strategy is OnDelete, so its pods keep the old template until they are \
                  deleted, and KubeFleet waits for that"
+                    .to_owned()
+            }
+            Self::NeverCurrent => {
+                "its update strategy is OnDelete: Kubernetes then never makes the new revision the \
+                 current one, even when all pods have it, and KubeFleet waits for that"
                     .to_owned()
             }
         }

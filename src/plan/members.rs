@@ -221,12 +221,10 @@ fn leave(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
         warning = evidence::leaving(warning, member);
     }
     // What has left and is not deleted is never gone.
-    let going = leaving.iter().find(|member| member.meta.is_deleting());
-    match going {
-        Some(member) => {
-            let step = evidence::wait_until_gone(member, draft.inventory.now);
-            warning.remedies.push(step);
-        }
+    let going = leaving.iter().copied();
+    let going: Vec<_> = going.filter(|it| it.meta.is_deleting()).collect();
+    match evidence::wait_until_gone(&going, draft.inventory.now) {
+        Some(step) => warning.remedies.push(step),
         None => warning = warning.look("Wait until it is gone, then plan again."),
     }
     draft.warnings.push(warning);

@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::problems::steps;
 use crate::report::{ComposeText, Remedy};
 use crate::rollout::{ClusterState, Rollout};
-use crate::words::enumerate;
+use crate::words::{by_number, enumerate};
 
 /// Adds when the agent of a cluster was heard last.
 pub fn last_heard<B: ComposeText>(build: B, member: &MemberCluster) -> B {
@@ -33,17 +34,40 @@ pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
 /// The step that comes before a new run while a cluster is being deleted. Its agent lets it go; without
 /// the agent, the hub agent does, later.
 /// Source: membercluster/v1beta1/membercluster_controller.go:handleDelete.
-pub fn wait_until_gone(member: &MemberCluster, now: Timestamp) -> Remedy {
-    let (name, object) = (&member.meta.name, member.object());
-    let action = format!("Wait until {name} is gone: a run that is created before contains it.");
-    let (action, command) = match member.silent_for(now) {
-        Some(_) => (
-            format!("{action} Its agent is silent, so this takes up to 15 minutes."),
-            steps::wait_up_to("20m", &object, "delete"),
-        ),
-        None => (action, steps::wait_for(&object, "delete")),
+pub fn wait_until_gone(members: &[&MemberCluster], now: Timestamp) -> Option<Remedy> {
+    let first = members.first()?;
+    let names = || members.iter().map(|member| member.meta.name.as_str());
+    let (are, them) = by_number(members.len(), ("is", "it"), ("are", "them"));
+    let action = format!(
+        "Wait until {} {are} gone: a run that is created before contains {them}.",
+        enumerate(names())
+    );
+    let is_silent = members.iter().any(|it| it.silent_for(now).is_some());
+    let (silent, patience) = if is_silent {
+        let agent = by_number(members.len(), "Its agent", "An agent");
+        (
+            format!(" {agent} is silent, so this takes up to 15 minutes."),
+            "20m",
+        )
+    } else {
+        (String::new(), steps::PATIENCE)
     };
-    Remedy::look(action, command)
+    let command = first.object().kubectl("wait").args(names().skip(1));
+    let command = command
+        .joined("--for", "delete")
+        .joined("--timeout", patience);
+    Some(Remedy::look(action + &silent, command))
+}
+
+/// The clusters that the placement stays on, as far as the scheduler has noticed, and that are being deleted: a
+/// run that is created now would still contain them.
+pub fn going(inventory: &Inventory) -> Vec<&MemberCluster> {
+    let placed = inventory.bindings.iter().filter(|it| !it.is_unscheduled());
+    let members = placed.filter_map(|it| inventory.member(&it.spec.cluster));
+    let mut going: Vec<_> = members.filter(|it| it.meta.is_deleting()).collect();
+    going.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
+    going.dedup_by(|a, b| a.meta.name == b.meta.name);
+    going
 }
 
 /// Since when no agent at all is heard, where one counts as silent: then the fault is hardly theirs. They

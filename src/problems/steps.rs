@@ -50,7 +50,7 @@ pub fn run_in_place(run: &UpdateRun, index: &str) -> CommandLine {
 }
 
 /// How long kubectl waits; its default is half a minute.
-const PATIENCE: &str = "10m";
+pub const PATIENCE: &str = "10m";
 
 /// Waits until the scheduler has picked a placement's clusters.
 pub fn wait_until_scheduled(placement: &ObjectRef) -> CommandLine {

@@ -285,11 +285,7 @@ fn written_since(
 
 fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     let mut holdings: BTreeMap<_, VersionHolding<'_>> = BTreeMap::new();
-    let mut bindings: Vec<&Binding> = inventory
-        .bindings
-        .iter()
-        .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
-        .collect();
+    let mut bindings: Vec<&Binding> = inventory.staying().collect();
     bindings.sort_by_key(|binding| binding.spec.cluster.as_str());
     for binding in bindings {
         let (index, undelivered) = (sent_index(inventory, binding), Undelivered::of(binding));

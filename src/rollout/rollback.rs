@@ -314,8 +314,7 @@ pub fn last_good<'i>(
 /// The newest snapshot on the clusters that is newer than those of all runs that exist: the run that
 /// brought it is deleted.
 pub fn held_of_deleted_run<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Option<&'i str> {
-    let bindings = inventory.bindings.iter();
-    let bindings = bindings.filter(|it| !it.is_unscheduled() && !it.meta.is_deleting());
+    let bindings = inventory.staying();
     let held = bindings.filter_map(|binding| sent_index(inventory, binding));
     let newest = held.max_by_key(|index| index.parse::<u64>().ok())?;
     let is_known = inventory

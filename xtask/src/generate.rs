@@ -9,7 +9,7 @@ use kubectl_fleet_stage::commands::about::permissions::{
     ALL, PermissionNeed, Role, kind, manifest,
 };
 use kubectl_fleet_stage::commands::about::schema::{DescribedOutput, schema};
-use kubectl_fleet_stage::diagnose::{explanations, rules};
+use kubectl_fleet_stage::diagnose::rules;
 use kubectl_fleet_stage::exit::Exit;
 use kubectl_fleet_stage::kubefleet::Scope;
 use kubectl_fleet_stage::render::invocation::Invocation;
@@ -76,13 +76,12 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
         text(path, picture);
     }
     text("docs/reference/cli.md", cli());
-    text("docs/reference/findings.md", findings(root));
+    text("docs/reference/findings.md", findings());
     for of in DescribedOutput::value_variants() {
         let path = format!("{SCHEMAS}/{}.schema.json", of.name());
         let schema = serde_json::to_string_pretty(&schema(*of))?;
         text(&path, schema + "\n");
     }
-    text("src/diagnose/explanations.rs", explanation_list(root)?);
     text(
         "krew-manifest.yaml",
         release::krew::manifest::template(&version()),
@@ -317,16 +316,13 @@ fn environment() -> String {
         .to_owned()
 }
 
-fn findings(root: &Path) -> String {
+fn findings() -> String {
     let mut out = String::from(
         "# Findings\n\n| code | name | severity | in one sentence |\n|---|---|---|---|\n",
     );
     for rule in rules::ALL {
-        let text = std::fs::read_to_string(root.join(format!("docs/findings/{}.md", rule.code)));
-        let summary = text
-            .ok()
-            .and_then(|text| explanations::summary(&text))
-            .unwrap_or_default();
+        let summary = rules::explanation(rule.code).and_then(rules::summary);
+        let summary = summary.unwrap_or_default();
         let _ = writeln!(
             out,
             "| [{0}](../findings/{0}.md) | {1} | {2} | {summary} |",
@@ -336,31 +332,4 @@ fn findings(root: &Path) -> String {
         );
     }
     out
-}
-
-/// The list is written out, because `include_str!` wants names that are known when it compiles.
-fn explanation_list(root: &Path) -> Result<String> {
-    const BEGIN: &str = "pub static ALL: &[(&str, &str)] = &[";
-    let path = root.join("src/diagnose/explanations.rs");
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let (head, tail) = text
-        .split_once(BEGIN)
-        .context("explanations.rs has no list")?;
-    let (_, tail) = tail
-        .split_once("];\n")
-        .context("explanations.rs has no end of its list")?;
-    let mut out = format!("{head}{BEGIN}\n");
-    for rule in rules::ALL {
-        if root
-            .join(format!("docs/findings/{}.md", rule.code))
-            .exists()
-        {
-            let _ = writeln!(
-                out,
-                "    (\"{0}\", include_str!(\"../../docs/findings/{0}.md\")),",
-                rule.code
-            );
-        }
-    }
-    Ok(out + "];\n" + tail)
 }

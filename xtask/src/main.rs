@@ -26,7 +26,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Write completions, man pages, the reference, the pictures, and the list of explanations
+    /// Write completions, man pages, the reference, and the pictures
     Gen {
         /// Only say which files differ
         #[arg(long)]

@@ -31,7 +31,7 @@ pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<()> {
         &EXPLANATION.replace("CODE", code).replace("NAME", name),
     )?;
     crate::report(&format!(
-        "wrote {} and {}\nleft to do: add `{module}` to the list in src/diagnose/rules/mod.rs, in the \
+        "wrote {} and {}\nleft to do: add `{code} {module}` to the list in src/diagnose/rules/mod.rs, in the \
          order of the codes;\nfixtures tests/findings/{code}/fires-*.yaml and quiet-*.yaml (`cargo xtask fixture fold` writes a \
          bundle as one), one of them in tests/findings/examples.txt;\ncargo xtask gen",
         rule.display(),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::commands::gather::argument::ArgumentKind;
 use crate::commands::gather::findings::near;
 use crate::commands::output;
-use crate::diagnose::{examples, explanations, rules};
+use crate::diagnose::{examples, rules};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render;
@@ -90,7 +90,7 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
         ui.answer(&example.ok_or_else(missing)?);
         return Ok(Exit::Done);
     }
-    let source = match explanations::explanation_of(rule.code) {
+    let source = match rules::explanation(rule.code) {
         Some(source) => source.to_owned(),
         None => format!("# {}: {}\n", rule.code, rule.name),
     };
@@ -146,12 +146,12 @@ fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
 }
 
 fn entry(rule: &rules::Rule, whole: bool) -> ExplainedFinding {
-    let source = explanations::explanation_of(rule.code);
+    let source = rules::explanation(rule.code);
     ExplainedFinding {
         code: rule.code,
         name: rule.name,
         severity: rule.severity.as_str(),
-        summary: source.and_then(explanations::summary).unwrap_or_default(),
+        summary: source.and_then(rules::summary).unwrap_or_default(),
         explanation: source.filter(|_| whole),
     }
 }

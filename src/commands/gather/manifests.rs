@@ -313,8 +313,7 @@ impl RenderMaterial {
             let clusters = run.updated_clusters();
             return clusters.map(|cluster| cluster.name.clone()).collect();
         }
-        let bindings = self.inventory().bindings.iter();
-        let bindings = bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled());
+        let bindings = self.inventory().staying();
         let mut clusters: Vec<_> = bindings.map(|it| it.spec.cluster.clone()).collect();
         clusters.sort();
         clusters.dedup();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::engine::direction::allow_older;
 use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::tried::makes_a_run;
 use crate::diagnose::{rules, subjects::member_findings, subjects::outlook, subjects::overrides};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::essence;
@@ -46,15 +47,33 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
                         known.evidence.push(evidence);
                     }
                 }
-                for remedy in finding.remedies {
-                    if !known.remedies.contains(&remedy) {
-                        known.remedies.push(remedy);
-                    }
-                }
+                let is_known = |known: &Remedy, more: &Remedy| known == more;
+                add_steps(&mut known.remedies, finding.remedies, is_known);
             }
         }
     }
     merged.into_values().collect()
+}
+
+/// Adds the steps for another cluster. What comes before a new run there comes before that of the first, which
+/// would be made too early otherwise.
+fn add_steps(
+    known: &mut Vec<Remedy>,
+    more: Vec<Remedy>,
+    is_known: impl Fn(&Remedy, &Remedy) -> bool,
+) {
+    let starts = |it: &Remedy| it.command.as_ref().is_some_and(makes_a_run);
+    let run = more.iter().position(starts);
+    for (at, remedy) in more.into_iter().enumerate() {
+        if known.iter().any(|it| is_known(it, &remedy)) {
+            continue;
+        }
+        let first_run = known.iter().position(starts);
+        match first_run.filter(|_| run.is_some_and(|run| at < run)) {
+            Some(first_run) => known.insert(first_run, remedy),
+            None => known.push(remedy),
+        }
+    }
 }
 
 /// Folds consequences under their causes: a finding whose rule names another as a possible cause,
@@ -167,15 +186,8 @@ pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
                     first.evidence.push(evidence);
                 }
             }
-            for remedy in other.remedies {
-                if !first
-                    .remedies
-                    .iter()
-                    .any(|known| known.command == remedy.command)
-                {
-                    first.remedies.push(remedy);
-                }
-            }
+            let is_known = |known: &Remedy, more: &Remedy| known.command == more.command;
+            add_steps(&mut first.remedies, other.remedies, is_known);
         }
         first.clusters.sort();
         first.clusters.dedup();
@@ -206,8 +218,9 @@ pub(in crate::diagnose) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What a live run fails for when it is checked next.
-pub(in crate::diagnose) const ENDS_RUN: [&str; 9] = [
-    "FS112", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301", "FS302",
+pub(in crate::diagnose) const ENDS_RUN: [&str; 11] = [
+    "FS111", "FS112", "FS113", "FS201", "FS202", "FS203", "FS204", "FS205", "FS206", "FS301",
+    "FS302",
 ];
 
 /// What to decide about before a run goes on, though it does not fail for it: from which severity, and

@@ -6,7 +6,6 @@ use crate::diagnose::subjects::back;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::tried::{makes_a_run, plan_of};
 use crate::inventory::Inventory;
-use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::report::{Effect, Finding};
 use crate::rollout::Rollout;
@@ -144,16 +143,12 @@ fn content(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<(String, 
     Some((content, is_older))
 }
 
-/// The bindings of clusters that the placement stays on.
-fn staying(inventory: &Inventory) -> impl Iterator<Item = &Binding> {
-    let bindings = inventory.bindings.iter();
-    bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled())
-}
-
 /// Whether some cluster has a newer snapshot.
 fn is_older(inventory: &Inventory, index: &str) -> bool {
     let number = |index: &str| index.parse::<u64>().ok();
-    let has = staying(inventory).filter_map(|it| number(sent_index(inventory, it)?));
+    let has = inventory
+        .staying()
+        .filter_map(|it| number(sent_index(inventory, it)?));
     number(index).is_some_and(|own| has.max().is_some_and(|newest| newest > own))
 }
 
@@ -201,7 +196,7 @@ fn run_content(inventory: &Inventory, run: &UpdateRun, again: &str) -> (String, 
 /// cluster is to have; that its Works are written tells what it has.
 fn held(inventory: &Inventory, index: &str) -> Option<String> {
     let mut all: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
-    for binding in staying(inventory) {
+    for binding in inventory.staying() {
         let has = sent_index(inventory, binding);
         let is_sent = has.is_none() || binding.is_sent();
         *all.entry((has, is_sent)).or_default() += 1;

@@ -9,7 +9,7 @@ use crate::diagnose::subjects::outlook;
 use crate::diagnose::subjects::tried;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::essence;
-use crate::problems::members::wait_until_gone;
+use crate::problems::members::{going, wait_until_gone};
 use crate::report::{Finding, Remedy};
 use crate::words::CommandLine;
 
@@ -106,13 +106,12 @@ fn look(
     ))
 }
 
-/// To wait for a cluster of the placement that is being deleted, and that a new run would still update. A
+/// To wait for clusters of the placement that are being deleted, and that a new run would still update. A
 /// rollback is started all the same.
 fn member_gone(inventory: &Inventory, command: &CommandLine) -> Option<Remedy> {
-    let placed = inventory.bindings.iter().filter(|it| !it.is_unscheduled());
-    let mut members = placed.filter_map(|it| inventory.member(&it.spec.cluster));
-    let leaving = members.find(|it| it.meta.is_deleting() && command.verb() != "rollback");
-    leaving.map(|member| wait_until_gone(member, inventory.now))
+    let is_rollback = command.verb() == "rollback";
+    let leaving = (!is_rollback).then(|| going(inventory))?;
+    wait_until_gone(&leaving, inventory.now)
 }
 
 /// To wait for bindings that go, and that a run may write in place of the new ones.

@@ -9,6 +9,7 @@ use crate::diagnose::subjects::outlook::RunOutlook;
 use crate::diagnose::subjects::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
 use crate::manifests::RenderFault;
@@ -124,7 +125,7 @@ impl<'i> DiagnosisContext<'i> {
     /// What is known of the run, for documents.
     pub fn run_facts(&self) -> Option<RunFacts> {
         let rollout = self.rollout.as_ref()?;
-        Some(RunFacts::new(rollout, verdict::of_run(rollout)))
+        Some(RunFacts::new(rollout, self.verdict))
     }
 
     /// The run as an object; the target when there is none.
@@ -267,16 +268,27 @@ impl<'i> DiagnosisContext<'i> {
         if !policy.is_scheduled() {
             return true;
         }
-        let bindings = inventory.bindings.iter();
-        let selected: Vec<_> = bindings
-            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
-            .collect();
+        let selected: Vec<_> = inventory.staying().collect();
         let follows = |policy_of: &str| policy_of.is_empty() || policy_of == policy.meta.name;
         inventory.bindings.is_complete()
             && (!selected.iter().all(|it| follows(&it.spec.policy_snapshot))
                 || policy.wanted_clusters().is_some_and(|wanted| {
                     usize::try_from(wanted).is_ok_and(|wanted| wanted != selected.len())
                 }))
+    }
+
+    /// Whether an External placement is left as its last run brought it, or as runs did that are gone: none is
+    /// under way.
+    pub fn is_left_alone(&self) -> bool {
+        let asked = match self.verdict {
+            Verdict::Succeeded => self.run().is_some(),
+            Verdict::NotStarted => self.run().is_none(),
+            _ => false,
+        };
+        let placement = self.inventory.placement.present();
+        asked
+            && self.inventory.runs_under_way().next().is_none()
+            && placement.is_none_or(Placement::is_external)
     }
 
     /// Where the failure stands: `status.conditions[type=…].message`.
@@ -288,12 +300,15 @@ impl<'i> DiagnosisContext<'i> {
 }
 
 /// What a live run is going to fail for that no rule finds by itself: a cluster in flight that was taken
-/// from it, a label by which a stage can no longer be sorted, a placement or a policy that it cannot use.
+/// from it, stages that can no longer be computed, a placement or a policy that it cannot use.
 fn foreseen(outlook: &RunOutlook, inventory: &Inventory) -> Vec<Cause> {
     let failure = outlook.failure();
     let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
     let is_unseen = |cause: &Cause| match cause {
-        Cause::Preempted { .. } | Cause::SortingLabelInvalid { .. } => true,
+        Cause::Preempted { .. }
+        | Cause::SortingLabelInvalid { .. }
+        | Cause::ClustersInNoStage { .. }
+        | Cause::ClusterInSeveralStages { .. } => true,
         Cause::PlacementNotExternal { .. }
         | Cause::PolicySnapshotNotFound { .. }
         | Cause::PolicySnapshotMultiple { .. }

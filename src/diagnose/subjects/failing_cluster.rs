@@ -61,9 +61,7 @@ pub(in crate::diagnose) fn failing_clusters<'i>(
 ) -> Vec<FailingCluster<'i>> {
     let Some(rollout) = rollout else {
         return inventory
-            .bindings
-            .iter()
-            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+            .staying()
             .filter_map(|binding| {
                 let trouble = binding_trouble(inventory, binding)?;
                 Some(FailingCluster::new(inventory, binding, None, trouble, true))

@@ -7,8 +7,10 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
+use crate::problems::steps;
 use crate::rollout::Rollout;
 use crate::rollout::placing::sorting_number;
+use crate::words::CommandLine;
 
 /// What became of a cluster of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,4 +194,25 @@ pub(in crate::diagnose) fn recorded_stage<'i>(
         .iter()
         .find(|stage| stage.clusters.iter().any(|status| status.name == cluster))
         .map(|stage| stage.name.as_str())
+}
+
+/// What gives a cluster the label again for which the run's stage selected it, where it is one cluster and one
+/// label.
+pub(in crate::diagnose) fn relabel(
+    cx: &DiagnosisContext<'_>,
+    clusters: &BTreeSet<&str>,
+) -> Option<CommandLine> {
+    let cluster = clusters.first().filter(|_| clusters.len() == 1)?;
+    let stage = recorded_stage(cx, cluster)?;
+    let mut stages = cx.run()?.status.strategy.as_deref()?.stages.iter();
+    let selector = stages.find(|it| it.name == stage)?.selector.as_deref()?;
+    let has = &cx.inventory.member(cluster)?.meta.labels;
+    let mut other = selector
+        .labels
+        .iter()
+        .filter(|(key, wanted)| has.get(*key) != Some(*wanted));
+    let (key, wanted) = other.next().filter(|_| selector.expressions.is_empty())?;
+    let entry = format!("{key}={wanted}");
+    let is_one = other.next().is_none();
+    is_one.then(|| steps::label([*cluster], entry).switch("--overwrite"))
 }

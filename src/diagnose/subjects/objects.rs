@@ -339,6 +339,12 @@ fn conditions(on: &[&FailingCluster<'_>], finding: Finding) -> Finding {
     })
 }
 
+/// A text without the name of the cluster that it is about.
+fn without_name(text: &str, cluster: &str) -> String {
+    let words = text.split(' ').filter(|word| *word != cluster);
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
 /// troubles that are in no object's condition.
 pub(in crate::diagnose) fn per_trouble<'a, 'i>(
@@ -354,8 +360,8 @@ pub(in crate::diagnose) fn per_trouble<'a, 'i>(
                 subject,
                 failing.stage,
                 failing.explains(cx.verdict),
-                // One sentence speaks of one text.
-                failing.trouble.condition.message.as_str(),
+                // One sentence speaks of one text, whichever cluster it names.
+                without_name(&failing.trouble.condition.message, failing.cluster),
             );
             groups.entry(key).or_default().push(failing);
         }

@@ -142,6 +142,11 @@ pub(in crate::diagnose) fn in_time(cx: &DiagnosisContext<'_>) -> &'static str {
     }
 }
 
+/// The step that takes a change under a live run back.
+pub(in crate::diagnose) fn undo_in_time(cx: &DiagnosisContext<'_>) -> String {
+    format!("Undo the change {}, if it was a mistake.", in_time(cx))
+}
+
 /// Adds the step after what ends a run: a new one takes its place.
 pub(in crate::diagnose) fn new_run(
     cx: &DiagnosisContext<'_>,

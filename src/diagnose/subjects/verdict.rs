@@ -8,14 +8,18 @@ use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::strategy::Task;
-use crate::kubefleet::{duration, reasons};
+use crate::kubefleet::{Condition, duration, reasons};
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, STUCK_AFTER, StageState};
 
 /// The verdict about a run: a controller that does not write what it owes lets nothing continue.
 pub(in crate::diagnose) fn of_run(rollout: &Rollout<'_>) -> Verdict {
     match of_status(rollout) {
-        Verdict::Progressing | Verdict::Stopping if is_silent(rollout) => Verdict::Stuck,
+        Verdict::Progressing | Verdict::Stopping | Verdict::WaitingForTimer
+            if is_silent(rollout) =>
+        {
+            Verdict::Stuck
+        }
         verdict => verdict,
     }
 }
@@ -160,24 +164,14 @@ pub(in crate::diagnose) fn of_placement(
     if !placement.is_external() {
         return Verdict::NotStarted;
     }
-    let scheduled = placement
-        .condition(reasons::SCHEDULED)
-        .is_some_and(|condition| {
-            condition.is_true() && condition.observes(placement.meta.generation)
-        });
-    if !scheduled {
+    if !placement.is_scheduled() {
         return Verdict::NotStarted;
     }
     if !inventory.bindings.is_complete() && inventory.bindings.items.is_empty() {
         return Verdict::Unknown;
     }
-    let bindings = || {
-        inventory
-            .bindings
-            .iter()
-            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
-    };
-    let mut snapshots: Vec<_> = bindings()
+    let mut snapshots: Vec<_> = inventory
+        .staying()
         .map(|it| {
             if it.awaits_run() {
                 ""
@@ -206,11 +200,8 @@ pub(in crate::diagnose) fn of_placement(
         return Verdict::NotStarted;
     }
     let available = |kind: &str| {
-        bindings().all(|binding| {
-            binding
-                .current(kind)
-                .is_some_and(crate::kubefleet::Condition::is_true)
-        })
+        let mut bindings = inventory.staying();
+        bindings.all(|it| it.current(kind).is_some_and(Condition::is_true))
     };
     if available(reasons::AVAILABLE) || available(reasons::DIFF_REPORTED) {
         Verdict::Succeeded

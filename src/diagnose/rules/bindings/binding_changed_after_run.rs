@@ -20,8 +20,6 @@ pub const RULE: Rule = Rule::warning(
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let inventory = cx.inventory;
-    let bindings = inventory.bindings.iter();
-    let bindings = bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled());
     // Between two writes of its own a run has named its snapshot, and not said so yet.
     let is_of_run = |binding: &Binding| {
         let mut runs = inventory
@@ -30,7 +28,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .filter(|run| !choose::is_finished(run));
         runs.any(|run| binding.snapshot_index() == Some(&run.status.snapshot_index))
     };
-    let (changed, kept): (Vec<_>, Vec<_>) = bindings
+    let (changed, kept): (Vec<_>, Vec<_>) = inventory
+        .staying()
         .map(|it| (it, sent_before_change(inventory, it)))
         .partition(|(_, run)| run.is_some());
     let changed = changed.into_iter().filter(|(it, _)| !is_of_run(it));

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::membership::{
-    self, StageDifference, compare, is_undone_by_undoing, recorded_stage,
+    self, StageDifference, compare, is_undone_by_undoing, recorded_stage, relabel,
 };
 use crate::diagnose::subjects::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
+use crate::problems::StageMap;
 use crate::problems::scheduling::not_picked;
 use crate::problems::steps;
-use crate::problems::{StageMap, near_misses};
 use crate::words::CommandLine;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
@@ -28,8 +28,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     };
     if run_failure::live_run(cx).is_some() {
-        let found = early(cx, rule, run).or_else(|| unplaceable(cx, rule, run));
-        return found.into_iter().collect();
+        return early(cx, rule, run).into_iter().collect();
     }
     cx.causes()
         .filter_map(|cause| match cause {
@@ -81,10 +80,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// What the controller will run into: the first stage that would come out different now. A cluster
-/// that is only to be taken from the placement is another rule's.
+/// that is only to be taken from the placement is another rule's, and so are stages that can no longer
+/// be computed.
 fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let placement = &cx.inventory.placement;
-    if placement.is_absent() || placement.present().is_some_and(|p| p.meta.is_deleting()) {
+    let failure = cx.outlook.failure();
+    if placement.is_absent()
+        || placement.present().is_some_and(|p| p.meta.is_deleting())
+        || failure.is_some_and(|it| ["FS111", "FS113"].contains(&it.code))
+    {
         return None;
     }
     let unscheduled = |name: &&str| {
@@ -145,8 +149,7 @@ fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Find
         .clusters(clusters.iter().copied())
         .stage(status.name.as_str());
     let finding = recorded(finding, run, index, status, spec);
-    let only = spec.filter(|_| too.is_empty());
-    let relabel = only.and_then(|spec| relabel(cx, spec, &difference));
+    let relabel = relabel(cx, &clusters).filter(|_| too.is_empty());
     let finding = members(cx, finding, &clusters);
     let finding = if relabel.is_none() && !difference.left.is_empty() {
         finding.look_with(
@@ -159,83 +162,6 @@ fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Find
     Some(take_back_or_new_run(cx, finding, relabel))
 }
 
-/// What gives a cluster the label again for which its stage selected it, where one label alone is another.
-fn relabel(
-    cx: &DiagnosisContext<'_>,
-    stage: &Stage,
-    difference: &StageDifference<'_>,
-) -> Option<CommandLine> {
-    let ([left], []) = (difference.left.as_slice(), difference.came.as_slice()) else {
-        return None;
-    };
-    let selector = stage.selector.as_deref()?;
-    let has = &cx.inventory.member(left)?.meta.labels;
-    let mut other = selector
-        .labels
-        .iter()
-        .filter(|(key, wanted)| has.get(*key) != Some(*wanted));
-    let (key, wanted) = other.next().filter(|_| selector.expressions.is_empty())?;
-    let entry = format!("{key}={wanted}");
-    let is_one = other.next().is_none();
-    is_one.then(|| steps::label([*left], entry).switch("--overwrite"))
-}
-
-/// Clusters for which the stages can no longer be computed, while those of each stage are the
-/// recorded ones: one that came is in no stage, or one is in several.
-/// Source: updaterun/initialization.go:computeRunStageStatus.
-fn unplaceable(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
-    let placement = cx.inventory.placement.present()?;
-    // While the policy is another one, that is what ends the run.
-    let policy = cx.inventory.latest_policy()?.index();
-    if placement.meta.is_deleting() || policy != Some(run.status.policy_index.as_str()) {
-        return None;
-    }
-    run.status.strategy.as_deref()?;
-    let placing = StageMap::recorded(cx.inventory).filter(|placing| placing.complete)?;
-    let nowhere: Vec<_> = placing
-        .nowhere()
-        .filter(|placed| placed.member.is_some_and(|member| !member.is_leaving()))
-        .collect();
-    let twice: Vec<_> = placing.twice().collect();
-    let (text, names): (String, Vec<&str>) = if nowhere.is_empty() {
-        let (first, stages) = twice.first()?;
-        let stages = stages.iter().map(|stage| stage.name.as_str());
-        let names = twice.iter().map(|(placed, _)| placed.name).collect();
-        (
-            format!("{} is now in stages {}", first.name, enumerate(stages)),
-            names,
-        )
-    } else {
-        let names: Vec<_> = nowhere.iter().map(|placed| placed.name).collect();
-        let new = names.iter().all(|name| recorded_stage(cx, name).is_none());
-        let (came, them) = match (new, names.as_slice()) {
-            (true, [_]) => ("joined the placement after the run's start, and", "it"),
-            (true, _) => ("joined the placement after the run's start, and", "them"),
-            (false, [_]) => ("is in the placement, and", "it"),
-            (false, _) => ("are in the placement, and", "them"),
-        };
-        let stages: Vec<_> = placing.strategy.stages.iter().collect();
-        let members = nowhere.iter().filter_map(|placed| placed.member);
-        let near = near_misses(members, &stages);
-        (
-            format!(
-                "{} {came} no stage of the run selects {them}{near}",
-                enumerate(&names)
-            ),
-            names,
-        )
-    };
-    let clusters: BTreeSet<&str> = names.into_iter().collect();
-    let message = format!("{text}, {}.", run_failure::will_fail(cx));
-    let finding = rule
-        .finding(subject(run, &clusters), message)
-        .severity(Severity::Warning)
-        .clusters(clusters.iter().copied());
-    let stages = placing.strategy.stages.iter();
-    let finding = placing.evidence(finding, clusters.iter().copied(), stages);
-    Some(take_back_or_new_run(cx, finding, None))
-}
-
 /// What can be done before the controller has seen the change.
 fn take_back_or_new_run(
     cx: &DiagnosisContext<'_>,
@@ -243,11 +169,7 @@ fn take_back_or_new_run(
     undo: Option<CommandLine>,
 ) -> Finding {
     let finding = if is_undone_by_undoing(cx) {
-        let undone = format!(
-            "Undo the change {}, if it was a mistake.",
-            run_failure::in_time(cx)
-        );
-        finding.fix_with(undone, undo)
+        finding.fix_with(run_failure::undo_in_time(cx), undo)
     } else {
         finding
     };

@@ -39,6 +39,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         );
         return scaled(affected, &sent, finding);
     }
+    if counts_defaults(affected) {
+        return defaulted(affected, finding);
+    }
     finding
         .look_with(
             format!("Check who changed {object} on {}.", affected.cluster()),
@@ -58,6 +61,48 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.cx,
             "Or set whenToApply: Always in the placement's applyStrategy to overwrite changes \
              everywhere. This fails the current run, so start a new one.",
+        )
+}
+
+/// Whether all that differs is what the content does not set, and the placement compares that as well.
+/// Source: workapplier/drift_detection_takeover.go:diffBetweenManifestAndInMemberClusterObjects.
+fn counts_defaults(affected: &AffectedObject<'_, '_>) -> bool {
+    let added = |(failing, manifest): &(&FailingCluster<'_>, &ManifestTrouble<'_>)| {
+        let strategy = failing.binding.spec.apply_strategy.as_deref();
+        let fields = ComparedBinding::Drift.fields(affected.cx, failing, manifest);
+        strategy.is_some_and(|it| it.comparison == "FullComparison")
+            && fields.is_some_and(|(.., fields)| {
+                !fields.is_empty() && fields.iter().all(|field| field.hub.is_none())
+            })
+    };
+    affected.all.iter().all(added)
+}
+
+/// What the API server fills in cannot be taken back.
+fn defaulted(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
+    let clusters = affected.clusters();
+    finding.message = format!(
+        "{} has fields on {clusters} that its manifest does not set. Because comparisonOption is \
+         FullComparison, such fields count as changes, also where the API server filled them in, and \
+         because whenToApply is IfNotDrifted, Fleet does not overwrite them.",
+        affected.object()
+    );
+    finding
+        .look_with(
+            format!(
+                "Check who set the fields on {}: no manager has those that the API server filled in.",
+                affected.cluster()
+            ),
+            affected.kubectl("get").showing_field_managers(),
+        )
+        .same_content(
+            affected.cx,
+            "Set comparisonOption: PartialComparison in the placement's applyStrategy, if only what the \
+             manifest sets should count. This fails the current run, so start a new one.",
+        )
+        .repair_on_hub(
+            affected,
+            "Or set these fields in {} on the hub as well, and roll it out with a new run.",
         )
 }
 

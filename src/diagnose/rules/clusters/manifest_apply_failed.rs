@@ -1,5 +1,6 @@
 //! A member cluster refused an object.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
@@ -12,16 +13,21 @@ use crate::kubefleet::messages::ManifestProblem;
 pub const RULE: Rule = Rule::on_object("FS502", "manifest-apply-failed", check).content();
 
 fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
-    // The same object may be refused for another reason elsewhere.
+    // The same object may be refused for another reason elsewhere: what is true of most comes first.
     let mut reasons: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for (failing, manifest) in &affected.all {
-        let why = describe_problem(&manifest.problem);
-        reasons.entry(why).or_default().push((*failing, *manifest));
+        let refused = refused_by(&manifest.problem);
+        reasons
+            .entry(refused)
+            .or_default()
+            .push((*failing, *manifest));
     }
-    let reasons: Vec<_> = reasons
-        .into_iter()
-        .filter_map(|(why, all)| Some((why, AffectedObject::new(affected.cx, all)?)))
+    let mut reasons: Vec<_> = reasons
+        .into_values()
+        .filter_map(|all| AffectedObject::new(affected.cx, all))
+        .map(|on| (words(&on), on))
         .collect();
+    reasons.sort_by_key(|(_, on)| Reverse(on.on.len()));
     let object = affected.object();
     finding.message = if let [(why, _)] = reasons.as_slice() {
         format!(
@@ -41,6 +47,36 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         finding = remedies(on, finding);
     }
     finding
+}
+
+/// What refused the object, without the words that differ with the cluster.
+fn refused_by(problem: &ManifestProblem) -> String {
+    use ManifestProblem as P;
+    match problem {
+        P::AdmissionDenied { webhook, .. } => webhook.clone(),
+        P::AdmissionPolicyDenied { policy, .. } => policy.clone(),
+        P::Other { text } => {
+            let words = text.split(' ');
+            let words = words.filter(|it| !it.contains(|c: char| c.is_ascii_digit()));
+            words.collect::<Vec<_>>().join(" ")
+        }
+        other => describe_problem(other),
+    }
+}
+
+/// Why the object was refused: where the texts differ, that of the first cluster, said to be of it.
+fn words(affected: &AffectedObject<'_, '_>) -> String {
+    let why = describe_problem(&affected.manifest.problem);
+    let mut all = affected.all.iter();
+    if all.all(|(_, it)| describe_problem(&it.problem) == why) {
+        return why;
+    }
+    let first = affected.all.first();
+    let cluster = first.map_or_else(|| affected.cluster(), |(failing, _)| failing.cluster);
+    match why.split_once(" refused it: ") {
+        Some((who, said)) => format!("{who} refused it (on {cluster}: {said})"),
+        None => format!("{why} (the text of {cluster})"),
+    }
 }
 
 fn describe_problem(problem: &ManifestProblem) -> String {

@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::kubefleet::member::MemberCluster;
-use crate::problems::members::{leaving, wait_until_gone};
+use crate::problems::members::{going, leaving, wait_until_gone};
 use crate::rollout::{ClusterState, ClusterView};
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
@@ -65,7 +65,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// The steps about a cluster that is being deleted.
 fn once_gone(cx: &DiagnosisContext<'_>, mut finding: Finding, member: &MemberCluster) -> Finding {
-    finding.remedies.push(wait_until_gone(member, cx.now()));
+    let mut all = going(cx.inventory);
+    if !all.iter().any(|it| it.meta.name == member.meta.name) {
+        all.push(member);
+    }
+    finding.remedies.extend(wait_until_gone(&all, cx.now()));
     finding.fix_with(
         "Then start a new run. To keep the cluster, join it again before.",
         cx.new_run_command(),

@@ -67,8 +67,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             BindingProblem::OverridePolicyNil { .. } => {
                 format!("{which} has no policy, so the content for {clusters} cannot be rendered.")
             }
-            BindingProblem::LabelKeyMissing { key, cluster } => format!(
-                "{which} uses the member cluster label {key}, which {cluster} does not have."
+            BindingProblem::LabelKeyMissing { key, .. } => format!(
+                "{which} uses the member cluster label {key}, which {clusters} {}.",
+                by_number(on.len(), "does not have", "do not have")
             ),
             BindingProblem::UnclosedVariable { input } => format!(
                 "{which} has a variable without its closing bracket ({input}), so the content for \
@@ -110,7 +111,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.evidence(snapshot.object(), "metadata.creationTimestamp", created);
             return finding.fix_with(CHANGE_TOO, cx.new_run_command());
         }
-        remedies(cx, problem, (named, changed), finding)
+        remedies(cx, (problem, on), (named, changed), finding)
     });
     if met.is_empty() {
         return to_come(cx, rule);
@@ -308,7 +309,7 @@ fn changed_since(
 
 fn remedies(
     cx: &DiagnosisContext<'_>,
-    problem: &BindingProblem,
+    (problem, on): (&BindingProblem, &[&FailingCluster<'_>]),
     (named, changed): (bool, bool),
     mut finding: Finding,
 ) -> Finding {
@@ -318,19 +319,33 @@ fn remedies(
              object that it selects.",
         );
     }
-    if let BindingProblem::LabelKeyMissing { key, cluster } = problem {
-        let mut members = cx.inventory.members.iter();
-        let member = members.find(|it| it.meta.name == *cluster);
-        if let Some(member) = member.filter(|it| it.meta.labels.contains_key(key)) {
+    if let BindingProblem::LabelKeyMissing { key, .. } = problem {
+        let has = |name: &str| {
+            let member = cx.inventory.member(name)?;
+            Some(member).filter(|it| it.meta.labels.contains_key(key))
+        };
+        let names = on.iter().map(|failing| failing.cluster);
+        let (labelled, without): (Vec<_>, Vec<_>) = names.partition(|it| has(it).is_some());
+        for member in labelled.iter().take(3).filter_map(|it| has(it)) {
             let path = format!("metadata.labels[{key}]");
             finding = finding.known(member.object(), path, member.meta.labels.get(key));
-            finding.message = format!("{} It has the label now.", finding.message);
-        } else {
+        }
+        if !labelled.is_empty() {
+            let has = by_number(labelled.len(), "has", "have");
+            let who = match (without.as_slice(), labelled.as_slice()) {
+                ([], [_]) => "It".to_owned(),
+                ([], _) => "They".to_owned(),
+                _ => enumerate(&labelled),
+            };
+            finding.message = format!("{} {who} {has} the label now.", finding.message);
+        }
+        if !without.is_empty() {
             finding = finding.fix_with(
                 format!(
-                    "Add the label {key} to {cluster}, unless a stage or a policy selects by it."
+                    "Add the label {key} to {}, unless a stage or a policy selects by it.",
+                    enumerate(&without)
                 ),
-                steps::label([cluster.as_str()], format!("{key}=VALUE")),
+                steps::label(without, format!("{key}=VALUE")),
             );
         }
         // Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding;

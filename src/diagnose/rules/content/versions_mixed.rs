@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{names, reasons};
 use crate::rollout::life::{self, PlacementLife};
@@ -17,32 +18,13 @@ pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", RuleSearch::Whol
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let without_run = cx.run().is_none();
-    let asked = match cx.verdict {
-        Verdict::Succeeded => !without_run,
-        Verdict::NotStarted => without_run,
-        _ => false,
-    };
-    let inventory = cx.inventory;
-    let under_way = inventory.runs_under_way().next().is_some();
-    if !asked || under_way {
+    if !cx.is_left_alone() {
         return Vec::new();
     }
-    if inventory
-        .placement
-        .present()
-        .is_some_and(|placement| !placement.is_external())
-    {
-        return Vec::new();
-    }
+    let (inventory, without_run) = (cx.inventory, cx.run().is_none());
     let mut versions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-    for binding in inventory.bindings.iter() {
-        if binding.meta.is_deleting()
-            || binding.is_unscheduled()
-            || binding.spec.snapshot.is_empty()
-        {
-            continue;
-        }
+    let has_content = |it: &&Binding| !it.spec.snapshot.is_empty();
+    for binding in inventory.staying().filter(has_content) {
         let sent = sent_index(inventory, binding);
         versions
             .entry(sent.unwrap_or(&binding.spec.snapshot))

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::membership::{is_undone_by_undoing, recorded_stage, relabel};
+use crate::diagnose::subjects::run_failure;
 use crate::problems::{Problem, StageMap, no_stage};
 use crate::rollout::Rollout;
 
@@ -10,6 +12,7 @@ use crate::rollout::Rollout;
 /// Source: updaterun/initialization.go:computeRunStageStatus.
 pub const RULE: Rule = Rule::refusal("FS113", "cluster-in-no-stage", check)
     .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding])
+    .caused_by(&["FS518"])
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
@@ -69,12 +72,34 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
                 problem.look("Wait until the placement no longer selects what has left the fleet.");
         }
     }
+    if cx.failure.is_none() && left.is_empty() {
+        problem = under_a_run(cx, problem, &clusters);
+    }
     let problem = if cx.inventory.placement.is_absent() {
         problem
     } else {
         problem.look_with("Check the stage of every cluster then.", cx.plan_command())
     };
     Some((problem, fixed))
+}
+
+/// What a run that has begun knows of the clusters: that they came since, or the stage from which a label
+/// has moved them.
+fn under_a_run(cx: &DiagnosisContext<'_>, mut problem: Problem, clusters: &[&str]) -> Problem {
+    let stages = distinct(clusters.iter().filter_map(|it| recorded_stage(cx, it)));
+    let (it, them) = by_number(clusters.len(), ("it", "it"), ("they", "them"));
+    let known = match stages.as_slice() {
+        [] => format!("{it} joined the placement after the run's start"),
+        [stage] => format!("the run has {them} in stage {stage}"),
+        stages => format!("the run has {them} in stages {}", enumerate(stages)),
+    };
+    problem.message = format!("{}; {known}", problem.message.trim_end_matches('.'));
+    if stages.is_empty() || !is_undone_by_undoing(cx) {
+        return problem;
+    }
+    let undo = relabel(cx, &clusters.iter().copied().collect());
+    problem.remedies.clear();
+    problem.fix_with(run_failure::undo_in_time(cx), undo)
 }
 
 /// Whether a cluster joined the fleet after the run ended: what was in no stage was another MemberCluster.

@@ -63,6 +63,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 PodHold::Partition(_) => {
                     finding.fix("Set the partition back to 0, if it was changed on the member.")
                 }
+                PodHold::NeverCurrent => {
+                    finding.fix("Set it back to RollingUpdate, if it was changed on the member.")
+                }
                 PodHold::OnDelete => {
                     let delete = group.kubectl("delete").arg("pod");
                     let command = view.old_pod().map(|pod| delete.arg(&pod.meta.name));

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::reasons;
 use crate::problems::steps;
 use crate::rollout::content::{leaving_ahead, lost_for_now};
@@ -243,31 +244,13 @@ fn named(cx: &DiagnosisContext<'_>, verb: &'static str) -> CommandLine {
 
 /// Clusters that were scheduled after the last run.
 fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let inventory = cx.inventory;
-    let without_run = cx.run().is_none();
-    let asked = match cx.verdict {
-        Verdict::Succeeded => !without_run,
-        Verdict::NotStarted => without_run,
-        _ => false,
-    };
-    let under_way = inventory.runs_under_way().next().is_some();
-    let external = inventory
-        .placement
-        .present()
-        .is_none_or(crate::kubefleet::placement::Placement::is_external);
-    if !asked || under_way || !external {
+    if !cx.is_left_alone() {
         return None;
     }
-    let live = || {
-        inventory
-            .bindings
-            .iter()
-            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
-    };
-    let empty: Vec<_> = live()
-        .filter(|binding| binding.spec.snapshot.is_empty())
-        .collect();
-    if empty.is_empty() || live().all(|binding| binding.spec.snapshot.is_empty()) {
+    let (inventory, without_run) = (cx.inventory, cx.run().is_none());
+    let is_empty = |it: &&Binding| it.spec.snapshot.is_empty();
+    let empty: Vec<_> = inventory.staying().filter(is_empty).collect();
+    if empty.is_empty() || inventory.staying().count() == empty.len() {
         return None;
     }
     let (them, they_were) = by_number(empty.len(), ("it", "it was"), ("them", "they were"));

@@ -1,7 +1,12 @@
-//! An External placement that no update run has rolled out yet.
+//! An External placement that no update run has rolled out yet, or not with its newest snapshot.
+
+use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::reasons;
+use crate::kubefleet::run::UpdateRun;
+use crate::rollout::rollback::TakenBack;
+use crate::rollout::sent::sent_index;
 
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
@@ -12,6 +17,9 @@ pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", RuleSearch::O
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
+    if let Some(newer) = newer_snapshot(cx, rule) {
+        return Some(newer);
+    }
     if cx.run().is_some() || cx.verdict != Verdict::NotStarted {
         return None;
     }
@@ -29,9 +37,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let clusters: Vec<_> = inventory
-        .bindings
-        .iter()
-        .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+        .staying()
         .map(|binding| binding.spec.cluster.as_str())
         .collect();
     let object = placement.object();
@@ -80,4 +86,56 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                     .flag("--strategy", "STRATEGY"),
             ),
     )
+}
+
+/// A placement whose clusters have content, and whose newest snapshot no run has used.
+fn newer_snapshot(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let inventory = cx.inventory;
+    if cx.target().kind.concept() != Concept::Placement || !cx.is_left_alone() {
+        return None;
+    }
+    let latest = inventory.latest_snapshot()?;
+    let index = latest.index()?;
+    let is_used = |run: &UpdateRun| run.status.snapshot_index == index;
+    if !inventory.runs.is_complete() || inventory.runs.iter().any(|run| is_used(run)) {
+        return None;
+    }
+    let held = inventory
+        .staying()
+        .filter_map(|it| sent_index(inventory, it));
+    let held: BTreeSet<_> = held.collect();
+    if held.is_empty() || held.contains(index) || TakenBack::of(inventory, index).is_some() {
+        return None;
+    }
+    let name = &inventory.placement_name;
+    let since = latest.meta.created;
+    let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+    let message = format!(
+        "{name} has snapshot {index}{since}, and no update run has used it: its clusters have {}.",
+        enumerate(&held)
+    );
+    let object = latest.object();
+    let finding = rule.finding(&object, message).known(
+        &object,
+        "metadata.creationTimestamp",
+        latest.meta.created,
+    );
+    let finding = match held.first().filter(|_| held.len() == 1) {
+        Some(had) => finding.look_with(
+            "Compare the two versions.",
+            cx.command("snapshots")
+                .arg("diff")
+                .arg(name)
+                .arg(*had)
+                .arg(index),
+        ),
+        None => finding,
+    };
+    Some(finding.fix_with(
+        "Roll it out with a new run.",
+        cx.new_content_command().or_else(|| {
+            let run = cx.command("run").arg("RUN").flag("--placement", name);
+            Some(run.flag("--strategy", "STRATEGY"))
+        }),
+    ))
 }
