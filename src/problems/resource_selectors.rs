@@ -48,7 +48,7 @@ pub fn selectors_refused_now(inventory: &Inventory) -> Option<Problem> {
         })?;
     let told = parse_failure(&condition.message);
     let problem = told.causes.iter().find_map(|cause| match cause {
-        Cause::ResourceSelectorInvalid { problem, .. } => Some(problem),
+        Cause::ResourceSelectorInvalid { problem } => Some(problem),
         _ => None,
     });
     let object = placement.object();

@@ -50,7 +50,6 @@ pub fn not_picked<'p>(
 fn is_heard_again(inventory: &Inventory, decision: &ClusterDecision) -> bool {
     let silent = |it: &FilterReason| matches!(it, FilterReason::NoHeartbeat { .. });
     let was_silent = match parse_decision(&decision.reason) {
-        ScheduleProblem::NotEligible { reason, .. } => silent(&reason),
         ScheduleProblem::Unschedulable { reasons } => reasons.iter().any(silent),
         _ => false,
     };
@@ -176,7 +175,7 @@ fn by_property(
         ScheduleProblem::Unschedulable { .. } => by_terms(policy, member)?
             .err()
             .filter(|_| is_for_terms(decision)),
-        ScheduleProblem::ScoreTooLow { .. } => {
+        ScheduleProblem::ScoreTooLow => {
             let sorters = policy.sorters(member).filter_map(|sorter| {
                 let has = match member.property(&sorter.name).ok()? {
                     Some(has) => format!("has {has}"),
@@ -329,12 +328,9 @@ pub fn left_out_for_good<'p>(
 
 fn is_for_good(text: &str) -> bool {
     let reasons = match parse_decision(text) {
-        ScheduleProblem::NotEligible { reason, .. } => vec![reason],
         ScheduleProblem::Unschedulable { reasons } => reasons,
-        ScheduleProblem::ClusterNotFound { .. } => return true,
-        ScheduleProblem::Picked { .. }
-        | ScheduleProblem::ScoreTooLow { .. }
-        | ScheduleProblem::Other { .. } => {
+        ScheduleProblem::ClusterNotFound => return true,
+        ScheduleProblem::Picked | ScheduleProblem::ScoreTooLow | ScheduleProblem::Other { .. } => {
             return false;
         }
     };
@@ -365,10 +361,9 @@ pub fn not_by_waiting(for_good: &BTreeMap<String, Vec<&str>>) -> Option<String> 
 
 fn describe_reason(text: &str) -> String {
     match parse_decision(text) {
-        ScheduleProblem::Picked { .. } => "picked".to_owned(),
-        ScheduleProblem::NotEligible { reason, .. } => words(&reason),
-        ScheduleProblem::ClusterNotFound { .. } => "no such MemberCluster".to_owned(),
-        ScheduleProblem::ScoreTooLow { .. } => "other clusters were preferred".to_owned(),
+        ScheduleProblem::Picked => "picked".to_owned(),
+        ScheduleProblem::ClusterNotFound => "no such MemberCluster".to_owned(),
+        ScheduleProblem::ScoreTooLow => "other clusters were preferred".to_owned(),
         ScheduleProblem::Unschedulable { reasons } => {
             let words: Vec<_> = reasons.iter().map(words).collect();
             words.join(" and ")
@@ -407,7 +402,7 @@ fn words(reason: &FilterReason) -> String {
             };
             format!("taint {key}{value}{effect} not tolerated")
         }
-        FilterReason::TopologySpread { key, .. } => {
+        FilterReason::TopologySpread { key } => {
             format!("the spread constraint on {key} would be violated")
         }
         FilterReason::NamespacesUnknown => "namespaces not reported".to_owned(),

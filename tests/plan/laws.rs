@@ -190,7 +190,7 @@ fn refusal(cause: &Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::PlacementNotFound => "placement-not-found",
         Cause::PlacementNotExternal { .. } => "placement-not-external",
-        Cause::PolicySnapshotNotFound { .. } => "policy-snapshot-not-found",
+        Cause::PolicySnapshotNotFound => "policy-snapshot-not-found",
         Cause::PolicySnapshotMultiple { .. } => "policy-snapshots-several",
         Cause::PolicySnapshotNoIndex { .. } => "policy-snapshot-without-index",
         Cause::PolicySnapshotBadClusterCount { .. } => "policy-snapshot-without-count",
@@ -206,7 +206,7 @@ fn refusal(cause: &Cause) -> Option<&'static str> {
         Cause::ClustersInNoStage { .. } => "cluster-in-no-stage",
         Cause::SnapshotIndexInvalid { .. } => "snapshot-index-invalid",
         Cause::SnapshotNotFound { .. } => "snapshot-not-found",
-        Cause::NoMasterSnapshot { .. }
+        Cause::NoMasterSnapshot
         | Cause::SnapshotGroupIncomplete { .. }
         | Cause::SnapshotCountInvalid { .. } => "snapshot-incomplete",
         Cause::ResourceSelectorInvalid { .. } => "resource-selector-invalid",

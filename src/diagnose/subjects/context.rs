@@ -310,7 +310,7 @@ fn foreseen(outlook: &RunOutlook, inventory: &Inventory) -> Vec<Cause> {
         | Cause::ClustersInNoStage { .. }
         | Cause::ClusterInSeveralStages { .. } => true,
         Cause::PlacementNotExternal { .. }
-        | Cause::PolicySnapshotNotFound { .. }
+        | Cause::PolicySnapshotNotFound
         | Cause::PolicySnapshotMultiple { .. }
         | Cause::PolicySnapshotNoIndex { .. }
         | Cause::PolicySnapshotBadClusterCount { .. } => !inventory.is_placement_going(),
@@ -347,7 +347,7 @@ fn collect(run: &UpdateRun, failure: &FailureText, depth: usize, causes: &mut Ve
     }
     for cause in &failure.causes {
         match cause {
-            Cause::StageFailed { inner, .. } | Cause::DeleteStageFailed { inner } => {
+            Cause::StageFailed { inner } | Cause::DeleteStageFailed { inner } => {
                 collect(run, inner, depth + 1, causes);
             }
             Cause::ClusterFailed { cluster, stage } => {

@@ -18,12 +18,12 @@ pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option
         } => return None,
         P::NamespaceNotFound { .. } | P::NamespaceTerminating { .. } => "FS503",
         P::KindNotFound { .. } => "FS504",
-        P::Drift { .. } => "FS505",
+        P::Drift => "FS505",
         P::DiffFound {
             report_only: false, ..
         }
         | P::TakeoverNever
-        | P::TakeoverFailed { .. } => "FS506",
+        | P::TakeoverFailed => "FS506",
         P::AlreadyOwnedByOthers { owners }
             if owners.iter().any(|owner| owner.kind == "AppliedWork") =>
         {
@@ -31,18 +31,17 @@ pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option
         }
         P::AlreadyOwnedByOthers { .. } | P::CoOwned => "FS507",
         P::OwnedByAnotherAppliedWork => "FS508",
-        P::Duplicate
-        | P::GenerateNameOnly
-        | P::DecodeFailed { .. }
-        | P::OwnerReferencesNotAllowed => "FS513",
-        P::DiffReportFailed { .. }
+        P::Duplicate | P::GenerateNameOnly | P::DecodeFailed | P::OwnerReferencesNotAllowed => {
+            "FS513"
+        }
+        P::DiffReportFailed
         | P::DiffFound {
             report_only: true,
             degraded: true,
         } => "FS514",
         P::Preparing => "FS515",
         P::NotAvailableYet if manifest.kind == "Service" => "FS523",
-        P::NotAvailableYet | P::AvailabilityTrackingFailed { .. } => "FS501",
+        P::NotAvailableYet | P::AvailabilityTrackingFailed => "FS501",
         P::ApplyConflict { .. } => "FS524",
         P::Other { .. } => match manifest.condition.kind.as_str() {
             reasons::AVAILABLE => "FS501",
@@ -52,18 +51,18 @@ pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option
         // Where nothing is applied, nothing was refused: the report of differences failed.
         _ if manifest.condition.kind == reasons::DIFF_REPORTED => "FS514",
         P::ApiServerUnavailable { .. } => "FS528",
-        P::DriftDetectionFailed { .. }
+        P::DriftDetectionFailed
         | P::ImmutableField { .. }
         | P::QuotaExceeded { .. }
         | P::AdmissionDenied { .. }
         | P::AdmissionPolicyDenied { .. }
         | P::WebhookUnreachable { .. }
         | P::PodSecurity { .. }
-        | P::Forbidden { .. }
+        | P::Forbidden
         | P::ObjectModified
         | P::Invalid { .. }
         | P::TooLarge
-        | P::LookupFailed { .. }
+        | P::LookupFailed
         | P::OwnerMissing => "FS502",
     })
 }
@@ -81,7 +80,7 @@ pub(in crate::diagnose) const fn of_binding(problem: &BindingProblem) -> &'stati
         P::Envelope { .. } => "FS512",
         P::NameTaken => "FS530",
         P::NamespaceTerminating { .. }
-        | P::Forbidden { .. }
+        | P::Forbidden
         | P::TooLarge
         | P::ApiServerUnavailable { .. }
         | P::Other { .. } => "FS511",

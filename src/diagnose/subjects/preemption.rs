@@ -42,7 +42,6 @@ pub(in crate::diagnose) fn lost<'c, 'i>(cx: &'c DiagnosisContext<'i>) -> Vec<Los
                 cluster,
                 stage,
                 binding,
-                ..
             } => Some((cluster, stage, binding)),
             _ => None,
         })

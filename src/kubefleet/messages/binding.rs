@@ -64,15 +64,9 @@ pub enum EnvelopeProblem {
     /// An object of another namespace than the envelope's.
     ObjectOfAnotherNamespace,
     /// More than one Work holds the same envelope.
-    SeveralWorks {
-        /// How many Works were found.
-        count: Option<u32>,
-    },
+    SeveralWorks,
     /// The wrapped data is not a Kubernetes object.
-    NotAnObject {
-        /// The error of the decoder.
-        error: String,
-    },
+    NotAnObject,
 }
 
 /// Why a binding's Overridden or WorkSynchronized is False.
@@ -141,10 +135,7 @@ pub enum BindingProblem {
         manifest: Option<String>,
     },
     /// The hub's API server refused the hub agent.
-    Forbidden {
-        /// The text.
-        detail: String,
-    },
+    Forbidden,
     /// A Work is too large to be stored.
     TooLarge,
     /// The Work of an earlier rollout is still being deleted, and the new one has its name.
@@ -295,30 +286,14 @@ const PROBLEMS: &[(&str, BuildProblem)] = &[
     ),
     (
         "{} work objects found for the same envelope {}, only one expected",
-        |c| {
-            envelope(
-                EnvelopeProblem::SeveralWorks { count: c.number(0) },
-                c.get(1),
-                "",
-            )
-        },
+        |c| envelope(EnvelopeProblem::SeveralWorks, c.get(1), ""),
     ),
     (
         "failed to parse the wrapped manifest data to a Kubernetes runtime object (manifestKey={},envelopeObjRef={}): {}",
-        |c| {
-            envelope(
-                EnvelopeProblem::NotAnObject { error: c.text(2) },
-                c.get(1),
-                c.get(0),
-            )
-        },
+        |c| envelope(EnvelopeProblem::NotAnObject, c.get(1), c.get(0)),
     ),
     ("failed to parse manifest from envelope {}: {}", |c| {
-        envelope(
-            EnvelopeProblem::NotAnObject { error: c.text(1) },
-            c.get(0),
-            "",
-        )
+        envelope(EnvelopeProblem::NotAnObject, c.get(0), "")
     }),
 ];
 
@@ -362,9 +337,7 @@ fn known(text: &str) -> Option<BindingProblem> {
         ApiError::NamespaceTerminating { namespace } => {
             Some(BindingProblem::NamespaceTerminating { namespace })
         }
-        ApiError::Forbidden => Some(BindingProblem::Forbidden {
-            detail: text.to_owned(),
-        }),
+        ApiError::Forbidden => Some(BindingProblem::Forbidden),
         ApiError::TooLarge => Some(BindingProblem::TooLarge),
         ApiError::NameTaken => Some(BindingProblem::NameTaken),
         ApiError::Unavailable | ApiError::ObjectModified | ApiError::WebhookUnreachable { .. } => {

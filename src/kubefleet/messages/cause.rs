@@ -139,17 +139,6 @@ pub enum SelectorProblem {
     NoNamespaceSelected,
 }
 
-/// When a cluster turned out to be missing from the delete stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DeletePhase {
-    /// validation.go:validateDeleteStageStatus
-    Validating,
-    /// execution.go:executeDeleteStage
-    Executing,
-    /// stop.go:stopDeleteStage
-    Stopping,
-}
-
 /// The cause a failure text names. Sources are in `pkg/controllers/updaterun` unless said.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Cause {
@@ -161,12 +150,11 @@ pub enum Cause {
         current: String,
     },
     /// No latest policy snapshot (policy_snapshot_resolver.go:LookupLatestPolicySnapshot).
-    PolicySnapshotNotFound { placement: ObjectKey },
+    PolicySnapshotNotFound,
     /// Several latest policy snapshots (policy_snapshot_resolver.go:LookupLatestPolicySnapshot).
     PolicySnapshotMultiple {
         /// How many.
         count: Option<u32>,
-        placement: ObjectKey,
     },
     /// The policy snapshot lacks its index label (initialization.go:determinePolicySnapshot).
     PolicySnapshotNoIndex {
@@ -177,8 +165,6 @@ pub enum Cause {
     PolicySnapshotBadClusterCount {
         /// The policy snapshot.
         snapshot: ObjectKey,
-        /// The error of the annotation.
-        detail: String,
     },
     /// Scheduling is not complete (initialization.go:determinePolicySnapshot).
     PolicyNotScheduled {
@@ -189,8 +175,6 @@ pub enum Cause {
     /// but final at v0.0.1.
     BindingOldPolicy {
         binding: ObjectKey,
-        /// The older policy snapshot.
-        policy_snapshot: ObjectKey,
         /// The binding's state.
         state: String,
     },
@@ -236,8 +220,6 @@ pub enum Cause {
         /// The label's value; none where the label is missing or empty.
         value: Option<String>,
         cluster: String,
-        /// The error of the conversion.
-        error: String,
     },
     /// Clusters are in no stage (initialization.go:computeRunStageStatus).
     ClustersInNoStage {
@@ -247,7 +229,7 @@ pub enum Cause {
         shown: Vec<String>,
     },
     /// The resource snapshot group lacks its master (initialization.go:recordOverrideSnapshots).
-    NoMasterSnapshot { placement: ObjectKey },
+    NoMasterSnapshot,
     /// Overrides could not be read for a reason that passes (recordOverrideSnapshots).
     OverrideFetchFailed {
         /// The text.
@@ -262,15 +244,12 @@ pub enum Cause {
         expected: Option<u32>,
         /// The number seen.
         existing: Option<u32>,
-        /// The placement; in namespaced scope without its namespace.
-        placement: Option<ObjectKey>,
     },
     /// The master snapshot's number of parts is not valid
     /// (resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster).
     SnapshotCountInvalid {
         /// The master snapshot.
         snapshot: String,
-        placement: ObjectKey,
     },
     /// An override has no policy (utils/overrider/overrider.go:IsClusterMatched).
     OverridePolicyNil,
@@ -282,18 +261,16 @@ pub enum Cause {
         error: String,
     },
     /// A member cluster is gone (overrider.go:PickFromResourceMatchedOverridesForTargetCluster).
-    MemberClusterNotFound { cluster: String },
+    MemberClusterNotFound,
     /// The snapshot index is no number (initialization.go:getResourceSnapshotObjs).
     SnapshotIndexInvalid {
         /// The index of the run's spec.
         index: String,
     },
     /// No resource snapshot has this index (initialization.go:getResourceSnapshotObjs).
-    SnapshotNotFound { index: String, placement: ObjectKey },
+    SnapshotNotFound { index: String },
     /// The placement's resource selectors are not valid (resource_selector_resolver.go).
     ResourceSelectorInvalid {
-        /// The placement, where it is named.
-        placement: Option<ObjectKey>,
         /// What is wrong.
         problem: SelectorProblem,
     },
@@ -303,9 +280,9 @@ pub enum Cause {
         resource: String,
     },
     /// No snapshot came back though none failed (initialization.go:getResourceSnapshotObjs); retried.
-    SnapshotNotCreated { placement: ObjectKey },
+    SnapshotNotCreated,
     /// v0.1 to v0.2.2: no latest snapshot yet (initialization.go:getResourceSnapshotObjs); retried.
-    LatestSnapshotNotFound { placement: ObjectKey },
+    LatestSnapshotNotFound,
     /// The hub's API server refused (utils/controller/controller.go:NewAPIServerError); retried.
     ApiServerError {
         /// The text.
@@ -344,8 +321,6 @@ pub enum Cause {
     },
     /// A stage's name changed (validation.go:validateUpdateStagesStatus).
     StageNameChanged {
-        /// Position of the stage.
-        index: Option<u64>,
         /// The name now.
         new: String,
         /// The name the run began with.
@@ -362,8 +337,6 @@ pub enum Cause {
     },
     /// A stage's clusters or their order changed (validation.go:validateUpdateStagesStatus).
     StageClusterChanged {
-        /// Position of the cluster.
-        cluster_index: Option<u64>,
         /// Position of the stage.
         stage_index: Option<u64>,
         /// The cluster now.
@@ -387,14 +360,9 @@ pub enum Cause {
     /// A finished stage has an unfinished cluster (validation.go:validateClusterUpdatingStatus).
     FinishedStageUnfinishedCluster { cluster: String, stage: String },
     /// A finished stage is not the next one (validation.go:validateClusterUpdatingStatus).
-    FinishedStageOutOfOrder {
-        stage: String,
-        /// Position of the last finished stage, -1 for none.
-        last_finished: Option<i64>,
-    },
+    FinishedStageOutOfOrder { stage: String },
     /// A stage had failed before (validation.go:validateClusterUpdatingStatus).
     StageFailed {
-        stage: String,
         /// Why it failed.
         inner: Box<FailureText>,
     },
@@ -402,15 +370,9 @@ pub enum Cause {
     TwoUpdatingStages {
         /// The second one.
         stage: String,
-        /// Position of the first one.
-        already_updating: Option<i64>,
     },
     /// The updating stage is not the next one (validation.go:validateClusterUpdatingStatus).
-    UpdatingStageOutOfOrder {
-        stage: String,
-        /// Position of the last finished stage, -1 for none.
-        last_finished: Option<i64>,
-    },
+    UpdatingStageOutOfOrder { stage: String },
     /// More clusters are updating than allowed (validation.go:validateClusterUpdatingStatus).
     TooManyUpdatingClusters {
         stage: String,
@@ -421,19 +383,11 @@ pub enum Cause {
         /// The clusters, named up to v0.1 only.
         clusters: Vec<String>,
     },
-    /// A cluster to be deleted is not in the delete stage.
-    DeleteClusterNotInStage {
-        cluster: String,
-        /// When it was noticed.
-        phase: DeletePhase,
-    },
+    /// A cluster to be deleted is not in the delete stage (validation.go:validateDeleteStageStatus,
+    /// execution.go:executeDeleteStage, stop.go:stopDeleteStage).
+    DeleteClusterNotInStage { cluster: String },
     /// The delete stage began too early (validation.go:validateDeleteStageStatus).
-    DeleteStageActiveEarly {
-        /// Position of the updating stage, -1 for none.
-        updating: Option<i64>,
-        /// Position of the last finished stage, -1 for none.
-        last_finished: Option<i64>,
-    },
+    DeleteStageActiveEarly,
     /// The delete stage had failed before (validation.go:validateDeleteStageStatus).
     DeleteStageFailed {
         /// Why it failed.
@@ -454,17 +408,11 @@ pub enum Cause {
         stage: String,
         /// The binding's bare name; none at v0.0.1 and before v0.1.
         binding: Option<String>,
-        /// The binding's namespace; none for a cluster-scoped one.
-        binding_namespace: Option<String>,
-        /// The resource snapshot the run wanted, printed before v0.1 only.
-        want_snapshot: Option<String>,
-        /// The resource snapshot the binding had, printed before v0.1 only.
-        got_snapshot: Option<String>,
     },
     /// A cluster's update ran into an error (execution.go:checkClusterUpdateResult); retried.
     ClusterUpdateError { stage: String, run: String },
     /// A task type that cannot run before a stage (execution.go:checkBeforeStageTasksStatus).
-    BeforeTaskUnsupported { task_type: String },
+    BeforeTaskUnsupported,
     /// The approval request belongs to another run or stage (execution.go:handleStageApprovalTask).
     ApprovalWrongTarget {
         /// The approval request.
@@ -473,8 +421,6 @@ pub enum Cause {
         run: ObjectKey,
         /// The stage it names.
         stage: String,
-        /// The run that wants it; none up to v0.1.
-        want_run: Option<ObjectKey>,
         /// The stage that wants it; none up to v0.1.
         want_stage: Option<String>,
     },

@@ -54,21 +54,12 @@ pub enum ManifestProblem {
     /// The object exists and `whenToTakeOver` is `Never` (process.go:processOneManifest).
     TakeoverNever,
     /// The takeover failed for another reason (process.go:takeOverInMemberClusterObjectIfApplicable).
-    TakeoverFailed {
-        /// The text.
-        detail: String,
-    },
+    TakeoverFailed,
     /// Someone edited the object and `whenToApply` is `IfNotDrifted`
     /// (process.go:performPreApplyDriftDetectionIfApplicable).
-    Drift {
-        /// All fields were compared, since the member rejects the manifest.
-        degraded: bool,
-    },
+    Drift,
     /// Drifts could not be computed; the manifest may be applied all the same.
-    DriftDetectionFailed {
-        /// The text.
-        detail: String,
-    },
+    DriftDetectionFailed,
     /// The change touches a field that cannot be changed.
     ImmutableField {
         /// Path of the field, where it is named.
@@ -104,10 +95,7 @@ pub enum ManifestProblem {
         level: String,
     },
     /// The member agent may not do this.
-    Forbidden {
-        /// The text.
-        detail: String,
-    },
+    Forbidden,
     /// Server-side apply found other field managers (apply.go:serverSideApply).
     ApplyConflict {
         /// Their names.
@@ -119,8 +107,6 @@ pub enum ManifestProblem {
     Invalid {
         /// Path of the first field, where it is named.
         field: Option<String>,
-        /// The text.
-        detail: String,
     },
     /// The object is too large to be stored.
     TooLarge,
@@ -130,17 +116,11 @@ pub enum ManifestProblem {
         detail: String,
     },
     /// The object could not be read from the member (process.go:findInMemberClusterObjectFor).
-    LookupFailed {
-        /// The text.
-        detail: String,
-    },
+    LookupFailed,
     /// Applied, but not available yet (availability_tracker.go).
     NotAvailableYet,
     /// Availability could not be determined (status.go:setManifestAvailableCondition).
-    AvailabilityTrackingFailed {
-        /// The text.
-        detail: String,
-    },
+    AvailabilityTrackingFailed,
     /// The member agent has begun and not finished (preprocess.go: write-ahead).
     Preparing,
     /// The same object twice in one Work (preprocess.go:checkForDuplicatedManifests).
@@ -148,10 +128,7 @@ pub enum ManifestProblem {
     /// The manifest has only `generateName` (preprocess.go:preProcessManifests).
     GenerateNameOnly,
     /// The manifest is not a Kubernetes object (preprocess.go:decodeManifest).
-    DecodeFailed {
-        /// The text.
-        detail: String,
-    },
+    DecodeFailed,
     /// The manifest names owners and co-ownership is off (apply.go:validateOwnerReferences).
     OwnerReferencesNotAllowed,
     /// The object has several owners and co-ownership is off (apply.go:validateOwnerReferences).
@@ -159,10 +136,7 @@ pub enum ManifestProblem {
     /// The object lost its AppliedWork owner (apply.go:validateOwnerReferences).
     OwnerMissing,
     /// Differences could not be reported (status.go:setManifestDiffReportedCondition).
-    DiffReportFailed {
-        /// The text.
-        detail: String,
-    },
+    DiffReportFailed,
     /// No known reason or wording.
     Other {
         /// The text without its known beginnings, white space folded.
@@ -178,7 +152,7 @@ impl ManifestProblem {
             Self::AlreadyOwnedByOthers { .. }
                 | Self::OwnedByAnotherAppliedWork
                 | Self::TakeoverNever
-                | Self::TakeoverFailed { .. }
+                | Self::TakeoverFailed
                 | Self::DiffFound { .. }
         )
     }
@@ -193,7 +167,7 @@ impl ManifestProblem {
                     report_only: false,
                     ..
                 }
-                | Self::Drift { .. }
+                | Self::Drift
                 | Self::ApplyConflict { .. }
         )
     }
@@ -213,7 +187,7 @@ impl ManifestProblem {
                 Self::AlreadyOwnedByOthers { .. } | Self::CoOwned => {
                     takes_over && ways.allow_co_ownership
                 }
-                Self::Drift { .. } => is_new || ways.when_to_apply == "Always",
+                Self::Drift => is_new || ways.when_to_apply == "Always",
                 Self::ApplyConflict { .. } => !apply.keeps_others_fields(),
                 _ => false,
             }
@@ -237,7 +211,6 @@ const WRAPPERS: [(&str, Option<usize>, usize); 4] = [
 ];
 
 type FromText = fn(&str) -> ManifestProblem;
-type FromDetail = fn(String) -> ManifestProblem;
 
 /// KubeFleet's own wordings, found anywhere in the text; the longer of two comes first.
 const OWN: &[(&str, FromText)] = &[
@@ -278,10 +251,8 @@ const OWN: &[(&str, FromText)] = &[
     ("no ownership of the object in the member cluster", |_| {
         ManifestProblem::TakeoverNever
     }),
-    ("cannot apply manifest: drifts are found", |text| {
-        ManifestProblem::Drift {
-            degraded: contains(text, "in degraded mode"),
-        }
+    ("cannot apply manifest: drifts are found", |_| {
+        ManifestProblem::Drift
     }),
     ("objects with only generate name are not supported", |_| {
         ManifestProblem::GenerateNameOnly
@@ -306,44 +277,40 @@ const OWN: &[(&str, FromText)] = &[
 ];
 
 /// KubeFleet's own wrappers of a technical error that tell what failed.
-const STEPS: &[(&str, FromDetail)] = &[
-    ("failed to calculate pre-apply drifts", |detail| {
-        ManifestProblem::DriftDetectionFailed { detail }
-    }),
-    ("failed to calculate post-apply drifts", |detail| {
-        ManifestProblem::DriftDetectionFailed { detail }
-    }),
+const STEPS: &[(&str, ManifestProblem)] = &[
+    (
+        "failed to calculate pre-apply drifts",
+        ManifestProblem::DriftDetectionFailed,
+    ),
+    (
+        "failed to calculate post-apply drifts",
+        ManifestProblem::DriftDetectionFailed,
+    ),
     (
         "failed to determine if pre-apply drift detection is needed",
-        |detail| ManifestProblem::DriftDetectionFailed { detail },
+        ManifestProblem::DriftDetectionFailed,
     ),
     (
         "failed to find GVR from member cluster client REST mapping",
-        |_| ManifestProblem::KindNotFound {
-            kind: None,
-            version: None,
-        },
+        UNNAMED_KIND,
     ),
     (
         "failed to find group/version/resource from restmapping",
-        |_| ManifestProblem::KindNotFound {
-            kind: None,
-            version: None,
-        },
+        UNNAMED_KIND,
     ),
-    ("failed to decode manifest", |detail| {
-        ManifestProblem::DecodeFailed { detail }
-    }),
-    ("failed to decode object", |detail| {
-        ManifestProblem::DecodeFailed { detail }
-    }),
-    ("failed to find the corresponding object", |detail| {
-        ManifestProblem::LookupFailed { detail }
-    }),
-    ("failed to take over", |detail| {
-        ManifestProblem::TakeoverFailed { detail }
-    }),
+    ("failed to decode manifest", ManifestProblem::DecodeFailed),
+    ("failed to decode object", ManifestProblem::DecodeFailed),
+    (
+        "failed to find the corresponding object",
+        ManifestProblem::LookupFailed,
+    ),
+    ("failed to take over", ManifestProblem::TakeoverFailed),
 ];
+
+const UNNAMED_KIND: ManifestProblem = ManifestProblem::KindNotFound {
+    kind: None,
+    version: None,
+};
 
 /// Reads reason and message of a manifest's Applied, Available or DiffReported.
 ///
@@ -353,22 +320,19 @@ const STEPS: &[(&str, FromDetail)] = &[
 pub fn parse_manifest_problem(reason: &str, text: &str) -> ManifestProblem {
     let folded = normalise(text);
     let reason = reason.trim();
-    if let Some(found) = capture(
-        "Failed to track the availability of the applied manifest (error = {}",
+    if capture(
+        "Failed to track the availability of the applied manifest (error = ",
         &folded,
-    ) {
-        return ManifestProblem::AvailabilityTrackingFailed {
-            detail: unclosed(found.get(0)).to_owned(),
-        };
+    )
+    .is_some()
+    {
+        return ManifestProblem::AvailabilityTrackingFailed;
     }
     if let Some(found) = capture(
         "Failed to report the diff between the hub cluster and the member cluster (error = {}",
         &folded,
     ) {
-        let detail = unclosed(found.get(0));
-        return from_text(detail).unwrap_or_else(|| ManifestProblem::DiffReportFailed {
-            detail: detail.to_owned(),
-        });
+        return from_text(unclosed(found.get(0))).unwrap_or(ManifestProblem::DiffReportFailed);
     }
     let wrapped = WRAPPERS.iter().find_map(|(template, reason_at, error_at)| {
         let found = capture(template, &folded)?;
@@ -389,7 +353,7 @@ fn from_text(text: &str) -> Option<ManifestProblem> {
     STEPS
         .iter()
         .find(|(needle, _)| contains(text, needle))
-        .map(|(_, build)| build(text.to_owned()))
+        .map(|(_, problem)| problem.clone())
 }
 
 fn from_api(error: ApiError, text: &str) -> ManifestProblem {
@@ -414,11 +378,8 @@ fn from_api(error: ApiError, text: &str) -> ManifestProblem {
         ApiError::ApplyConflict { managers } => ManifestProblem::ApplyConflict { managers },
         ApiError::TooLarge => ManifestProblem::TooLarge,
         ApiError::ImmutableField { field } => ManifestProblem::ImmutableField { field },
-        ApiError::Invalid { field } => ManifestProblem::Invalid {
-            field,
-            detail: detail(),
-        },
-        ApiError::Forbidden => ManifestProblem::Forbidden { detail: detail() },
+        ApiError::Invalid { field } => ManifestProblem::Invalid { field },
+        ApiError::Forbidden => ManifestProblem::Forbidden,
         ApiError::NameTaken => ManifestProblem::Other { text: detail() },
         ApiError::ObjectModified => ManifestProblem::ObjectModified,
         ApiError::Unavailable => ManifestProblem::ApiServerUnavailable { detail: detail() },
@@ -426,7 +387,6 @@ fn from_api(error: ApiError, text: &str) -> ManifestProblem {
 }
 
 fn from_reason(reason: &str, text: &str) -> ManifestProblem {
-    let detail = || text.to_owned();
     match reason {
         "Applied"
         | "Available"
@@ -442,17 +402,16 @@ fn from_reason(reason: &str, text: &str) -> ManifestProblem {
         | "WorkAvailable"
         | "WorkNotTrackable" => ManifestProblem::Fine,
         "AppliedWithFailedDriftDetection" | "FailedToRunDriftDetection" => {
-            ManifestProblem::DriftDetectionFailed { detail: detail() }
+            ManifestProblem::DriftDetectionFailed
         }
         "PreparingToProcess" | "ManifestNeedsUpdate" => ManifestProblem::Preparing,
-        "DecodingErred" => ManifestProblem::DecodeFailed { detail: detail() },
+        "DecodingErred" => ManifestProblem::DecodeFailed,
         "FoundGenerateName" => ManifestProblem::GenerateNameOnly,
         "Duplicated" => ManifestProblem::Duplicate,
-        "FailedToFindObjInMemberCluster" => ManifestProblem::LookupFailed { detail: detail() },
-        "FailedToTakeOver" => ManifestProblem::TakeoverFailed { detail: detail() },
+        "FailedToFindObjInMemberCluster" => ManifestProblem::LookupFailed,
+        "FailedToTakeOver" => ManifestProblem::TakeoverFailed,
         "NotTakenOver" => ManifestProblem::TakeoverNever,
-        "FoundDrifts" => ManifestProblem::Drift { degraded: false },
-        "FoundDriftsInDegradedMode" => ManifestProblem::Drift { degraded: true },
+        "FoundDrifts" | "FoundDriftsInDegradedMode" => ManifestProblem::Drift,
         "FoundDiff" => ManifestProblem::DiffFound {
             degraded: false,
             report_only: true,
@@ -461,16 +420,18 @@ fn from_reason(reason: &str, text: &str) -> ManifestProblem {
             degraded: true,
             report_only: true,
         },
-        "FailedToReportDiff" => ManifestProblem::DiffReportFailed { detail: detail() },
+        "FailedToReportDiff" => ManifestProblem::DiffReportFailed,
         "ManifestNotAvailableYet" | "WorkNotAvailableYet" => ManifestProblem::NotAvailableYet,
-        "Failed" => ManifestProblem::AvailabilityTrackingFailed { detail: detail() },
+        "Failed" => ManifestProblem::AvailabilityTrackingFailed,
         "ManifestsAlreadyOwnedByOthers" | "ManifestAlreadyOwnedByOthers" => {
             ManifestProblem::AlreadyOwnedByOthers {
                 owners: owners(text),
             }
         }
         "ApplyConflictBetweenPlacements" => ManifestProblem::OwnedByAnotherAppliedWork,
-        _ => ManifestProblem::Other { text: detail() },
+        _ => ManifestProblem::Other {
+            text: text.to_owned(),
+        },
     }
 }
 

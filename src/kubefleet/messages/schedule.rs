@@ -6,35 +6,13 @@ use super::pattern::{capture, contains, normalise, number};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ScheduleProblem {
     /// The cluster was picked; PickN adds the scores (framework.go:resourceScheduleSucceeded*).
-    Picked {
-        /// The picked cluster.
-        cluster: String,
-        /// The affinity score, where one was printed.
-        affinity_score: Option<i64>,
-        /// The topology spread score, where one was printed.
-        spread_score: Option<i64>,
-    },
-    /// PickFixed names a cluster that may not be used now (framework.go:pickFixedInvalidCluster*).
-    NotEligible {
-        /// The named cluster.
-        cluster: String,
-        /// Why it may not be used.
-        reason: FilterReason,
-    },
+    Picked,
     /// PickFixed names a cluster that does not exist (framework.go:pickFixedNotFoundCluster*).
-    ClusterNotFound {
-        /// The named cluster.
-        cluster: String,
-    },
+    ClusterNotFound,
     /// PickN preferred other clusters (framework.go:notPickedByScore*).
-    ScoreTooLow {
-        /// The cluster left out.
-        cluster: String,
-        affinity_score: Option<i64>,
-        /// Its topology spread score.
-        spread_score: Option<i64>,
-    },
-    /// A filter plugin refused the cluster (framework/status.go:String).
+    ScoreTooLow,
+    /// A filter plugin refused the cluster (framework/status.go:String), or PickFixed names one that
+    /// may not be used now (framework.go:pickFixedInvalidCluster*).
     Unschedulable {
         /// What the plugin gave, one entry per reason.
         reasons: Vec<FilterReason>,
@@ -82,8 +60,6 @@ pub enum FilterReason {
     TopologySpread {
         /// Topology key of the constraint.
         key: String,
-        /// Its maximum skew.
-        max_skew: Option<u64>,
     },
     /// The cluster does not report its namespaces (plugins/namespaceaffinity/filtering.go:Filter).
     NamespacesUnknown,
@@ -99,38 +75,21 @@ type BuildRefusal = fn(&super::pattern::PatternCaptures<'_>) -> ScheduleProblem;
 
 const DECISIONS: &[(&str, BuildRefusal)] = &[
     (
-        "Successfully scheduled resources for placement in \"{}\" (affinity score: {}, topology spread score: {})",
-        |c| ScheduleProblem::Picked {
-            cluster: c.word(0),
-            affinity_score: c.number(1),
-            spread_score: c.number(2),
-        },
-    ),
-    (
         "Successfully scheduled resources for placement in \"{}\"",
-        |c| ScheduleProblem::Picked {
-            cluster: c.word(0),
-            affinity_score: None,
-            spread_score: None,
-        },
+        |_| ScheduleProblem::Picked,
     ),
     (
         "Cluster \"{}\" is not eligible for resource placement yet: {}",
-        |c| ScheduleProblem::NotEligible {
-            cluster: c.word(0),
-            reason: filter_reason(c.get(1)),
+        |c| ScheduleProblem::Unschedulable {
+            reasons: vec![filter_reason(c.get(1))],
         },
     ),
-    ("Specified cluster \"{}\" is not found", |c| {
-        ScheduleProblem::ClusterNotFound { cluster: c.word(0) }
+    ("Specified cluster \"{}\" is not found", |_| {
+        ScheduleProblem::ClusterNotFound
     }),
     (
         "Cluster \"{}\" does not score high enough (affinity score: {}, topology spread score: {})",
-        |c| ScheduleProblem::ScoreTooLow {
-            cluster: c.word(0),
-            affinity_score: c.number(1),
-            spread_score: c.number(2),
-        },
+        |_| ScheduleProblem::ScoreTooLow,
     ),
 ];
 
@@ -219,10 +178,7 @@ fn filter_reason(text: &str) -> FilterReason {
         "violated doNotSchedule topology spread constraint \"{}\" (max skew {})",
         text,
     ) {
-        return FilterReason::TopologySpread {
-            key: found.text(0),
-            max_skew: found.number(1),
-        };
+        return FilterReason::TopologySpread { key: found.text(0) };
     }
     FilterReason::Other {
         text: text.trim().to_owned(),

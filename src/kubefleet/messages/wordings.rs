@@ -3,7 +3,7 @@
 //! A template begins where the prefixes and the error class end. Where one template begins like
 //! another, the longer one comes first; a template that begins with a placeholder comes last.
 
-use super::cause::{Cause, DeletePhase, FailureText, ObjectKey, SelectorProblem, TaskProblem};
+use super::cause::{Cause, FailureText, ObjectKey, SelectorProblem, TaskProblem};
 use super::pattern::{PatternCaptures, capture, capture_within, names};
 
 /// One wording and the cause it names.
@@ -26,15 +26,15 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("parent clusterResourcePlacement not found", |_, _| Cause::PlacementNotFound), // v0.0.1
     w("parent placement does not have an external rollout strategy, current strategy: {}", |c, _| not_external(c)),
     w("parent clusterResourcePlacement does not have an external rollout strategy, current strategy: {}", |c, _| not_external(c)), // v0.0.1
-    w("no latest policy snapshot found for placement {}", |c, _| no_policy_snapshot(c)),
-    w("no latest policy snapshot associated with the placement: {}", |c, _| no_policy_snapshot(c)), // v0.1 to v0.3.1
-    w("no latest policy snapshot associated with the clusterResourcePlacement: {}", |c, _| no_policy_snapshot(c)), // v0.0.1
-    w("multiple active policy snapshots found for placement {}: got {}, want", |c, _| Cause::PolicySnapshotMultiple { count: c.number(1), placement: key(c, 0) }),
-    w("more than one ({} in actual) latest policy snapshots associated with the placement: {}", |c, _| several_policy_snapshots(c)), // v0.1 to v0.3.1
-    w("more than one ({} in actual) latest policy snapshots associated with the clusterResourcePlacement: {}", |c, _| several_policy_snapshots(c)), // v0.0.1
+    w("no latest policy snapshot found for placement {}", |_, _| Cause::PolicySnapshotNotFound),
+    w("no latest policy snapshot associated with the placement: {}", |_, _| Cause::PolicySnapshotNotFound), // v0.1 to v0.3.1
+    w("no latest policy snapshot associated with the clusterResourcePlacement: {}", |_, _| Cause::PolicySnapshotNotFound), // v0.0.1
+    w("multiple active policy snapshots found for placement {}: got {}, want", |c, _| Cause::PolicySnapshotMultiple { count: c.number(1) }),
+    w("more than one ({} in actual) latest policy snapshots associated with the placement: {}", |c, _| Cause::PolicySnapshotMultiple { count: c.number(0) }), // v0.1 to v0.3.1
+    w("more than one ({} in actual) latest policy snapshots associated with the clusterResourcePlacement: {}", |c, _| Cause::PolicySnapshotMultiple { count: c.number(0) }), // v0.0.1
     w("policy snapshot `{}` does not have a policy index label", |c, _| Cause::PolicySnapshotNoIndex { snapshot: key(c, 0) }),
     w("policy snapshot `{}` not fully scheduled yet", |c, _| Cause::PolicyNotScheduled { snapshot: key(c, 0) }),
-    w("the policy snapshot `{}` doesn't have valid cluster count annotation", |c, _| Cause::PolicySnapshotBadClusterCount { snapshot: key(c, 0), detail: String::new() }),
+    w("the policy snapshot `{}` doesn't have valid cluster count annotation", |c, _| Cause::PolicySnapshotBadClusterCount { snapshot: key(c, 0) }),
 
     // Initialization: bindings.
     w("binding `{}` with old policy snapshot `{}` has state {}, we might observe", |c, _| old_policy(c)),
@@ -58,32 +58,32 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("some clusters are not placed in any stage", |_, _| Cause::ClustersInNoStage { total: None, shown: Vec::new() }), // v0.0.1
 
     // Initialization: resource snapshots and overrides.
-    w("no master resourceSnapshot found for placement {}", |c, _| Cause::NoMasterSnapshot { placement: key(c, 0) }),
-    w("no master clusterResourceSnapshot found for clusterResourcePlacement {}", |c, _| Cause::NoMasterSnapshot { placement: key(c, 0) }), // v0.0.1
-    w("no masterResourceSnapshot found for the placement {}", |c, _| Cause::NoMasterSnapshot { placement: key(c, 0) }),
+    w("no master resourceSnapshot found for placement {}", |_, _| Cause::NoMasterSnapshot),
+    w("no master clusterResourceSnapshot found for clusterResourcePlacement {}", |_, _| Cause::NoMasterSnapshot), // v0.0.1
+    w("no masterResourceSnapshot found for the placement {}", |_, _| Cause::NoMasterSnapshot),
     w("resource snapshots are still being created for the masterResourceSnapshot {}, total snapshot in the index group = {}, num Of existing snapshot in the group= {}, placement = {}", |c, _| incomplete(c)),
     w("not all resource snapshot in the same index group are created: resource snapshots are still being created for the masterResourceSnapshot {}, total snapshot in the index group = {}, num Of existing snapshot in the group= {}, placement = {}", |c, _| incomplete(c)),
-    w("master resource snapshot {} for placement {} has an invalid snapshot count", |c, _| Cause::SnapshotCountInvalid { snapshot: c.word(0), placement: key(c, 1) }),
+    w("master resource snapshot {} for placement {} has an invalid snapshot count", |c, _| Cause::SnapshotCountInvalid { snapshot: c.word(0) }),
     w("policy is nil", |_, _| Cause::OverridePolicyNil),
     w("invalid cluster label selector {}: {}", |c, _| override_selector(c)),
-    w("memberclusters.cluster.kubernetes-fleet.io \"{}\" not found", |c, _| Cause::MemberClusterNotFound { cluster: c.word(0) }),
-    w("MemberCluster.cluster.kubernetes-fleet.io \"{}\" not found", |c, _| Cause::MemberClusterNotFound { cluster: c.word(0) }),
+    w("memberclusters.cluster.kubernetes-fleet.io \"{}\" not found", |_, _| Cause::MemberClusterNotFound),
+    w("MemberCluster.cluster.kubernetes-fleet.io \"{}\" not found", |_, _| Cause::MemberClusterNotFound),
     w("invalid resource snapshot index `{}` provided", |c, _| Cause::SnapshotIndexInvalid { index: c.text(0) }),
-    w("no resourceSnapshots with index `{}` found for placement {}", |c, _| snapshot_not_found(c)),
-    w("no clusterResourceSnapshots with index `{}` found for clusterResourcePlacement {}", |c, _| snapshot_not_found(c)), // v0.0.1
-    w("no latest resourceSnapshots found for placement {}", |c, _| Cause::LatestSnapshotNotFound { placement: ObjectKey::parse(c.get(0)) }), // v0.1 to v0.2.2
-    w("no resource snapshot created for placement {} but there is no error", |c, _| Cause::SnapshotNotCreated { placement: key(c, 0) }),
+    w("no resourceSnapshots with index `{}` found for placement {}", |c, _| Cause::SnapshotNotFound { index: c.word(0) }),
+    w("no clusterResourceSnapshots with index `{}` found for clusterResourcePlacement {}", |c, _| Cause::SnapshotNotFound { index: c.word(0) }), // v0.0.1
+    w("no latest resourceSnapshots found for placement {}", |_, _| Cause::LatestSnapshotNotFound), // v0.1 to v0.2.2
+    w("no resource snapshot created for placement {} but there is no error", |_, _| Cause::SnapshotNotCreated),
 
     // Initialization: resource selectors.
     w("invalid clusterRresourcePlacement {}: namespace {} is not allowed to propagate", |c, _| namespace_not_allowed(c)),
     w("invalid clusterResourcePlacement {}: namespace {} is not allowed to propagate", |c, _| namespace_not_allowed(c)),
     w("invalid placement {}: namespace {} is not allowed to propagate", |c, _| namespace_not_allowed(c)),
-    w("invalid placement {}, failed to get GVR of the selector: {}", |c, _| selector(Some(c), SelectorProblem::KindUnknown { error: c.text(1) })),
-    w("invalid placement {}: cannot select namespace-scoped resource {} in a clusterResourcePlacement", |c, _| selector(Some(c), SelectorProblem::NamespacedKindInClusterPlacement { resource: c.text(1) })),
-    w("invalid placement {}: cannot select cluster-scoped resource Namespace in a resourcePlacement", |c, _| selector(Some(c), SelectorProblem::NamespaceInNamespacedPlacement)),
-    w("invalid placement {}: cannot select cluster-scoped resource {} in a resourcePlacement", |c, _| selector(Some(c), SelectorProblem::ClusterKindInNamespacedPlacement { resource: c.text(1) })),
-    w("found duplicate resource {}", |c, _| selector(None, SelectorProblem::Duplicate { resource: c.text(0) })),
-    w("invalid clusterResourcePlacement {}: NamespaceWithResourceSelectors mode requires exactly one namespace", |c, _| selector(Some(c), SelectorProblem::NoNamespaceSelected)),
+    w("invalid placement {}, failed to get GVR of the selector: {}", |c, _| selector(SelectorProblem::KindUnknown { error: c.text(1) })),
+    w("invalid placement {}: cannot select namespace-scoped resource {} in a clusterResourcePlacement", |c, _| selector(SelectorProblem::NamespacedKindInClusterPlacement { resource: c.text(1) })),
+    w("invalid placement {}: cannot select cluster-scoped resource Namespace in a resourcePlacement", |_, _| selector(SelectorProblem::NamespaceInNamespacedPlacement)),
+    w("invalid placement {}: cannot select cluster-scoped resource {} in a resourcePlacement", |c, _| selector(SelectorProblem::ClusterKindInNamespacedPlacement { resource: c.text(1) })),
+    w("found duplicate resource {}", |c, _| selector(SelectorProblem::Duplicate { resource: c.text(0) })),
+    w("invalid clusterResourcePlacement {}: NamespaceWithResourceSelectors mode requires exactly one namespace", |_, _| selector(SelectorProblem::NoNamespaceSelected)),
     w("informer cache for {} is not synced yet", |c, _| Cause::InformerNotSynced { resource: c.text(0) }),
 
     // Validation: what the run began with against what is now.
@@ -104,24 +104,24 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("index `{}` stage name in the updateRun has changed, new: {}, existing: {}", |c, _| stage_name(c)),
     w("index `{}` stage name in the clusterStagedUpdateRun has changed, new: {}, existing: {}", |c, _| stage_name(c)), // v0.0.1
     w("the number of clusters in index `{}` stage has changed, new: {}, existing: {}", |c, _| Cause::StageClusterCountChanged { stage_index: c.number(0), new: c.number(1), existing: c.number(2) }),
-    w("the `{}` cluster in the `{}` stage has changed, new: {}, existing: {}", |c, _| Cause::StageClusterChanged { cluster_index: c.number(0), stage_index: c.number(1), new: c.word(2), existing: c.word(3) }),
+    w("the `{}` cluster in the `{}` stage has changed, new: {}, existing: {}", |c, _| Cause::StageClusterChanged { stage_index: c.number(1), new: c.word(2), existing: c.word(3) }),
     w("invalid value for IntOrString: {}", |c, _| Cause::MaxConcurrencyInvalid { detail: c.text(0) }),
 
     // Validation: the order of stages and clusters.
     w("the finished stage `{}` is after the updating stage `{}`", |c, _| Cause::FinishedStageAfterUpdating { finished: c.number(0), updating: c.number(1) }),
     w("cluster `{}` in the finished stage `{}` has not succeeded", |c, _| Cause::FinishedStageUnfinishedCluster { cluster: c.word(0), stage: c.word(1) }),
-    w("the finished stage `{}` is not right after the last finished stage with index `{}`", |c, _| Cause::FinishedStageOutOfOrder { stage: c.word(0), last_finished: c.number(1) }),
-    w("the stage `{}` has failed, err: {}", |c, read| Cause::StageFailed { stage: c.word(0), inner: read(c.get(1)) }),
-    w("the stage `{}` is updating, but there is already a stage with index `{}` updating", |c, _| Cause::TwoUpdatingStages { stage: c.word(0), already_updating: c.number(1) }),
-    w("the updating stage `{}` is not right after the last finished stage with index `{}`", |c, _| Cause::UpdatingStageOutOfOrder { stage: c.word(0), last_finished: c.number(1) }),
+    w("the finished stage `{}` is not right after the last finished stage with index `{}`", |c, _| Cause::FinishedStageOutOfOrder { stage: c.word(0) }),
+    w("the stage `{}` has failed, err: {}", |c, read| Cause::StageFailed { inner: read(c.get(1)) }),
+    w("the stage `{}` is updating, but there is already a stage with index `{}` updating", |c, _| Cause::TwoUpdatingStages { stage: c.word(0) }),
+    w("the updating stage `{}` is not right after the last finished stage with index `{}`", |c, _| Cause::UpdatingStageOutOfOrder { stage: c.word(0) }),
     w("the number of updating clusters `{}` in the updating stage `{}` exceeds maxConcurrency `{}`", |c, _| Cause::TooManyUpdatingClusters { stage: c.word(1), updating: c.number(0), max_concurrency: c.number(2), clusters: Vec::new() }),
     w("more than one cluster is updating in the stage `{}`, clusters: {}", |c, _| one_cluster_only(c)), // v0.0.1, v0.1
 
     // Validation, execution, stopping: the delete stage.
-    w("the cluster `{}` to be deleted is not in the delete stage", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0), phase: DeletePhase::Validating }),
-    w("the to be deleted cluster `{}` is not in the deleting stage during execution", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0), phase: DeletePhase::Executing }),
-    w("the to be deleted cluster `{}` is not in the deleting stage during stopping", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0), phase: DeletePhase::Stopping }),
-    w("the delete stage is active, but there are still stages updating, updatingStageIndex: {}, lastFinishedStageIndex: {}", |c, _| Cause::DeleteStageActiveEarly { updating: c.number(0), last_finished: c.number(1) }),
+    w("the cluster `{}` to be deleted is not in the delete stage", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0) }),
+    w("the to be deleted cluster `{}` is not in the deleting stage during execution", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0) }),
+    w("the to be deleted cluster `{}` is not in the deleting stage during stopping", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0) }),
+    w("the delete stage is active, but there are still stages updating, updatingStageIndex: {}, lastFinishedStageIndex: {}", |_, _| Cause::DeleteStageActiveEarly),
     w("the delete stage has failed, err: {}", |c, read| Cause::DeleteStageFailed { inner: read(c.get(0)) }),
     w("the deleted cluster `{}` in the deleting stage still has a binding", |c, _| Cause::DeletedClusterHasBinding { cluster: c.word(0) }),
     w("the deleted cluster `{}` in the deleting stage still has a clusterResourceBinding", |c, _| Cause::DeletedClusterHasBinding { cluster: c.word(0) }), // v0.0.1
@@ -135,12 +135,12 @@ pub(super) static WORDINGS: &[FailureWording] = &[
     w("the clusterResourceBinding of the updating cluster `{}` in the stage `{}` does not have expected status{}", |c, _| preempted(c)), // between v0.0.1 and v0.1
     w("the updating cluster `{}` in the stage {} does not match the cluster status", |c, _| preempted(c)), // v0.0.1
     w("the cluster updating encountered an error at stage `{}`, updateRun := `{}`", |c, _| Cause::ClusterUpdateError { stage: c.word(0), run: c.word(1) }),
-    w("found unsupported task type in before stage tasks: {}", |c, _| Cause::BeforeTaskUnsupported { task_type: c.word(0) }),
+    w("found unsupported task type in before stage tasks: {}", |_, _| Cause::BeforeTaskUnsupported),
     w("the approval request task `{}` is targeting update run `{}` and stage `{}`{}", |c, _| approval_target(c)),
     w("found unsupported updateRun state: {}", |c, _| Cause::RunStateUnsupported { state: c.word(0) }),
 
     // A template that begins with a placeholder matches last.
-    w("{}: the policy snapshot `{}` doesn't have valid cluster count annotation", |c, _| Cause::PolicySnapshotBadClusterCount { snapshot: key(c, 1), detail: c.text(0) }),
+    w("{}: the policy snapshot `{}` doesn't have valid cluster count annotation", |c, _| Cause::PolicySnapshotBadClusterCount { snapshot: key(c, 1) }),
 ];
 
 fn key(found: &PatternCaptures<'_>, index: usize) -> ObjectKey {
@@ -153,23 +153,9 @@ fn not_external(found: &PatternCaptures<'_>) -> Cause {
     }
 }
 
-fn no_policy_snapshot(found: &PatternCaptures<'_>) -> Cause {
-    Cause::PolicySnapshotNotFound {
-        placement: key(found, 0),
-    }
-}
-
-fn several_policy_snapshots(found: &PatternCaptures<'_>) -> Cause {
-    Cause::PolicySnapshotMultiple {
-        count: found.number(0),
-        placement: key(found, 1),
-    }
-}
-
 fn old_policy(found: &PatternCaptures<'_>) -> Cause {
     Cause::BindingOldPolicy {
         binding: key(found, 0),
-        policy_snapshot: key(found, 1),
         state: found.word(2),
     }
 }
@@ -243,17 +229,14 @@ fn sorting_label(found: &PatternCaptures<'_>) -> Cause {
         key: label.to_owned(),
         value: Some(value.to_owned()).filter(|value| !value.is_empty()),
         cluster: found.word(1),
-        error: found.text(2),
     }
 }
 
 fn incomplete(found: &PatternCaptures<'_>) -> Cause {
-    let placement = key(found, 3);
     Cause::SnapshotGroupIncomplete {
         snapshot: found.word(0),
         expected: found.number(1),
         existing: found.number(2),
-        placement: Some(placement).filter(|placement| !placement.name.is_empty()),
     }
 }
 
@@ -270,27 +253,14 @@ fn override_selector(found: &PatternCaptures<'_>) -> Cause {
     }
 }
 
-fn snapshot_not_found(found: &PatternCaptures<'_>) -> Cause {
-    Cause::SnapshotNotFound {
-        index: found.word(0),
-        placement: key(found, 1),
-    }
-}
-
-fn selector(found: Option<&PatternCaptures<'_>>, problem: SelectorProblem) -> Cause {
-    Cause::ResourceSelectorInvalid {
-        placement: found.map(|found| key(found, 0)),
-        problem,
-    }
+const fn selector(problem: SelectorProblem) -> Cause {
+    Cause::ResourceSelectorInvalid { problem }
 }
 
 fn namespace_not_allowed(found: &PatternCaptures<'_>) -> Cause {
-    selector(
-        Some(found),
-        SelectorProblem::NamespaceNotAllowed {
-            namespace: found.word(1),
-        },
-    )
+    selector(SelectorProblem::NamespaceNotAllowed {
+        namespace: found.word(1),
+    })
 }
 
 fn policy_index(found: &PatternCaptures<'_>) -> Cause {
@@ -309,7 +279,6 @@ fn cluster_count(found: &PatternCaptures<'_>) -> Cause {
 
 fn stage_name(found: &PatternCaptures<'_>) -> Cause {
     Cause::StageNameChanged {
-        index: found.number(0),
         new: found.word(1),
         existing: found.word(2),
     }
@@ -328,24 +297,11 @@ fn one_cluster_only(found: &PatternCaptures<'_>) -> Cause {
 }
 
 fn preempted(found: &PatternCaptures<'_>) -> Cause {
-    let tail = found.get(2);
-    let binding = capture_within("status of binding `{}`", tail).map(|found| key(&found, 0));
-    let snapshots = capture_within("resourceSnapshotName, want: {}, got: {};", tail);
-    let snapshot = |index: usize| {
-        snapshots
-            .as_ref()
-            .map(|found| found.word(index))
-            .filter(|name| !name.is_empty())
-    };
+    let binding = capture_within("status of binding `{}`", found.get(2));
     Cause::Preempted {
         cluster: found.word(0),
         stage: found.word(1),
-        binding_namespace: binding
-            .as_ref()
-            .and_then(|binding| binding.namespace.clone()),
-        binding: binding.map(|binding| binding.name),
-        want_snapshot: snapshot(0),
-        got_snapshot: snapshot(1),
+        binding: binding.map(|binding| key(&binding, 0).name),
     }
 }
 
@@ -356,7 +312,6 @@ fn approval_target(found: &PatternCaptures<'_>) -> Cause {
         request: key(found, 0),
         run: key(found, 1),
         stage: found.word(2),
-        want_run: wanted.as_ref().map(|wanted| key(wanted, 0)),
-        want_stage: wanted.as_ref().map(|wanted| wanted.word(1)),
+        want_stage: wanted.map(|wanted| wanted.word(1)),
     }
 }

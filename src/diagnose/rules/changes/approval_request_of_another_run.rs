@@ -29,7 +29,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 run,
                 stage,
                 want_stage,
-                ..
             } => {
                 let object = cx.object(Concept::ApprovalRequest, &request.name);
                 let mut finding = run_failure::finding(

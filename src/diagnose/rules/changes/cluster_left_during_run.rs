@@ -24,7 +24,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let mut places: Vec<Option<u64>> = Vec::new();
     for cause in cx.causes() {
         match cause {
-            Cause::DeleteClusterNotInStage { cluster, .. } => {
+            Cause::DeleteClusterNotInStage { cluster } => {
                 left.insert(cluster, fate(cx.inventory, cluster));
             }
             Cause::StageClusterCountChanged { stage_index, .. }

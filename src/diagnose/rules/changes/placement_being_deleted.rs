@@ -82,7 +82,7 @@ const fn is_explained(cause: &Cause) -> bool {
     matches!(
         cause,
         Cause::PlacementNotFound
-            | Cause::PolicySnapshotNotFound { .. }
+            | Cause::PolicySnapshotNotFound
             | Cause::PolicyNotScheduled { .. }
             | Cause::NoBindings { .. }
             | Cause::BindingCountMismatch { .. }
@@ -90,6 +90,6 @@ const fn is_explained(cause: &Cause) -> bool {
             | Cause::StageClusterCountChanged { .. }
             | Cause::DeleteClusterNotInStage { .. }
             | Cause::SnapshotNotFound { .. }
-            | Cause::NoMasterSnapshot { .. }
+            | Cause::NoMasterSnapshot
     )
 }

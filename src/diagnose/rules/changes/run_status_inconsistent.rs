@@ -144,7 +144,7 @@ fn describe_more(cause: &Cause) -> Option<StatusDescription> {
             };
             (stages(), Some(stage.clone()), clusters.clone(), what)
         }
-        Cause::DeleteStageActiveEarly { .. } => (
+        Cause::DeleteStageActiveEarly => (
             "status.deletionStageStatus".to_owned(),
             None,
             Vec::new(),

@@ -60,7 +60,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 stage_index,
                 new,
                 existing,
-                ..
             } => {
                 let text = format!(
                     "was changed during the run: the controller found {new} in the place of \

@@ -62,7 +62,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 format!("wraps {manifest}, which is in another namespace than the envelope"),
                 "Move the object into a ResourceEnvelope in its own namespace",
             ),
-            EnvelopeProblem::SeveralWorks { .. } => {
+            EnvelopeProblem::SeveralWorks => {
                 finding.message = format!(
                     "More than one Work carries the {envelope} for {clusters}, so KubeFleet updates \
                      none of them."
@@ -81,7 +81,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                          one: this removes its objects from the cluster.",
                     );
             }
-            EnvelopeProblem::NotAnObject { .. } => (
+            EnvelopeProblem::NotAnObject => (
                 format!("wraps {manifest}, which cannot be read as a Kubernetes object"),
                 "Correct the wrapped data",
             ),

@@ -100,17 +100,15 @@ fn describe_problem(problem: &ManifestProblem) -> String {
         P::ImmutableField { field: None } => {
             "it changes an immutable field of the existing object".to_owned()
         }
-        P::Forbidden { .. } => "the member's API server forbade the request".to_owned(),
+        P::Forbidden => "the member's API server forbade the request".to_owned(),
         P::ObjectModified => "something else changed the object there at the same time".to_owned(),
-        P::Invalid {
-            field: Some(field), ..
-        } => format!("the API server there finds the field {field} invalid"),
-        P::Invalid { .. } => "the API server there finds it invalid".to_owned(),
-        P::TooLarge => "it is too large to be stored".to_owned(),
-        P::LookupFailed { .. } => "the object could not be read there".to_owned(),
-        P::DriftDetectionFailed { .. } => {
-            "it could not be compared with the object there".to_owned()
+        P::Invalid { field: Some(field) } => {
+            format!("the API server there finds the field {field} invalid")
         }
+        P::Invalid { field: None } => "the API server there finds it invalid".to_owned(),
+        P::TooLarge => "it is too large to be stored".to_owned(),
+        P::LookupFailed => "the object could not be read there".to_owned(),
+        P::DriftDetectionFailed => "it could not be compared with the object there".to_owned(),
         P::OwnerMissing => {
             "the object there is not owned by the AppliedWork that placed it".to_owned()
         }
@@ -125,10 +123,10 @@ const fn fault(problem: &ManifestProblem) -> FaultOrigin {
     match problem {
         P::QuotaExceeded { .. }
         | P::WebhookUnreachable { .. }
-        | P::Forbidden { .. }
+        | P::Forbidden
         | P::ObjectModified
-        | P::LookupFailed { .. }
-        | P::DriftDetectionFailed { .. } => FaultOrigin::Environment,
+        | P::LookupFailed
+        | P::DriftDetectionFailed => FaultOrigin::Environment,
         P::OwnerMissing => FaultOrigin::Person,
         _ => FaultOrigin::Content,
     }
@@ -200,7 +198,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                  out with a new run."
             )),
         ),
-        P::Forbidden { .. } => (
+        P::Forbidden => (
             Some(format!(
                 "Find out what forbids it on {clusters}: RBAC of the member agent, or an admission \
                  plugin. The evidence has the full text."
@@ -214,7 +212,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                  new run."
             )),
         ),
-        P::LookupFailed { .. } => (
+        P::LookupFailed => (
             Some(format!(
                 "Check the API server of {clusters} and the log of the member agent there."
             )),

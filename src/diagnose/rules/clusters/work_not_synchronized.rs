@@ -73,7 +73,7 @@ fn describe(
                  run.",
             )
         }
-        BindingProblem::Forbidden { .. } => {
+        BindingProblem::Forbidden => {
             finding.message =
                 format!("The hub does not allow KubeFleet to write the Works for {clusters}.");
             finding.fix(

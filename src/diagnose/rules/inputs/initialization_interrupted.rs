@@ -30,15 +30,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 rule,
                 &format!("the hub agent had not read all {resource} yet"),
             )),
-            Cause::SnapshotNotCreated { .. } => {
+            Cause::SnapshotNotCreated => {
                 Some(passing(cx, rule, "the hub returned no resource snapshot"))
             }
-            Cause::LatestSnapshotNotFound { .. } => Some(passing(
+            Cause::LatestSnapshotNotFound => Some(passing(
                 cx,
                 rule,
                 "the placement had no latest resource snapshot yet",
             )),
-            Cause::BindingOldPolicy { binding, state, .. }
+            Cause::BindingOldPolicy { binding, state }
             | Cause::BindingNotScheduled { binding, state } => {
                 Some(unsettled(cx, rule, binding, state))
             }

@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule::refusal("FS104", "policy-snapshot-inconsistent", ch
 
 fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     Some(match cause {
-        Cause::PolicySnapshotMultiple { count, .. } => several(cx, *count),
+        Cause::PolicySnapshotMultiple { count } => several(cx, *count),
         Cause::PolicySnapshotNoIndex { snapshot } => {
             let number =
                 |policy: &PolicySnapshot| policy.meta.label(names::POLICY_INDEX)?.parse().ok();
@@ -22,7 +22,7 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
                 without_index(object, policy, past)
             })
         }
-        Cause::PolicySnapshotBadClusterCount { snapshot, .. } => {
+        Cause::PolicySnapshotBadClusterCount { snapshot } => {
             let number = PolicySnapshot::wanted_clusters;
             without(cx, &snapshot.name, number, |object, policy, past| {
                 without_count(cx.inventory, object, policy, past)

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::refusal("FS103", "policy-snapshot-not-found", check
     .environment();
 
 fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
-    let Cause::PolicySnapshotNotFound { .. } = cause else {
+    let Cause::PolicySnapshotNotFound = cause else {
         return None;
     };
 

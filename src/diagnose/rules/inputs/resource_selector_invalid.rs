@@ -18,7 +18,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let causes = cx.causes().chain(&cx.foreseen);
     let named: Vec<_> = causes
         .filter_map(|cause| match cause {
-            Cause::ResourceSelectorInvalid { problem, .. } => Some(problem),
+            Cause::ResourceSelectorInvalid { problem } => Some(problem),
             _ => None,
         })
         .map(|problem| {
@@ -35,7 +35,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// The placement controller makes no snapshot at all then, not even of the policy.
 fn without_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let lacks_policy = |it: &Cause| matches!(it, Cause::PolicySnapshotNotFound { .. });
+    let lacks_policy = |it: &Cause| matches!(it, Cause::PolicySnapshotNotFound);
     let placement = cx.inventory.placement.present()?;
     if !placement.is_external() || placement.meta.is_deleting() {
         return None;

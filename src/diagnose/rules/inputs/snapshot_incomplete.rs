@@ -16,14 +16,13 @@ pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", RuleSearch::C
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {
-        Cause::NoMasterSnapshot { .. } => Some(headless(cx, rule)),
+        Cause::NoMasterSnapshot => Some(headless(cx, rule)),
         Cause::SnapshotGroupIncomplete {
             snapshot,
             expected,
             existing,
-            ..
         } => Some(partial(cx, rule, snapshot, *expected, *existing)),
-        Cause::SnapshotCountInvalid { snapshot, .. } => Some(uncounted(cx, rule, snapshot)),
+        Cause::SnapshotCountInvalid { snapshot } => Some(uncounted(cx, rule, snapshot)),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", RuleSearch::Ca
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    let Cause::SnapshotNotFound { index, .. } = cause else {
+    let Cause::SnapshotNotFound { index } = cause else {
         return None;
     };
 

@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", RuleSearch::Cause
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    let Cause::SnapshotNotFound { index, .. } = cause else {
+    let Cause::SnapshotNotFound { index } = cause else {
         return None;
     };
 

@@ -17,7 +17,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
         key,
         value,
         cluster,
-        ..
     } = cause
     else {
         return None;
