@@ -1,53 +1,7 @@
 //! Errors of an API server that KubeFleet passes on inside its own texts.
 
+use super::manifest::ManifestProblem;
 use super::pattern::{capture, capture_within, contains};
-
-/// What an API server refused, as far as the text tells.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum ApiError {
-    WebhookUnreachable {
-        webhook: String,
-    },
-    AdmissionDenied {
-        webhook: String,
-        said: String,
-    },
-    AdmissionPolicyDenied {
-        policy: String,
-        said: String,
-    },
-    QuotaExceeded {
-        quota: String,
-    },
-    PodSecurity {
-        level: String,
-    },
-    NamespaceTerminating {
-        namespace: Option<String>,
-    },
-    NamespaceNotFound {
-        namespace: String,
-    },
-    KindNotFound {
-        kind: Option<String>,
-        version: Option<String>,
-    },
-    ApplyConflict {
-        managers: Vec<String>,
-    },
-    TooLarge,
-    /// An object of that name is still being deleted.
-    NameTaken,
-    ImmutableField {
-        field: Option<String>,
-    },
-    Invalid {
-        field: Option<String>,
-    },
-    Forbidden,
-    ObjectModified,
-    Unavailable,
-}
 
 const TOO_LARGE: [&str; 4] = [
     "request is too large",
@@ -82,43 +36,44 @@ const UNAVAILABLE: [&str; 15] = [
     "the server rejected our request for an unknown reason",
 ];
 
-/// Reads a folded text; the more telling wordings come first, since they contain the others.
-pub(super) fn parse(text: &str) -> Option<ApiError> {
+/// Reads a folded text; the more telling wordings come first, since they contain the others. `Other` is
+/// an object whose name is taken: one of that name is still being deleted.
+pub(super) fn parse(text: &str) -> Option<ManifestProblem> {
     if let Some(found) = capture_within("failed calling webhook \"{}\"", text) {
-        return Some(ApiError::WebhookUnreachable {
+        return Some(ManifestProblem::WebhookUnreachable {
             webhook: found.text(0),
         });
     }
     if let Some(found) = capture_within("admission webhook \"{}\" denied the request", text) {
-        return Some(ApiError::AdmissionDenied {
+        return Some(ManifestProblem::AdmissionDenied {
             webhook: found.text(0),
             said: after(text, "denied the request: "),
         });
     }
     if let Some(found) = capture_within("ValidatingAdmissionPolicy '{}'", text) {
-        return Some(ApiError::AdmissionPolicyDenied {
+        return Some(ManifestProblem::AdmissionPolicyDenied {
             policy: found.text(0),
             said: after(text, "denied request: "),
         });
     }
     if let Some(found) = capture_within("exceeded quota: {}", text) {
-        return Some(ApiError::QuotaExceeded {
+        return Some(ManifestProblem::QuotaExceeded {
             quota: found.word(0),
         });
     }
     if let Some(found) = capture_within("violates PodSecurity \"{}\"", text) {
-        return Some(ApiError::PodSecurity {
+        return Some(ManifestProblem::PodSecurity {
             level: found.text(0),
         });
     }
     if contains(text, "because it is being terminated") {
         let namespace = capture_within("new content in namespace {} because", text);
-        return Some(ApiError::NamespaceTerminating {
+        return Some(ManifestProblem::NamespaceTerminating {
             namespace: namespace.map(|found| found.word(0)),
         });
     }
     if let Some(found) = capture_within("namespaces \"{}\" not found", text) {
-        return Some(ApiError::NamespaceNotFound {
+        return Some(ManifestProblem::NamespaceNotFound {
             namespace: found.text(0),
         });
     }
@@ -126,46 +81,50 @@ pub(super) fn parse(text: &str) -> Option<ApiError> {
         return Some(missing);
     }
     if contains(text, "Apply failed with ") && contains(text, " conflict") {
-        return Some(ApiError::ApplyConflict {
+        return Some(ManifestProblem::ApplyConflict {
             managers: managers(text),
         });
     }
     if TOO_LARGE.iter().any(|needle| contains(text, needle)) {
-        return Some(ApiError::TooLarge);
+        return Some(ManifestProblem::TooLarge);
     }
     if contains(text, "object is being deleted: ") && contains(text, " already exists") {
-        return Some(ApiError::NameTaken);
+        return Some(ManifestProblem::Other {
+            text: text.to_owned(),
+        });
     }
     let immutable = IMMUTABLE
         .iter()
         .filter_map(|needle| super::pattern::find(text, needle))
         .min();
     if let Some(at) = immutable {
-        return Some(ApiError::ImmutableField {
+        return Some(ManifestProblem::ImmutableField {
             field: field_before(text, at),
         });
     }
     // What cannot be read as its kind is refused before its fields are checked.
     if contains(text, " is invalid: ") || contains(text, " cannot be handled as a ") {
-        return Some(ApiError::Invalid {
+        return Some(ManifestProblem::Invalid {
             field: field_before(text, text.len()),
         });
     }
     if contains(text, "the object has been modified")
         || contains(text, "Operation cannot be fulfilled on")
     {
-        return Some(ApiError::ObjectModified);
+        return Some(ManifestProblem::ObjectModified);
     }
     if contains(text, " is forbidden: ")
         || text.eq_ignore_ascii_case("unauthorized")
         || text.ends_with(": Unauthorized")
     {
-        return Some(ApiError::Forbidden);
+        return Some(ManifestProblem::Forbidden);
     }
     UNAVAILABLE
         .iter()
         .any(|needle| contains(text, needle))
-        .then_some(ApiError::Unavailable)
+        .then(|| ManifestProblem::ApiServerUnavailable {
+            detail: text.to_owned(),
+        })
 }
 
 /// What stands behind some words; empty where they are missing.
@@ -174,17 +133,17 @@ fn after(text: &str, words: &str) -> String {
     rest.unwrap_or_default().trim().to_owned()
 }
 
-fn missing_kind(text: &str) -> Option<ApiError> {
+fn missing_kind(text: &str) -> Option<ManifestProblem> {
     if let Some(found) = capture_within("no matches for kind \"{}\"", text) {
         let version = capture_within("in version \"{}\"", text);
-        return Some(ApiError::KindNotFound {
+        return Some(ManifestProblem::KindNotFound {
             kind: Some(found.text(0)),
             version: version.map(|found| found.text(0)),
         });
     }
     if contains(text, "no matches for ") || contains(text, "could not find the requested resource")
     {
-        return Some(ApiError::KindNotFound {
+        return Some(ManifestProblem::KindNotFound {
             kind: None,
             version: None,
         });

@@ -1,8 +1,9 @@
 //! The texts of a binding's conditions.
 
-use super::api_error::{self, ApiError};
+use super::api_error;
 use super::cause::ObjectKey;
 use super::failure::strip_classes;
+use super::manifest::ManifestProblem;
 use super::pattern::{PatternCaptures, capture, capture_within, contains, normalise};
 
 /// Who rolled a binding out, from the message of RolloutStarted=True.
@@ -334,13 +335,16 @@ fn known(text: &str) -> Option<BindingProblem> {
         });
     }
     match api_error::parse(text)? {
-        ApiError::NamespaceTerminating { namespace } => {
+        ManifestProblem::NamespaceTerminating { namespace } => {
             Some(BindingProblem::NamespaceTerminating { namespace })
         }
-        ApiError::Forbidden => Some(BindingProblem::Forbidden),
-        ApiError::TooLarge => Some(BindingProblem::TooLarge),
-        ApiError::NameTaken => Some(BindingProblem::NameTaken),
-        ApiError::Unavailable | ApiError::ObjectModified | ApiError::WebhookUnreachable { .. } => {
+        ManifestProblem::Forbidden => Some(BindingProblem::Forbidden),
+        ManifestProblem::TooLarge => Some(BindingProblem::TooLarge),
+        // Nothing else comes back as `Other`.
+        ManifestProblem::Other { .. } => Some(BindingProblem::NameTaken),
+        ManifestProblem::ApiServerUnavailable { .. }
+        | ManifestProblem::ObjectModified
+        | ManifestProblem::WebhookUnreachable { .. } => {
             Some(BindingProblem::ApiServerUnavailable {
                 detail: text.to_owned(),
             })

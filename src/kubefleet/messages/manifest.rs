@@ -1,6 +1,6 @@
 //! The texts of one manifest's conditions in a Work, repeated in `failedPlacements`.
 
-use super::api_error::{self, ApiError};
+use super::api_error;
 use super::pattern::{capture, capture_within, contains, normalise};
 use crate::kubefleet::apply::ApplyStrategy;
 
@@ -347,43 +347,10 @@ fn from_text(text: &str) -> Option<ManifestProblem> {
     if let Some((_, build)) = OWN.iter().find(|(needle, _)| contains(text, needle)) {
         return Some(build(text));
     }
-    if let Some(error) = api_error::parse(text) {
-        return Some(from_api(error, text));
-    }
-    STEPS
-        .iter()
-        .find(|(needle, _)| contains(text, needle))
-        .map(|(_, problem)| problem.clone())
-}
-
-fn from_api(error: ApiError, text: &str) -> ManifestProblem {
-    let detail = || text.to_owned();
-    match error {
-        ApiError::WebhookUnreachable { webhook } => ManifestProblem::WebhookUnreachable { webhook },
-        ApiError::AdmissionDenied { webhook, said } => {
-            ManifestProblem::AdmissionDenied { webhook, said }
-        }
-        ApiError::AdmissionPolicyDenied { policy, said } => {
-            ManifestProblem::AdmissionPolicyDenied { policy, said }
-        }
-        ApiError::QuotaExceeded { quota } => ManifestProblem::QuotaExceeded { quota },
-        ApiError::PodSecurity { level } => ManifestProblem::PodSecurity { level },
-        ApiError::NamespaceTerminating { namespace } => {
-            ManifestProblem::NamespaceTerminating { namespace }
-        }
-        ApiError::NamespaceNotFound { namespace } => {
-            ManifestProblem::NamespaceNotFound { namespace }
-        }
-        ApiError::KindNotFound { kind, version } => ManifestProblem::KindNotFound { kind, version },
-        ApiError::ApplyConflict { managers } => ManifestProblem::ApplyConflict { managers },
-        ApiError::TooLarge => ManifestProblem::TooLarge,
-        ApiError::ImmutableField { field } => ManifestProblem::ImmutableField { field },
-        ApiError::Invalid { field } => ManifestProblem::Invalid { field },
-        ApiError::Forbidden => ManifestProblem::Forbidden,
-        ApiError::NameTaken => ManifestProblem::Other { text: detail() },
-        ApiError::ObjectModified => ManifestProblem::ObjectModified,
-        ApiError::Unavailable => ManifestProblem::ApiServerUnavailable { detail: detail() },
-    }
+    api_error::parse(text).or_else(|| {
+        let (_, problem) = STEPS.iter().find(|(needle, _)| contains(text, needle))?;
+        Some(problem.clone())
+    })
 }
 
 fn from_reason(reason: &str, text: &str) -> ManifestProblem {
