@@ -47,7 +47,7 @@ pub fn selectors_refused_now(inventory: &Inventory) -> Option<Problem> {
                 && condition.observes(placement.meta.generation)
         })?;
     let told = parse_failure(&condition.message);
-    let problem = told.causes.iter().find_map(|cause| match cause {
+    let problem = told.iter().find_map(|cause| match cause {
         Cause::ResourceSelectorInvalid { problem } => Some(problem),
         _ => None,
     });

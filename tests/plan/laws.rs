@@ -270,7 +270,7 @@ fn a_plan_names_the_reason_for_which_a_run_was_not_initialized() {
             else {
                 continue;
             };
-            let causes = parse_failure(text(failed, "/message")).causes;
+            let causes = parse_failure(text(failed, "/message"));
             let wanted: Vec<_> = causes.iter().filter_map(refusal).collect();
             let bundle = path.to_str().unwrap();
             let mut args = vec![

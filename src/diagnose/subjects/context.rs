@@ -8,7 +8,7 @@ use crate::diagnose::subjects::failing_cluster::{self, FailingCluster};
 use crate::diagnose::subjects::outlook::RunOutlook;
 use crate::diagnose::subjects::verdict;
 use crate::inventory::Inventory;
-use crate::kubefleet::messages::{Cause, FailureText, parse_failure};
+use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
@@ -303,7 +303,7 @@ impl<'i> DiagnosisContext<'i> {
 /// from it, stages that can no longer be computed, a placement or a policy that it cannot use.
 fn foreseen(outlook: &RunOutlook, inventory: &Inventory) -> Vec<Cause> {
     let failure = outlook.failure();
-    let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
+    let causes = failure.map_or_else(Vec::new, |it| parse_failure(&it.message));
     let is_unseen = |cause: &Cause| match cause {
         Cause::Preempted { .. }
         | Cause::SortingLabelInvalid { .. }
@@ -328,9 +328,8 @@ fn failure(run: &UpdateRun) -> Option<FailureView<'_>> {
             .filter(|condition| condition.is_false())
     };
     let condition = failed(reasons::SUCCEEDED).or_else(|| failed(reasons::INITIALIZED))?;
-    let parsed = parse_failure(&condition.message);
     let mut causes = Vec::new();
-    collect(run, &parsed, 0, &mut causes);
+    collect(run, &parse_failure(&condition.message), 0, &mut causes);
     Some(FailureView {
         initializing: condition.kind == reasons::INITIALIZED,
         condition,
@@ -340,12 +339,12 @@ fn failure(run: &UpdateRun) -> Option<FailureView<'_>> {
 
 /// Follows nested failures: a stage's text holds the original one, and a failed cluster's own
 /// condition does.
-fn collect(run: &UpdateRun, failure: &FailureText, depth: usize, causes: &mut Vec<Cause>) {
+fn collect(run: &UpdateRun, told: &[Cause], depth: usize, causes: &mut Vec<Cause>) {
     // Texts nest once or twice; the bound is for what nobody wrote.
     if depth > 4 {
         return;
     }
-    for cause in &failure.causes {
+    for cause in told {
         match cause {
             Cause::StageFailed { inner } | Cause::DeleteStageFailed { inner } => {
                 collect(run, inner, depth + 1, causes);

@@ -2,33 +2,6 @@
 
 use super::pattern::word;
 
-/// A failure text, taken apart.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FailureText {
-    /// The text says that the run cannot continue (updaterun/controller.go:errStagedUpdatedAborted).
-    pub aborted: bool,
-    /// The text says that validation or initialization failed (controller.go:errValidationFailed;
-    /// up to v0.1.2 errInitializedFailed). Later checks of a running run say it too.
-    pub validating: bool,
-    /// The outermost error class; in an aggregate that of the first member that aborts.
-    pub class: Option<ErrorClass>,
-    /// At least one cause; several for an aggregate, each once.
-    pub causes: Vec<Cause>,
-}
-
-/// How KubeFleet classes an error (utils/controller/controller.go).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ErrorClass {
-    /// `failed to process the request due to a client error` (NewUserError)
-    User,
-    /// `unexpected behavior which cannot be handled by the controller` (NewUnexpectedBehaviorError)
-    Unexpected,
-    /// `expected behavior which can be recovered by itself` (NewExpectedBehaviorError)
-    Expected,
-    /// `error returned by the API server` (NewAPIServerError)
-    ApiServer,
-}
-
 /// An object's key as controllers print it: `/name`, `namespace/name`, or the bare name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ObjectKey {
@@ -364,7 +337,7 @@ pub enum Cause {
     /// A stage had failed before (validation.go:validateClusterUpdatingStatus).
     StageFailed {
         /// Why it failed.
-        inner: Box<FailureText>,
+        inner: Vec<Cause>,
     },
     /// Two stages are updating (validation.go:validateClusterUpdatingStatus).
     TwoUpdatingStages {
@@ -391,7 +364,7 @@ pub enum Cause {
     /// The delete stage had failed before (validation.go:validateDeleteStageStatus).
     DeleteStageFailed {
         /// Why it failed.
-        inner: Box<FailureText>,
+        inner: Vec<Cause>,
     },
     /// A cluster had failed before (execution.go:executeUpdatingStage).
     ClusterFailed { cluster: String, stage: String },

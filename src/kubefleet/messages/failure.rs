@@ -1,6 +1,6 @@
 //! Why an update run, a stage or a cluster failed: the text of Initialized=False and Succeeded=False.
 
-use super::cause::{Cause, ErrorClass, FailureText};
+use super::cause::Cause;
 use super::pattern::{PatternCaptures, capture, normalise, strip_prefix};
 use super::wordings::{FailureWording, WORDINGS};
 
@@ -13,74 +13,51 @@ const MEMBER_LOOKAHEAD: usize = 1_024;
 /// How many colons and commas of an unknown beginning are tried.
 const UNKNOWN_SEPARATORS: usize = 32;
 
-/// Reads the message of Initialized=False or Succeeded=False of a run, a stage or a cluster.
+/// Reads the message of Initialized=False or Succeeded=False of a run, a stage or a cluster: the causes
+/// it names, at least one; several for an aggregate, each once.
 ///
 /// The wordings are those of v0.0.1 to HEAD, listed in `wordings.rs`.
 /// Source: updaterun/controller.go, initialization.go, validation.go, execution.go, stop.go.
-pub fn parse_failure(text: &str) -> FailureText {
+pub fn parse_failure(text: &str) -> Vec<Cause> {
     parse_at(&normalise(text), 0)
 }
 
 /// Reads a folded text at a depth of nesting.
-fn parse_at(text: &str, depth: u8) -> FailureText {
+fn parse_at(text: &str, depth: u8) -> Vec<Cause> {
     let (beginnings, rest) = strip_beginnings(text);
-    let mut failure = FailureText {
-        aborted: beginnings.aborted,
-        validating: beginnings.validating,
-        class: beginnings.class,
-        causes: Vec::new(),
-    };
     if depth >= MAX_DEPTH {
-        failure.causes.push(Cause::Unrecognized {
+        return vec![Cause::Unrecognized {
             text: rest.to_owned(),
-        });
-        return failure;
+        }];
     }
     if let Some(listed) = rest.strip_prefix('[') {
-        return aggregate(failure, listed, depth);
+        return aggregate(listed, depth);
     }
-    let cause = at_start(rest, depth).or_else(|| {
-        let (beginnings, cause) = behind_unknown(rest, depth)?;
-        failure.aborted |= beginnings.aborted;
-        failure.validating |= beginnings.validating;
-        failure.class = failure.class.or(beginnings.class);
-        Some(cause)
-    });
-    let cause = cause.unwrap_or_else(|| {
+    let cause = at_start(rest, depth).or_else(|| behind_unknown(rest, depth));
+    vec![cause.unwrap_or_else(|| {
         let detail = rest.to_owned();
-        match failure.class {
+        match beginnings.class {
             // Only the overrides' errors are wrapped as a failed validation without being looked at.
-            Some(ErrorClass::Expected | ErrorClass::ApiServer) if failure.validating => {
+            Some(ErrorClass::Expected | ErrorClass::ApiServer) if beginnings.validating => {
                 Cause::OverrideFetchFailed { detail }
             }
             Some(ErrorClass::ApiServer) => Cause::ApiServerError { detail },
             _ => Cause::Unrecognized { text: detail },
         }
-    });
-    failure.causes.push(cause);
-    failure
+    })]
 }
 
-/// Adds the members of `[a, b]` (the opening bracket is gone) to a failure.
-fn aggregate(mut failure: FailureText, listed: &str, depth: u8) -> FailureText {
-    let mut first_class = None;
-    let mut aborting_class = None;
+/// The causes of the members of `[a, b]` (the opening bracket is gone).
+fn aggregate(listed: &str, depth: u8) -> Vec<Cause> {
+    let mut causes = Vec::new();
     for member in members(closed(listed)) {
-        let member = parse_at(member, depth + 1);
-        first_class = first_class.or(member.class);
-        if member.aborted {
-            aborting_class = aborting_class.or(member.class);
-        }
-        failure.aborted |= member.aborted;
-        failure.validating |= member.validating;
-        for cause in member.causes {
-            if !failure.causes.contains(&cause) {
-                failure.causes.push(cause);
+        for cause in parse_at(member, depth + 1) {
+            if !causes.contains(&cause) {
+                causes.push(cause);
             }
         }
     }
-    failure.class = failure.class.or(aborting_class).or(first_class);
-    failure
+    causes
 }
 
 /// The content up to the bracket that closes the list, all of it where none does.
@@ -153,34 +130,50 @@ fn at_start(text: &str, depth: u8) -> Option<Cause> {
 }
 
 fn build(wording: &FailureWording, found: &PatternCaptures<'_>, depth: u8) -> Cause {
-    (wording.build)(found, &|inner| Box::new(parse_at(inner, depth + 1)))
+    (wording.build)(found, &|inner| parse_at(inner, depth + 1))
 }
 
 /// Finds the first cause behind a beginning that nobody knows yet.
-fn behind_unknown(text: &str, depth: u8) -> Option<(FailurePrefixes, Cause)> {
+fn behind_unknown(text: &str, depth: u8) -> Option<Cause> {
     text.match_indices([':', ','])
         .take(UNKNOWN_SEPARATORS)
         .filter_map(|(at, _)| text.get(at + 1..)?.strip_prefix(' '))
         .find_map(|rest| {
-            let (beginnings, rest) = strip_beginnings(rest);
-            let cause = WORDINGS
+            let (_, rest) = strip_beginnings(rest);
+            WORDINGS
                 .iter()
                 .filter(|wording| !wording.template.starts_with("{}"))
                 .find_map(|wording| {
                     capture(wording.template, rest).map(|found| build(wording, &found, depth))
-                })?;
-            Some((beginnings, cause))
+                })
         })
 }
 
-#[derive(Debug, Default)]
+/// How KubeFleet classes an error (utils/controller/controller.go).
+#[derive(Clone, Copy)]
+enum ErrorClass {
+    /// NewUserError
+    User,
+    /// NewUnexpectedBehaviorError
+    Unexpected,
+    /// NewExpectedBehaviorError
+    Expected,
+    /// NewAPIServerError
+    ApiServer,
+}
+
+/// What the beginnings of a text say of it.
+#[derive(Default)]
 struct FailurePrefixes {
-    aborted: bool,
+    /// Validation or initialization failed (updaterun/controller.go:errValidationFailed; up to v0.1.2
+    /// errInitializedFailed). Later checks of a running run say it too.
     validating: bool,
+    /// The outermost error class.
     class: Option<ErrorClass>,
 }
 
 enum FailurePrefix {
+    /// The run cannot continue (updaterun/controller.go:errStagedUpdatedAborted).
     Aborted,
     Validating,
     Class(ErrorClass),
@@ -217,7 +210,7 @@ fn strip_beginnings(text: &str) -> (FailurePrefixes, &str) {
     let mut rest = text.trim_start();
     while let Some((beginning, after)) = strip_beginning(rest) {
         match beginning {
-            FailurePrefix::Aborted => beginnings.aborted = true,
+            FailurePrefix::Aborted => {}
             FailurePrefix::Validating => beginnings.validating = true,
             FailurePrefix::Class(class) => {
                 beginnings.class.get_or_insert(class);

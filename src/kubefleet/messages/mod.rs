@@ -21,7 +21,7 @@ pub use binding::{
     BindingProblem, EnvelopeProblem, OverrideKind, OverrideTarget, RolloutStarted, WorkProblem,
     WorkState, parse_binding_problem, parse_rollout_started, parse_work_problem,
 };
-pub use cause::{Cause, ErrorClass, FailureText, ObjectKey, SelectorProblem, TaskProblem};
+pub use cause::{Cause, ObjectKey, SelectorProblem, TaskProblem};
 pub use failure::{essence, parse_failure};
 pub use manifest::{ManifestProblem, OwnerRef, parse_manifest_problem};
 pub use progress::{StuckClusters, WaitingStage, parse_stuck, parse_waiting};

@@ -3,7 +3,7 @@
 //! A template begins where the prefixes and the error class end. Where one template begins like
 //! another, the longer one comes first; a template that begins with a placeholder comes last.
 
-use super::cause::{Cause, FailureText, ObjectKey, SelectorProblem, TaskProblem};
+use super::cause::{Cause, ObjectKey, SelectorProblem, TaskProblem};
 use super::pattern::{PatternCaptures, capture, capture_within, names};
 
 /// One wording and the cause it names.
@@ -13,7 +13,7 @@ pub(super) struct FailureWording {
 }
 
 /// Names the cause. A text within the text is a failure of its own, which the second argument reads.
-type BuildCause = fn(&PatternCaptures<'_>, &dyn Fn(&str) -> Box<FailureText>) -> Cause;
+type BuildCause = fn(&PatternCaptures<'_>, &dyn Fn(&str) -> Vec<Cause>) -> Cause;
 
 const fn w(template: &'static str, build: BuildCause) -> FailureWording {
     FailureWording { template, build }

@@ -227,7 +227,7 @@ fn sees_all_parts(inventory: &Inventory, run: &UpdateRun) -> bool {
         return false;
     }
     let condition = run.status.conditions.condition(reasons::INITIALIZED);
-    let causes = condition.map_or_else(Vec::new, |it| parse_failure(&it.message).causes);
+    let causes = condition.map_or_else(Vec::new, |it| parse_failure(&it.message));
     causes.iter().any(|cause| {
         let Cause::SnapshotGroupIncomplete { snapshot, .. } = cause else {
             return false;
