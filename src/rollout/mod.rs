@@ -286,6 +286,13 @@ impl<'i> Rollout<'i> {
             .filter(|gate| gate.state == TaskState::Open)
     }
 
+    /// Whether it executes, with no cluster in flight and at no gate: as a rule for a moment.
+    pub fn is_between(&self) -> bool {
+        self.phase == Phase::Executing
+            && self.in_flight().next().is_none()
+            && self.open_gates().next().is_none()
+    }
+
     pub fn open_approvals(&self) -> impl Iterator<Item = &Gate<'i>> {
         self.open_gates().filter(|gate| gate.task.is_approval())
     }

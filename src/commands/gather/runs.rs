@@ -253,7 +253,9 @@ struct ReadNeeds {
 
 impl ReadNeeds {
     fn of(rollout: &Rollout<'_>, evidence: ReadDepth) -> Self {
-        let asks = rollout.is_live() && rollout.open_approvals().next().is_some();
+        // Whether the controller owes it a write, nothing else tells.
+        let between = rollout.is_between();
+        let asks = between || rollout.is_live() && rollout.open_approvals().next().is_some();
         match evidence {
             ReadDepth::Nothing => Self::default(),
             // What a gate opens depends on what the clusters have.
@@ -263,7 +265,7 @@ impl ReadNeeds {
             },
             ReadDepth::Verdict | ReadDepth::VerdictIfListed => Self {
                 approvals: asks,
-                bindings: rollout.is_live() && rollout.may_be_stuck(),
+                bindings: between || rollout.is_live() && rollout.may_be_stuck(),
             },
         }
     }

@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::taken_back;
 use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarized_gate, unlisted};
 use crate::inventory::Sight;
-use crate::kubefleet::duration;
+use crate::kubefleet::{duration, reasons};
 use crate::rollout::approvals::removed;
 use crate::rollout::content::missing_content;
 use crate::rollout::rollback::TakenBack;
@@ -100,6 +100,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
+            // Types are compared to the letter. Source: k8s.io/apimachinery/pkg/api/meta/conditions.go.
+            let mut written = request.status.conditions.iter();
+            let misspelt = written.find(|it| it.kind.eq_ignore_ascii_case(reasons::APPROVED));
+            if let Some(misspelt) = misspelt {
+                let (kind, right) = (&misspelt.kind, reasons::APPROVED);
+                finding.message = format!(
+                    "{} It has a condition of type {kind}, which KubeFleet does not read: the type is {right}.",
+                    finding.message
+                );
+                finding = finding.condition(&object, misspelt);
+            }
         }
         if !removes {
             finding = check_failing(cx, finding);
