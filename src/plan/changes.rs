@@ -14,10 +14,8 @@ use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::apply::ApplyStrategy;
-use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
-use crate::kubefleet::reasons;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
     ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, Override, PlacedOverrides,
@@ -25,6 +23,7 @@ use crate::manifests::{
 };
 use crate::query::Outcome;
 use crate::report::{ComposeText, NotChecked, Subject};
+use crate::rollout::content::is_kept_out;
 use crate::rollout::sent::{joined_again, sent_index, sent_namesakes};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
@@ -443,7 +442,7 @@ fn compare(
             });
         let mut delta = delta.clone();
         let own = inventory.binding(cluster.name);
-        let is_older = |object: &ManifestKey| own.is_some_and(|own| was_not_applied(own, object));
+        let is_older = |object: &ManifestKey| own.is_some_and(|own| is_kept_out(own, object));
         delta.refused.retain(|(object, _)| !is_older(object));
         delta.counts.refused = delta.refused.len();
         let trouble = own.and_then(|own| binding_trouble(inventory, own));
@@ -509,16 +508,6 @@ fn fails(
     let object = subject(object);
     let mut own = troubled.iter().filter(|it| Subject::from(*it) == object);
     own.any(|it| is_meant(&it.problem))
-}
-
-/// Whether a cluster still has an object as it was before the snapshot that its binding names.
-fn was_not_applied(binding: &Binding, object: &ManifestKey) -> bool {
-    let mut failed = binding.status.failed.iter();
-    failed.any(|it| {
-        it.condition.kind == reasons::APPLIED
-            && (&it.kind, &it.namespace, &it.name)
-                == (&object.kind, &object.namespace, &object.name)
-    })
 }
 
 /// Warns of what keeps clusters from getting anything new, and returns them.

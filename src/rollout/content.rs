@@ -419,8 +419,9 @@ fn deleted_by<'i>(
     deleting.find(|it| overrides::selector_of(it, resource).is_some())
 }
 
-/// Whether a cluster never got an object of its snapshot: it belongs to somebody else there.
-fn is_kept_out(binding: &Binding, object: &ManifestKey) -> bool {
+/// Whether a cluster did not take an object of the snapshot that its binding names: what is there stays as it
+/// was, as where it belongs to somebody else.
+pub fn is_kept_out(binding: &Binding, object: &ManifestKey) -> bool {
     let mut failed = binding.status.failed.iter();
     failed.any(|it| {
         let failed = (&it.kind, &it.namespace, &it.name);
