@@ -216,3 +216,11 @@ impl fmt::Display for Kind {
 pub fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
+
+/// The `apiVersion` of a group and a version.
+pub fn api_version(group: &str, version: &str) -> String {
+    match group {
+        "" => version.to_owned(),
+        group => format!("{group}/{version}"),
+    }
+}

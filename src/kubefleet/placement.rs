@@ -4,6 +4,7 @@ use serde::de::SeqAccess;
 
 use super::apply::ApplyStrategy;
 use super::binding::FailedPlacement;
+use super::kind::api_version;
 use super::meta::{Condition, ObjectMeta};
 use super::scope::Scope;
 use super::selector::{ClusterSelector, LabelSelector};
@@ -159,10 +160,7 @@ impl LenientRead for SelectedNamespaces {
 impl ResourceSelector {
     /// What it selects, in words: `apps/v1 Deployment web`.
     pub fn describe(&self) -> String {
-        let version = match self.group.as_str() {
-            "" => self.version.clone(),
-            group => format!("{group}/{}", self.version),
-        };
+        let version = api_version(&self.group, &self.version);
         let which = match (self.name.as_str(), &self.labels) {
             ("", Some(labels)) if **labels != LabelSelector::default() => {
                 format!(" with {}", labels.describe())

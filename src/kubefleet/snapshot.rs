@@ -6,6 +6,7 @@ use super::kind::{PLACEMENT_GROUP, group_of};
 use super::member::{MemberCluster, Taint};
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
+use super::override_names::NamespacedName;
 use super::placement::{ClusterAffinity, Policy, PropertySorter, policy_type};
 use super::reasons::SCHEDULED;
 use super::selector::{ClusterSelectorTerm, LabelSelector};
@@ -29,7 +30,7 @@ model! {
     pub struct ManifestIdentity {
         pub api_version: String = "apiVersion",
         pub kind: String = "kind",
-        pub meta: ManifestMeta = "metadata",
+        pub meta: NamespacedName = "metadata",
         pub settings: SpecSettings = "spec",
     }
 
@@ -66,12 +67,6 @@ model! {
         /// Its kind; absent for a Deployment, where the autoscaler is KEDA's.
         pub kind: String = "kind",
         pub name: String = "name",
-    }
-
-    /// The name of a manifest's object.
-    pub struct ManifestMeta {
-        pub name: String = "name",
-        pub namespace: String = "namespace",
     }
 
     /// A scheduling policy snapshot.

@@ -7,7 +7,8 @@ use super::envelope::{self, EnvelopeKind};
 use crate::contents::{self, Manifest};
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::binding::Envelope;
-use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
+use crate::kubefleet::override_names::NamespacedName;
+use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::rollout::versions::Version;
 
 /// One object.
@@ -122,7 +123,7 @@ fn item(
     let identity = ManifestIdentity {
         api_version: manifest.api_version.clone(),
         kind: manifest.identity.kind.clone(),
-        meta: ManifestMeta {
+        meta: NamespacedName {
             name: manifest.identity.name.clone(),
             namespace: manifest.identity.namespace.clone(),
         },

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::kubefleet::kind::api_version;
+
 macro_rules! kinds {
     ($( $variant:ident, $group:literal, $version:literal, $plural:literal, $namespaced:literal; )*) => {
         /// A kind that is read in a member cluster.
@@ -91,10 +93,7 @@ impl MemberKind {
 
     /// The `apiVersion` in a manifest.
     pub fn api_version(self) -> String {
-        match self.group() {
-            "" => self.version().to_owned(),
-            group => format!("{group}/{}", self.version()),
-        }
+        api_version(self.group(), self.version())
     }
 }
 

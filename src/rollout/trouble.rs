@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use super::sent::reported;
 use crate::inventory::{BLOCKING, Inventory};
 use crate::kubefleet::binding::{Binding, Envelope};
+use crate::kubefleet::kind::api_version;
 use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
-use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
+use crate::kubefleet::override_names::NamespacedName;
+use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestId, Work};
 use crate::kubefleet::{Condition, Conditions, ObjectRef, describe_object, reasons};
 
@@ -64,14 +66,10 @@ impl ManifestTrouble<'_> {
 
     /// The object as a snapshot names it.
     pub fn identity(&self) -> ManifestIdentity {
-        let api_version = match self.group {
-            "" => self.version.to_owned(),
-            group => format!("{group}/{}", self.version),
-        };
         ManifestIdentity {
-            api_version,
+            api_version: api_version(self.group, self.version),
             kind: self.kind.to_owned(),
-            meta: ManifestMeta {
+            meta: NamespacedName {
                 name: self.name.to_owned(),
                 namespace: self.namespace.to_owned(),
             },

@@ -10,6 +10,7 @@ use crate::hub::read::pages::{FEW, PagedList};
 use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON};
 use crate::hub::{Hub, members, read::queries, side_by_side};
+use crate::kubefleet::kind::api_version;
 use crate::kubefleet::path::{Resource, parameter};
 use crate::manifests::live::{LiveAnswer, LiveQuery, ServedKind};
 use crate::member::MemberGap;
@@ -192,10 +193,7 @@ async fn listed(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>
         group: &kind.group,
         kind: &kind.kind,
     };
-    let version = match kind.group.as_str() {
-        "" => kind.version.clone(),
-        group => format!("{group}/{}", kind.version),
-    };
+    let version = api_version(&kind.group, &kind.version);
     let mut pages = PagedList::new(connection, wanted, path, FEW);
     pages
         .all(|text| {

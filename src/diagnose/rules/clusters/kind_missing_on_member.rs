@@ -6,6 +6,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::rolled_out;
 use crate::diagnose::subjects::sent::{self, SentManifest};
+use crate::kubefleet::kind::api_version;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::snapshot::is_of_hub;
 
@@ -20,10 +21,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         _ => (None, None),
     };
     let kind = kind.unwrap_or(manifest.kind);
-    let own = match (manifest.group, manifest.version) {
-        ("", version) => version.to_owned(),
-        (group, version) => format!("{group}/{version}"),
-    };
+    let own = api_version(manifest.group, manifest.version);
     let version = version.unwrap_or(&own);
     let clusters = affected.clusters();
     finding.message = format!(
