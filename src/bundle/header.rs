@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::error::FilePlace;
+use crate::contents::text;
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::mask;
@@ -29,13 +30,6 @@ pub(super) struct BundleHeader {
 impl BundleHeader {
     /// Reads a header. What it says wrongly is unknown, and worth a warning.
     pub(super) fn read(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Self {
-        let text = |value: &Value, key: &str| {
-            value
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
         let mut header = Self {
             served: strings(&fields["hub"]["served"]).unwrap_or_default(),
             hub: HubFacts {
@@ -54,12 +48,12 @@ impl BundleHeader {
         }
         for entry in fields["kinds"].as_array().into_iter().flatten() {
             // A kind that the walk does not read needs no outcome.
-            let Some(kind) = Kind::by_name(&text(entry, "kind")) else {
+            let Some(kind) = Kind::by_name(text(entry, &["kind"])) else {
                 continue;
             };
-            let why = mask::prose(&text(entry, "why")).into_owned();
-            let word = text(entry, "outcome");
-            let outcome = Outcome::of_word(&word, why, 0).unwrap_or_else(|| {
+            let why = mask::prose(text(entry, &["why"])).into_owned();
+            let word = text(entry, &["outcome"]);
+            let outcome = Outcome::of_word(word, why, 0).unwrap_or_else(|| {
                 warnings.push(format!(
                     "{place}: the bundle's header has an unknown outcome `{word}` for {kind}, \
                      which is treated as not collected"
@@ -72,14 +66,14 @@ impl BundleHeader {
             }
         }
         let target = &fields["target"];
-        let name = text(target, "name");
-        if let Some(kind) = Kind::by_name(&text(target, "kind"))
+        let name = text(target, &["name"]);
+        if let Some(kind) = Kind::by_name(text(target, &["kind"]))
             && !name.is_empty()
         {
             header.target = Some(ObjectRef {
                 kind,
-                namespace: text(target, "namespace"),
-                name,
+                namespace: text(target, &["namespace"]).to_owned(),
+                name: name.to_owned(),
             });
         } else if !target.is_null() {
             warnings.push(format!(

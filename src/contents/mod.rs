@@ -32,12 +32,11 @@ pub struct ManifestKey {
 impl ManifestKey {
     /// What a value is.
     pub fn of(value: &Value) -> Self {
-        let meta = value.get("metadata").unwrap_or(&Value::Null);
         Self {
-            kind: word(value, "kind").to_owned(),
-            group: group_of(word(value, "apiVersion")).to_owned(),
-            namespace: word(meta, "namespace").to_owned(),
-            name: word(meta, "name").to_owned(),
+            kind: text(value, &["kind"]).to_owned(),
+            group: group_of(text(value, &["apiVersion"])).to_owned(),
+            namespace: text(value, &["metadata", "namespace"]).to_owned(),
+            name: text(value, &["metadata", "name"]).to_owned(),
         }
     }
 
@@ -81,8 +80,9 @@ pub struct Manifest {
 }
 
 /// A text in a value; empty where there is none.
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
+pub fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
+    let found = path.iter().try_fold(value, |value, step| value.get(step));
+    found.and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Manifest {
@@ -90,7 +90,7 @@ impl Manifest {
     pub fn of(value: Value, bytes: usize) -> Self {
         Self {
             identity: ManifestKey::of(&value),
-            api_version: word(&value, "apiVersion").to_owned(),
+            api_version: text(&value, &["apiVersion"]).to_owned(),
             bytes,
             value,
         }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::text;
+use crate::contents::text;
 use crate::kubefleet::kind::CLUSTER_GROUP;
 use crate::kubefleet::snapshot::is_of_hub;
 

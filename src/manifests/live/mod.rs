@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::contents::{Manifest, ManifestKey};
+use crate::contents::{Manifest, ManifestKey, text};
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::placement::{Placement, ResourceSelector};
@@ -411,15 +411,6 @@ impl<'g> SelectionGatherer<'g> {
 
 fn is_namespace(selector: &ResourceSelector) -> bool {
     selector.group.is_empty() && selector.version == "v1" && selector.kind == "Namespace"
-}
-
-/// A text in an object; empty where there is none.
-fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    let mut value = Some(value);
-    for step in path {
-        value = value.and_then(|value| value.get(step));
-    }
-    value.and_then(Value::as_str).unwrap_or_default()
 }
 
 fn labels_of(object: &Value) -> BTreeMap<String, String> {

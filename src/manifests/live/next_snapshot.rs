@@ -8,8 +8,8 @@ use serde::de::DeserializeSeed;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::{SelectedObjects, text, trim};
-use crate::contents::{self, Manifest, ManifestKey};
+use super::{SelectedObjects, trim};
+use crate::contents::{self, Manifest, ManifestKey, text};
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::snapshot::{ResourceSnapshot, is_of_hub};

@@ -4,8 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::text;
-use crate::contents::Manifest;
+use crate::contents::{Manifest, text};
 
 /// The order of kinds in a snapshot; others come behind.
 const ORDER: [&str; 32] = [
