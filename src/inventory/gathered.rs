@@ -53,10 +53,7 @@ impl<'g> WalkAnswers<'g> {
         let Some(answer) = self.known.get(query) else {
             return Sight::Unknown("not requested".to_owned());
         };
-        match answer.all().next() {
-            Some(object) => Sight::Present(Arc::clone(object)),
-            None => answer.outcome.gap().map_or(Sight::Absent, Sight::Unknown),
-        }
+        Sight::new(answer.all().next(), answer.outcome.gap())
     }
 }
 

@@ -172,15 +172,13 @@ impl Inventory {
         let Walk { target, known, .. } = walk;
         let gathered = WalkAnswers::new(&known);
         let run = match &chosen {
-            Some((name, _)) => surroundings
-                .run_named(name)
-                .map_or(Sight::Absent, |run| Sight::Present(Arc::clone(run))),
+            Some((name, _)) => Sight::new(surroundings.run_named(name), None),
             None if target.kind.concept() == Concept::UpdateRun => {
                 gathered.sight(&HubQuery::object(&target))
             }
             None => {
                 let gap = gathered.gaps.get(&scope.kind(Concept::UpdateRun));
-                gap.cloned().map_or(Sight::Absent, Sight::Unknown)
+                Sight::new(None, gap.cloned())
             }
         };
         let named =
@@ -196,13 +194,11 @@ impl Inventory {
         };
         let mut placements = gathered.listing(Kind::ClusterResourcePlacement);
         let namespaced = gathered.listing(Kind::ResourcePlacement);
-        placements.items.extend(namespaced.items);
-        placements.gap = placements.gap.or(namespaced.gap);
+        placements.add(namespaced);
         let mut overrides: Listing<OverrideSnapshot> =
             gathered.listing(Kind::ClusterResourceOverrideSnapshot);
         let namespaced = gathered.listing(Kind::ResourceOverrideSnapshot);
-        overrides.items.extend(namespaced.items);
-        overrides.gap = overrides.gap.or(namespaced.gap);
+        overrides.add(namespaced);
         // A bundle may have the latest ones alone: one that KubeFleet keeps was not collected.
         gone_overrides.retain(|gone| {
             let mut seen = overrides.items.iter().map(|it| &it.meta);
@@ -265,19 +261,9 @@ impl Inventory {
 
     /// The approval request of that name.
     pub fn approval(&self, name: &str) -> Sight<ApprovalRequest> {
-        match self
-            .approvals
-            .items
-            .iter()
-            .find(|request| request.meta.name == name)
-        {
-            Some(request) => Sight::Present(Arc::clone(request)),
-            None => self
-                .approvals
-                .gap
-                .clone()
-                .map_or(Sight::Absent, Sight::Unknown),
-        }
+        let mut approvals = self.approvals.items.iter();
+        let found = approvals.find(|request| request.meta.name == name);
+        Sight::new(found, self.approvals.gap.clone())
     }
 
     /// The runs on the placement other than the one that the verdict is about, oldest first.

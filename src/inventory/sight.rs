@@ -13,6 +13,14 @@ pub enum Sight<T> {
 }
 
 impl<T> Sight<T> {
+    /// What was found, or why nobody can say.
+    pub(super) fn new(found: Option<&Arc<T>>, gap: Option<String>) -> Self {
+        match found {
+            Some(object) => Self::Present(Arc::clone(object)),
+            None => gap.map_or(Self::Absent, Self::Unknown),
+        }
+    }
+
     /// The object, when it was seen.
     pub fn present(&self) -> Option<&T> {
         match self {
@@ -49,6 +57,12 @@ impl<T> Listing<T> {
     /// The objects.
     pub fn iter(&self) -> impl Iterator<Item = &T> + Clone {
         self.items.iter().map(AsRef::as_ref)
+    }
+
+    /// Adds the objects of another kind.
+    pub(super) fn add(&mut self, other: Self) {
+        self.items.extend(other.items);
+        self.gap = self.gap.take().or(other.gap);
     }
 
     /// Whether the listing is complete: what is not in it does not exist.
