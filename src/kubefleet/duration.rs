@@ -56,13 +56,6 @@ pub fn lasting(time: Option<SignedDuration>) -> String {
 pub fn describe(duration: SignedDuration) -> String {
     let seconds = duration.as_secs().unsigned_abs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
-    let pair = |big: u64, b: &str, small: u64, s: &str| {
-        if small == 0 {
-            format!("{big}{b}")
-        } else {
-            format!("{big}{b}{small}{s}")
-        }
-    };
     if days > 0 {
         pair(days, "d", hours, "h")
     } else if hours > 0 {
@@ -71,6 +64,14 @@ pub fn describe(duration: SignedDuration) -> String {
         pair(minutes, "m", seconds % 60, "s")
     } else {
         format!("{seconds}s")
+    }
+}
+
+/// A number of units with what is left in the next smaller one, if anything is.
+fn pair(big: u64, b: &str, small: u64, s: &str) -> String {
+    match small {
+        0 => format!("{big}{b}"),
+        _ => format!("{big}{b}{small}{s}"),
     }
 }
 
@@ -124,12 +125,8 @@ pub fn serialize<S: Serializer>(duration: &SignedDuration, out: S) -> Result<S::
 
 /// Writes an age as kubectl's tables do: `90s`, `5m30s`, `21m`, `3h12m`, `30h`, `3d4h`, `45d`, `2y45d`.
 pub fn age(duration: SignedDuration) -> String {
-    let seconds = duration.as_secs().max(0);
+    let seconds = seconds(duration);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    let pair = |big: i64, b: &str, small: i64, s: &str| match small {
-        0 => format!("{big}{b}"),
-        _ => format!("{big}{b}{small}{s}"),
-    };
     match seconds {
         ..120 => format!("{seconds}s"),
         120..600 => pair(minutes, "m", seconds % 60, "s"),
