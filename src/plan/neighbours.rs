@@ -10,7 +10,7 @@ use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::problems::put_there;
 use crate::rollout::content::missing_content;
-use crate::rollout::rollback::TakenBack;
+use crate::rollout::rollback::{TakenBack, is_newer};
 use crate::rollout::{Phase, Rollout};
 use crate::words::{count, enumerate};
 
@@ -120,14 +120,10 @@ fn active(
         format!(" with snapshot {theirs}")
     };
     let mut parts = vec![format!("{object} {}{with}", phase(other))];
-    let newer = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
-        (Ok(a), Ok(b)) => a > b,
-        _ => false,
-    };
     let differs = then.is_some_and(|then| then != theirs);
     if !reaches.is_empty() && differs {
         let names = enumerate(&reaches);
-        let how = if then.is_some_and(|then| newer(then, theirs)) {
+        let how = if then.is_some_and(|then| is_newer(then, theirs)) {
             format!("rolls {names} back to snapshot {theirs}")
         } else {
             format!("replaces this run's snapshot on {names}")

@@ -7,6 +7,7 @@ use crate::diagnose::subjects::membership::{is_undone_by_undoing, recorded_stage
 use crate::diagnose::subjects::run_failure;
 use crate::problems::{Problem, StageMap, no_stage};
 use crate::rollout::Rollout;
+use crate::rollout::sent::joined_since;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -37,7 +38,10 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
     let left = shown.iter().filter(|it| cx.inventory.member_is_absent(it));
     let left: Vec<_> = left.copied().collect();
-    let back: Vec<_> = shown.iter().filter(|it| joined_since(cx, it)).collect();
+    // What was in no stage was another MemberCluster.
+    let ended = cx.rollout.as_ref().and_then(Rollout::ended);
+    let back = |it: &&&str| ended.and_then(|ended| joined_since(cx.inventory, it, ended));
+    let back: Vec<_> = shown.iter().filter(|it| back(it).is_some()).collect();
     let is_gone = !shown.is_empty() && left.len() + back.len() == shown.len();
     let since = match (&recorded, left.as_slice()) {
         _ if is_gone && left.is_empty() => {
@@ -100,14 +104,4 @@ fn under_a_run(cx: &DiagnosisContext<'_>, mut problem: Problem, clusters: &[&str
     let undo = relabel(cx, &clusters.iter().copied().collect());
     problem.remedies.clear();
     problem.fix_with(run_failure::undo_in_time(cx), undo)
-}
-
-/// Whether a cluster joined the fleet after the run ended: what was in no stage was another MemberCluster.
-fn joined_since(cx: &DiagnosisContext<'_>, cluster: &str) -> bool {
-    let member = cx.inventory.member(cluster);
-    let joined = member.and_then(|member| member.meta.created);
-    let ended = cx.rollout.as_ref().and_then(Rollout::ended);
-    joined
-        .zip(ended)
-        .is_some_and(|(joined, ended)| joined > ended)
 }
