@@ -37,7 +37,7 @@ mod two_stages;
 
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
-use crate::report::{Evidence, Remedy, Subject, composed};
+use crate::report::{Evidence, Finding, Remedy, Subject, composed};
 use crate::words::{distinct, enumerate};
 
 pub use binding_count::binding_count;
@@ -151,6 +151,15 @@ impl Problem {
             evidence: Vec::new(),
             remedies: Vec::new(),
         }
+    }
+
+    /// Gives a finding, which has its message already, everything else of it.
+    pub fn told_in(self, mut finding: Finding) -> Finding {
+        finding.stage = self.stage;
+        finding.clusters = self.clusters;
+        finding.evidence.extend(self.evidence);
+        finding.remedies = self.remedies;
+        finding
     }
 }
 

@@ -168,12 +168,7 @@ impl Rule {
 
     /// A problem as a finding of this rule.
     pub fn told(&self, problem: Problem) -> Finding {
-        Finding {
-            stage: problem.stage,
-            clusters: problem.clusters,
-            evidence: problem.evidence,
-            remedies: problem.remedies,
-            ..self.finding(problem.subject, problem.message)
-        }
+        let finding = self.finding(problem.subject.clone(), &problem.message);
+        problem.told_in(finding)
     }
 }

@@ -89,12 +89,8 @@ pub(in crate::diagnose) fn finding_without_run(
     rule: &Rule,
     problem: Problem,
 ) -> Finding {
-    let mut finding = finding(cx, rule, problem.subject, problem.message);
-    finding.stage = problem.stage;
-    finding.clusters = problem.clusters;
-    finding.evidence.extend(problem.evidence);
-    finding.remedies = problem.remedies;
-    finding
+    let finding = finding(cx, rule, problem.subject.clone(), &problem.message);
+    problem.told_in(finding)
 }
 
 /// The live run that will be checked against its recorded state again: initialized and not over.

@@ -40,9 +40,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(&run, "metadata.finalizers", names::RUN_FINALIZER)
         .evidence(&run, "status.conditions[type=Initialized]", ABSENT);
     if let Some(problem) = problem {
-        finding.clusters = problem.clusters;
-        finding.evidence.extend(problem.evidence);
-        finding.remedies = problem.remedies;
+        finding = problem.told_in(finding);
     }
     Some(
         finding

@@ -91,18 +91,15 @@ fn before_a_run(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let object = placement.object();
     let policy = cx.inventory.latest_policies().next();
     let problem = not_scheduled(cx.inventory, &object, policy, RefusalTense::Now);
-    let mut finding = rule
-        .finding(&object, problem.message)
+    let finding = rule
+        .finding(&object, &problem.message)
         .root_if(is_first)
-        .severity(Severity::error_if(is_first))
-        .clusters(problem.clusters);
-    finding = if let Some(condition) = scheduled {
+        .severity(Severity::error_if(is_first));
+    let finding = if let Some(condition) = scheduled {
         finding.condition(&object, condition)
     } else {
         let path = format!("status.conditions[type={}Scheduled]", object.kind);
         finding.evidence(&object, path, ABSENT)
     };
-    finding.evidence.extend(problem.evidence);
-    finding.remedies = problem.remedies;
-    Some(finding)
+    Some(problem.told_in(finding))
 }
