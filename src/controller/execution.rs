@@ -9,9 +9,8 @@ use super::failure::{LookHalt, UNEXPECTED, USER, aborted, aggregate};
 use super::inputs::InputFault;
 use super::pace::{LOOK_EVERY, Requeue, STAGE_EVERY};
 use super::reconcile::{Reconciler, RunBindings};
-use super::state::{WrittenCondition, is_false, is_true, set_condition};
+use super::state::{WrittenCondition, is_false, is_true, known, set_condition};
 use super::wait::AwaitedEvent;
-use crate::inventory::source::NOT_COLLECTED;
 use crate::kubefleet::approval::{ApprovalRequest, ApprovalSpec};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::meta::ObjectMeta;
@@ -39,7 +38,7 @@ const TRANSIENT: [&str; 4] = [
 ];
 
 /// What a look at one cluster found.
-enum ClusterResult {
+pub(super) enum ClusterResult {
     Done,
     Updating,
     Erred(LookHalt),
@@ -373,7 +372,11 @@ impl Reconciler {
     }
 
     /// Source: updaterun/execution.go:checkClusterUpdateResult.
-    fn check_cluster_update_result(&mut self, at: usize, place: (usize, usize)) -> ClusterResult {
+    pub(super) fn check_cluster_update_result(
+        &mut self,
+        at: usize,
+        place: (usize, usize),
+    ) -> ClusterResult {
         match self.state.bindings.items.get(at).map(Arc::clone) {
             Some(binding) => self.judge(&binding, place),
             None => ClusterResult::Updating,
@@ -381,15 +384,15 @@ impl Reconciler {
     }
 
     fn judge(&mut self, binding: &Binding, place: (usize, usize)) -> ClusterResult {
-        let is = |kind, status| binding.current(kind).is_some_and(|it| it.status == status);
-        let (yes, no) = (ConditionStatus::True, ConditionStatus::False);
-        if is(reasons::AVAILABLE, yes) || is(reasons::DIFF_REPORTED, yes) {
+        if binding.fulfilled().is_some() {
             let message = "Cluster update completed successfully";
-            let reason = "ClusterUpdatingSucceeded";
-            self.mark_cluster(place, (reasons::SUCCEEDED, yes, reason, message));
+            let (status, reason) = (ConditionStatus::True, "ClusterUpdatingSucceeded");
+            self.mark_cluster(place, (reasons::SUCCEEDED, status, reason, message));
             return ClusterResult::Done;
         }
-        if has_binding_failed(binding, self.state.version) || is(reasons::DIFF_REPORTED, no) {
+        let differs = binding.current(reasons::DIFF_REPORTED);
+        let differs = differs.is_some_and(Condition::is_false);
+        if differs || has_binding_failed(binding, self.state.version) {
             return ClusterResult::Erred(LookHalt::Retried(format!(
                 "the cluster updating encountered an error at stage `{}`, updateRun := `{}`",
                 self.stage_name(place.0),
@@ -397,19 +400,6 @@ impl Reconciler {
             )));
         }
         ClusterResult::Updating
-    }
-
-    /// The result of a cluster that was started, for a stop as well.
-    pub(super) fn finish_cluster(
-        &mut self,
-        binding: usize,
-        place: (usize, usize),
-    ) -> (bool, Option<LookHalt>) {
-        match self.check_cluster_update_result(binding, place) {
-            ClusterResult::Done => (true, None),
-            ClusterResult::Erred(halt) => (false, Some(halt)),
-            ClusterResult::Updating => (false, None),
-        }
     }
 
     pub(super) fn is_stuck(&self, cluster: &ClusterStatus) -> bool {
@@ -544,11 +534,8 @@ impl Reconciler {
 
     /// Source: updaterun/execution.go:buildApprovalRequestObject.
     fn create_approval_request(&mut self, at: usize, name: String) -> Result<bool, LookHalt> {
-        match self.state.approvals.gap.as_deref() {
-            None => {}
-            Some(NOT_COLLECTED) if !self.state.approvals.items.is_empty() => {}
-            Some(why) => return Err(LookHalt::Unknown(format!("approval requests: {why}"))),
-        }
+        known(&self.state.approvals)
+            .map_err(|why| LookHalt::Unknown(format!("approval requests: {why}")))?;
         let request = ApprovalRequest {
             meta: ObjectMeta {
                 name: name.clone(),

@@ -64,12 +64,7 @@ pub fn is_noted(run: &UpdateRun, request: &str) -> bool {
 /// Whether the controller is done with a run until something that it watches changes: it stopped the
 /// run as the spec is now.
 pub fn is_at_rest(run: &UpdateRun, version: AgentVersion) -> bool {
-    let progressing = run.condition(reasons::PROGRESSING);
-    version > AgentVersion::V01
-        && run.spec.wants() == RunState::Stop
-        && progressing.is_some_and(|progressing| {
-            progressing.reason == reasons::RUN_STOPPED && progressing.observes(run.meta.generation)
-        })
+    version > AgentVersion::V01 && run.spec.wants() == RunState::Stop && run.is_stopped()
 }
 
 /// Whether the controller has looked at the run's spec as it is now.

@@ -13,7 +13,7 @@ use super::state::{State, set_condition};
 use super::wait::AwaitedEvent;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Condition, ConditionStatus, reasons};
+use crate::kubefleet::{ConditionStatus, reasons};
 
 /// How long a member cluster takes from what was written for it until its content is available, or
 /// removed; `None` where it never is.
@@ -178,9 +178,7 @@ fn due(binding: &Binding, pace: ClusterPace<'_>) -> Option<Timestamp> {
         binding.meta.deleted
     } else {
         let started = binding.current(reasons::ROLLOUT_STARTED);
-        let done = [reasons::AVAILABLE, reasons::DIFF_REPORTED];
-        let is_done = |kind: &&str| binding.current(kind).is_some_and(Condition::is_true);
-        if done.iter().any(is_done) {
+        if binding.fulfilled().is_some() {
             return None;
         }
         started.filter(|it| it.is_true())?.since

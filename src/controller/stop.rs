@@ -1,5 +1,6 @@
 //! Lets what is under way end and begins nothing. Mirrors updaterun/stop.go, which came with 0.2.
 
+use super::execution::ClusterResult;
 use super::failure::{LookHalt, UNEXPECTED, aborted, aggregate};
 use super::pace::{LOOK_EVERY, Requeue};
 use super::reconcile::{Reconciler, RunBindings};
@@ -56,10 +57,10 @@ impl Reconciler {
                 errors.push(aborted("FS303", &text));
                 continue;
             };
-            let (finished, error) = self.finish_cluster(*binding, (at, nth));
-            errors.extend(error);
-            if finished {
-                continue;
+            match self.check_cluster_update_result(*binding, (at, nth)) {
+                ClusterResult::Done => continue,
+                ClusterResult::Erred(halt) => errors.push(halt),
+                ClusterResult::Updating => {}
             }
             updating = true;
             let started = conditions.since(reasons::STARTED);

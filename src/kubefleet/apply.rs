@@ -89,6 +89,12 @@ impl ApplyStrategy {
             .collect()
     }
 
+    /// Whether two come to the same, defaults filled in, or are both absent.
+    pub fn are_alike(one: Option<&Self>, other: Option<&Self>) -> bool {
+        let mut both = one.zip(other).into_iter();
+        one.is_some() == other.is_some() && both.all(|(a, b)| a.differences(b).is_empty())
+    }
+
     /// Whether fields that another manager owns on a member cluster make an object fail.
     pub fn keeps_others_fields(&self) -> bool {
         let forces = self.server_side.as_ref().is_some_and(|it| it.force);

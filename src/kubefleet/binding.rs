@@ -122,6 +122,13 @@ impl Binding {
             .is_some_and(Condition::is_true)
     }
 
+    /// The condition that says that the cluster is done with what it should have.
+    /// Source: updaterun/execution.go:checkClusterUpdateResult.
+    pub fn fulfilled(&self) -> Option<&Condition> {
+        let mut kinds = [reasons::AVAILABLE, reasons::DIFF_REPORTED].into_iter();
+        kinds.find_map(|kind| self.current(kind).filter(|it| it.is_true()))
+    }
+
     /// The index of the snapshot that the cluster should have; `None` until a run reached it.
     pub fn snapshot_index(&self) -> Option<&str> {
         names::snapshot_index(&self.spec.snapshot)

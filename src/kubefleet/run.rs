@@ -253,6 +253,14 @@ impl UpdateRun {
         self.status.conditions.condition(kind)
     }
 
+    /// Whether the controller stopped it as its spec is now.
+    pub fn is_stopped(&self) -> bool {
+        let progressing = self.condition(reasons::PROGRESSING);
+        progressing.is_some_and(|it| {
+            it.reason == reasons::RUN_STOPPED && it.observes(self.meta.generation)
+        })
+    }
+
     /// What it has that no known KubeFleet gives it.
     pub fn unknown_term(&self) -> Option<UnknownTerm<'_>> {
         if self.spec.is_unknown_state() {

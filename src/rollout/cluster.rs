@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::trouble::{BindingTrouble, binding_trouble};
 use super::{ClusterState, stuck_after};
 use crate::inventory::Inventory;
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{RolloutStarted, parse_rollout_started};
@@ -179,17 +180,13 @@ pub(super) struct ClusterTurn {
 pub fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) -> bool {
     let index = &run.status.snapshot_index;
     let wanted = names::master_snapshot(&run.spec.placement, index);
-    let strategies = (&binding.spec.apply_strategy, &run.status.apply_strategy);
+    let apply = (&binding.spec.apply_strategy, &run.status.apply_strategy);
     !index.is_empty()
         && binding.spec.state == "Bound"
         && binding.spec.snapshot == wanted
         && binding.spec.overrides == status.overrides
         && binding.spec.cluster_overrides == status.cluster_overrides
-        && match strategies {
-            (Some(has), Some(wanted)) => has.differences(wanted).is_empty(),
-            (None, None) => true,
-            _ => false,
-        }
+        && ApplyStrategy::are_alike(apply.0.as_deref(), apply.1.as_deref())
 }
 
 /// What a binding's RolloutStarted condition says.
@@ -204,13 +201,8 @@ pub fn rollout_started(binding: &Binding) -> RolloutStarted {
 /// generation counts where the run is over, or released that generation.
 /// Source: updaterun/execution.go:checkClusterUpdateResult.
 fn health<'i>(inventory: &'i Inventory, binding: &'i Binding, earlier_counts: bool) -> Health<'i> {
-    for kind in [reasons::AVAILABLE, reasons::DIFF_REPORTED] {
-        if let Some(condition) = binding
-            .current(kind)
-            .filter(|condition| condition.is_true())
-        {
-            return Health::Fine(condition);
-        }
+    if let Some(condition) = binding.fulfilled() {
+        return Health::Fine(condition);
     }
     let trouble = binding_trouble(inventory, binding);
     let trouble = trouble.filter(|_| earlier_counts || !binding.awaits_run());

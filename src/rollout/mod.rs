@@ -602,19 +602,8 @@ fn phase(run: &UpdateRun, state_ignored: bool) -> Phase {
     match run.spec.wants() {
         RunState::Initialize => Phase::Idle,
         RunState::Run | RunState::Other => Phase::Executing,
-        RunState::Stop => {
-            let stopped = conditions
-                .condition(reasons::PROGRESSING)
-                .is_some_and(|progressing| {
-                    progressing.reason == reasons::RUN_STOPPED
-                        && progressing.observes(run.meta.generation)
-                });
-            if stopped {
-                Phase::Stopped
-            } else {
-                Phase::Stopping
-            }
-        }
+        RunState::Stop if run.is_stopped() => Phase::Stopped,
+        RunState::Stop => Phase::Stopping,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::controller::{
     InputFinding, Intervention, PlayEnd, PlayLimits, PlayObstacle, PlayedRun, RunFailure, State,
     after, initialize, play,
 };
-use crate::inventory::Inventory;
+use crate::inventory::{BLOCKING, Inventory};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Condition, reasons};
@@ -237,23 +237,12 @@ fn failure_of(
 }
 
 fn is_troubled(binding: &Binding, now: jiff::Timestamp) -> bool {
-    let kinds = [
-        reasons::OVERRIDDEN,
-        reasons::WORK_SYNCHRONIZED,
-        reasons::APPLIED,
-        reasons::AVAILABLE,
-        reasons::DIFF_REPORTED,
-    ];
-    let failed = kinds
+    let failed = BLOCKING
         .iter()
         .any(|kind| binding.current(kind).is_some_and(Condition::is_false));
-    let done = [reasons::AVAILABLE, reasons::DIFF_REPORTED];
-    let is_done = done
-        .iter()
-        .any(|kind| binding.current(kind).is_some_and(Condition::is_true));
     let started = binding.current(reasons::ROLLOUT_STARTED);
     let long = started
         .and_then(|started| started.since)
         .is_some_and(|since| now.duration_since(since) > STUCK_AFTER);
-    failed || (long && !is_done)
+    failed || (long && binding.fulfilled().is_none())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::preemption;
 use crate::inventory::choose;
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::rollout::content::would_go_back;
 use crate::rollout::rollback::passes_over;
@@ -144,15 +145,10 @@ fn write_the_same(a: &UpdateRun, b: &UpdateRun) -> bool {
             .collect()
     };
     let apply = (&a.status.apply_strategy, &b.status.apply_strategy);
-    let same_apply = match apply {
-        (Some(a), Some(b)) => a.differences(b).is_empty(),
-        (None, None) => true,
-        _ => false,
-    };
     let theirs = clusters(b);
     !a.status.snapshot_index.is_empty()
         && a.status.snapshot_index == b.status.snapshot_index
-        && same_apply
+        && ApplyStrategy::are_alike(apply.0.as_deref(), apply.1.as_deref())
         && clusters(a)
             .iter()
             .all(|(name, writes)| theirs.get(name).is_none_or(|other| other == writes))
