@@ -61,6 +61,12 @@ impl MemberContextMap {
 /// The member clusters, as far as the kubeconfig leads into them.
 pub struct MemberContexts {
     ways: MemberContextMap,
+    pub(super) access: MemberAccess,
+}
+
+/// How a context leads into a cluster, and what is read there.
+#[derive(Clone)]
+pub(super) struct MemberAccess {
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
     variable: EnvironmentLookup,
@@ -91,17 +97,19 @@ impl MemberContexts {
         })?;
         let this = Self {
             ways,
-            kubeconfig,
-            limit,
-            variable,
-            // Several at once cannot ask a user.
-            running: RunningPlugin {
+            access: MemberAccess {
+                kubeconfig,
                 limit,
-                ..RunningPlugin::default()
+                variable,
+                // Several at once cannot ask a user.
+                running: RunningPlugin {
+                    limit,
+                    ..RunningPlugin::default()
+                },
+                connections: Arc::default(),
+                keep_texts: false,
+                budget: ReadAllowance::default(),
             },
-            connections: Arc::default(),
-            keep_texts: false,
-            budget: ReadAllowance::default(),
         };
         let unknown = this.ways.named.values().find(|name| !this.has(name));
         match unknown {
@@ -120,16 +128,16 @@ impl MemberContexts {
 
     /// Keeps the text of every object that is read from now on.
     pub(super) fn keep_texts(&mut self) {
-        self.keep_texts = true;
+        self.access.keep_texts = true;
     }
 
     /// What plugins start ends with this.
     pub(super) fn ends(&mut self, ends: &Arc<ChildProcesses>) {
-        self.running.ends = Arc::clone(ends);
+        self.access.running.ends = Arc::clone(ends);
     }
 
     fn contexts(&self) -> impl Iterator<Item = &str> {
-        let contexts = self.kubeconfig.contexts.iter();
+        let contexts = self.access.kubeconfig.contexts.iter();
         contexts.map(|(name, _)| name.as_str())
     }
 
@@ -192,13 +200,7 @@ impl MemberContexts {
     fn asker(&self, context: &str, slots: &Arc<Semaphore>) -> MemberReader {
         MemberReader {
             context: context.to_owned(),
-            kubeconfig: self.kubeconfig.clone(),
-            limit: self.limit,
-            variable: Arc::clone(&self.variable),
-            running: self.running.clone(),
-            connections: Arc::clone(&self.connections),
-            keep_texts: self.keep_texts,
-            budget: self.budget.clone(),
+            access: self.access.clone(),
             slots: Arc::clone(slots),
         }
     }
@@ -207,13 +209,7 @@ impl MemberContexts {
 /// What one look needs.
 struct MemberReader {
     context: String,
-    kubeconfig: Kubeconfig,
-    limit: Option<Duration>,
-    variable: EnvironmentLookup,
-    running: RunningPlugin,
-    connections: Arc<Mutex<BTreeMap<String, Connection>>>,
-    keep_texts: bool,
-    budget: ReadAllowance,
+    access: MemberAccess,
     slots: Arc<Semaphore>,
 }
 
@@ -267,7 +263,7 @@ impl MemberReader {
                 let (outcome, found) = answer.unwrap_or_else(|error| (outcome(&error), Vec::new()));
                 let mut objects = Vec::with_capacity(found.len());
                 for (object, text) in found {
-                    if self.keep_texts {
+                    if self.access.keep_texts {
                         let meta = object.meta();
                         let key = (object.kind, meta.namespace.clone(), meta.name.clone());
                         seen.texts.insert(key, text);
@@ -284,20 +280,20 @@ impl MemberReader {
             let context = &self.context;
             MemberGap::NoWay(format!("the context {context} cannot be used: {why}"))
         };
+        let access = &self.access;
         let known = || {
-            self.connections
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+            let connections = access.connections.lock();
+            connections.unwrap_or_else(PoisonError::into_inner)
         };
         if let Some(connection) = known().get(&self.context) {
             return Ok(connection.clone());
         }
         let _slot = self.slots.acquire().await;
-        let variable = &*self.variable;
-        let made = config::of_context(&self.kubeconfig, &self.context, variable, &self.running)
-            .and_then(|settings| Connection::prepare(settings, self.limit));
+        let (variable, running) = (&*access.variable, &access.running);
+        let made = config::of_context(&access.kubeconfig, &self.context, variable, running)
+            .and_then(|settings| Connection::prepare(settings, access.limit));
         let mut connection = made.map_err(|error| no_way(error.to_string()))?;
-        connection.budget = self.budget.clone();
+        connection.budget = access.budget.clone();
         let ready = connection.log_in().await;
         ready.map_err(|error| no_way(error.to_string()))?;
         known().insert(self.context.clone(), connection.clone());

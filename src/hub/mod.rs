@@ -189,7 +189,7 @@ impl Hub {
 
     /// Looks into member clusters too, from now on.
     pub fn enter(&mut self, mut members: MemberContexts) {
-        members.budget = self.connection.budget.clone();
+        members.access.budget = self.connection.budget.clone();
         members.ends(&self.ends);
         self.members = Some(members);
     }
