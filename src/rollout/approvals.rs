@@ -84,7 +84,7 @@ pub fn gate_facts(rollout: &Rollout<'_>, gate: &Gate<'_>) -> GateFacts {
         kind: gate.task.kind.clone(),
         state,
         request: is_approval.then(|| gate.task.approval_request.clone()),
-        wait: gate.wait.filter(|_| !is_approval).map(duration::describe),
+        wait: gate.wait().filter(|_| !is_approval).map(duration::describe),
         since: gate
             .since()
             .filter(|_| !is_approval || gate.state != TaskState::NotReached),

@@ -13,7 +13,7 @@ use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::{Stage, Task};
-use crate::kubefleet::{Conditions, duration, names, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
 
 impl<'i> Rollout<'i> {
     /// Understands the run of an inventory; `None` when there is none.
@@ -290,17 +290,15 @@ fn gate<'i>(
     (run, stage): (&UpdateRun, &'i StageStatus),
     time: TaskTime,
     task: &'i TaskStatus,
-    spec: Option<&Task>,
+    spec: Option<&'i Task>,
 ) -> Gate<'i> {
     let is = |kind| task.conditions.is_true(kind);
     // The wait runs from the moment at which the stage began to wait.
     // Source: updaterun/execution.go:checkAfterStageTasksStatus.
-    let waiting_since = stage
-        .conditions
-        .condition(reasons::PROGRESSING)
-        .filter(|progressing| progressing.reason == reasons::STAGE_WAITING)
-        .filter(|_| time == TaskTime::Before || is_past_clusters(stage))
-        .and_then(|progressing| progressing.since);
+    let progressing = stage.conditions.condition(reasons::PROGRESSING);
+    let since = |reason| progressing.filter(|it| it.reason == reason)?.since;
+    let waiting_since = since(reasons::STAGE_WAITING)
+        .filter(|_| time == TaskTime::Before || is_past_clusters(stage));
     let state = if task.is_approval() {
         match (
             is(reasons::APPROVAL_REQUEST_APPROVED),
@@ -319,13 +317,9 @@ fn gate<'i>(
     };
     // A resume goes from one reason to another of the same status, and keeps the time.
     // Source: updaterun/stop.go:markStageUpdatingStopped.
-    let stopped_since = stage
-        .conditions
-        .condition(reasons::PROGRESSING)
-        .filter(|progressing| progressing.reason == reasons::STAGE_STOPPED)
+    let stopped_since = since(reasons::STAGE_STOPPED)
         .filter(|_| time == TaskTime::After && task.is_timed_wait())
-        .filter(|_| state == TaskState::NotReached && is_past_clusters(stage))
-        .and_then(|progressing| progressing.since);
+        .filter(|_| state == TaskState::NotReached && is_past_clusters(stage));
     let request = task
         .is_approval()
         .then(|| inventory.approval(&task.approval_request));
@@ -337,7 +331,7 @@ fn gate<'i>(
         state,
         foreign: present.is_some_and(|request| !request.is_for(&run.meta.name, &stage.name)),
         request,
-        wait: spec.and_then(|spec| duration::parse(&spec.wait)),
+        wait_text: spec.map(|spec| spec.wait.as_str()),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
         stopped_since,
         of_removal: false,

@@ -28,7 +28,7 @@ use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::{ClusterStatus, RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
-use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
+use crate::kubefleet::{Condition, ConditionStatus, Conditions, duration, reasons};
 
 pub use agent_version::AgentVersion;
 pub use cluster::{ClusterView, Health, is_written, rollout_started};
@@ -136,8 +136,8 @@ pub struct Gate<'i> {
     pub request: Option<Sight<ApprovalRequest>>,
     /// Whether the request of that name belongs to another run or stage.
     pub foreign: bool,
-    /// How long a TimedWait takes.
-    pub wait: Option<SignedDuration>,
+    /// How long a TimedWait takes, as the run recorded it.
+    pub wait_text: Option<&'i str>,
     /// Since when a TimedWait runs.
     pub waiting_since: Option<Timestamp>,
     /// Since when a TimedWait counts that a stop interrupted: the stage's last transition, which a
@@ -150,15 +150,39 @@ pub struct Gate<'i> {
 impl Gate<'_> {
     /// Where it stands in the run.
     pub fn path(&self) -> String {
-        let kind = &self.task.kind;
+        // The tasks of the deletion stage are noted as those after it.
+        let (stage, kind) = (self.stage_path(), &self.task.kind);
+        let is_before = self.time == TaskTime::Before && !self.of_removal;
+        let time = if is_before { "before" } else { "after" };
+        format!("{stage}.{time}StageTaskStatus[type={kind}]")
+    }
+
+    /// Where it stands since when a TimedWait counts.
+    pub fn since_path(&self) -> String {
+        let stage = self.stage_path();
+        format!("{stage}.conditions[type=Progressing].lastTransitionTime")
+    }
+
+    fn stage_path(&self) -> String {
         if self.of_removal {
-            return format!("status.deletionStageStatus.afterStageTaskStatus[type={kind}]");
+            return "status.deletionStageStatus".to_owned();
         }
-        format!(
-            "status.stagesStatus[stageName={}].{}StageTaskStatus[type={kind}]",
-            self.stage,
-            self.time.as_str()
-        )
+        format!("status.stagesStatus[stageName={}]", self.stage)
+    }
+
+    /// Where it stands how long a TimedWait takes.
+    pub fn wait_path(&self) -> String {
+        let tasks = if self.of_removal {
+            "deleteStageTasks".to_owned()
+        } else {
+            format!("stages[name={}].afterStageTasks", self.stage)
+        };
+        format!("status.stagedUpdateStrategySnapshot.{tasks}[type=TimedWait].waitTime")
+    }
+
+    /// How long a TimedWait takes.
+    pub fn wait(&self) -> Option<SignedDuration> {
+        duration::parse(self.wait_text?)
     }
 
     /// The approval request that was seen and is this gate's own.
@@ -218,13 +242,13 @@ impl Gate<'_> {
 
     /// When a running TimedWait ends.
     pub fn until(&self) -> Option<Timestamp> {
-        self.waiting_since?.checked_add(self.wait?).ok()
+        self.waiting_since?.checked_add(self.wait()?).ok()
     }
 
     /// Until when a TimedWait holds a run that is stopped, once it is resumed. Later, a resume opens
     /// the gate at once.
     pub fn holds_until(&self) -> Option<Timestamp> {
-        self.stopped_since?.checked_add(self.wait?).ok()
+        self.stopped_since?.checked_add(self.wait()?).ok()
     }
 }
 

@@ -149,7 +149,7 @@ pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
         ));
     }
     for gate in rollout.open_timers() {
-        let wait = gate.wait.map(duration::describe).unwrap_or_default();
+        let wait = gate.wait().map(duration::describe).unwrap_or_default();
         lines.push(format!(
             "the wait of {wait} {} stage {} restarts at the stop and keeps counting while the run \
              is stopped, so it may be over when the run is resumed",

@@ -280,7 +280,7 @@ fn describe_approval(approval: &Approval, now: Timestamp) -> String {
 
 /// What became of a timed wait; nothing before it began.
 fn waited(gate: &Gate<'_>) -> Option<String> {
-    let wait = gate.wait.map(duration::describe).unwrap_or_default();
+    let wait = gate.wait().map(duration::describe).unwrap_or_default();
     let time = gate.time.as_str();
     match gate.state {
         TaskState::NotReached => None,

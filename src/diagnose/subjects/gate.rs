@@ -7,9 +7,8 @@ use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rule::Rule;
 use crate::diagnose::subjects::{back, overrides, verdict};
 use crate::inventory::Inventory;
+use crate::kubefleet::duration;
 use crate::kubefleet::duration::whole_seconds;
-use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{duration, names};
 use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
 use crate::problems::namespace_undelivered_ahead;
@@ -263,39 +262,6 @@ pub(in crate::diagnose) fn unlisted(
          has its name.",
         cx.command("approvals").arg(name),
     ))
-}
-
-/// Where it stands since when a stage's timed wait counts.
-pub(in crate::diagnose) fn since_path(stage: &str) -> String {
-    if stage == names::DELETE_STAGE {
-        return "status.deletionStageStatus.conditions[type=Progressing].lastTransitionTime".into();
-    }
-    format!(
-        "status.stagesStatus[stageName={stage}].conditions[type=Progressing].lastTransitionTime"
-    )
-}
-
-/// Where it stands how long a stage's timed wait is.
-pub(in crate::diagnose) fn wait_path(stage: &str) -> String {
-    if stage == names::DELETE_STAGE {
-        return "status.stagedUpdateStrategySnapshot.deleteStageTasks[type=TimedWait].waitTime"
-            .into();
-    }
-    format!(
-        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks[type=TimedWait].waitTime"
-    )
-}
-
-/// How long a stage's timed wait is, as the run recorded it.
-pub(in crate::diagnose) fn wait_of<'r>(run: &'r UpdateRun, stage: &str) -> Option<&'r str> {
-    let strategy = run.status.strategy.as_deref()?;
-    let tasks = if stage == names::DELETE_STAGE {
-        &strategy.before_deletion
-    } else {
-        &strategy.stages.iter().find(|it| it.name == stage)?.after
-    };
-    let task = tasks.iter().find(|task| task.is_timed_wait())?;
-    Some(&task.wait)
 }
 
 /// What becomes of the timed waits of a run that is stopped, and of the gates that they are.

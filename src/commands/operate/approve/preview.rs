@@ -136,7 +136,7 @@ fn opening_lines(rollout: &Rollout<'_>, opening: &GateOpening<'_, '_>) -> Vec<St
 
 /// A task that a run waits for.
 fn task(gate: &Gate<'_>) -> String {
-    match gate.wait {
+    match gate.wait() {
         Some(wait) if gate.task.is_timed_wait() => {
             format!("a wait of {}", duration::describe(wait))
         }

@@ -120,7 +120,7 @@ impl AgreedPlan {
                 return Some(format!("stage {name} instead of {}", shown.name));
             }
             let gates = stage.gates.iter();
-            let gates = gates.map(|it| (it.time, it.task.kind.clone(), it.wait));
+            let gates = gates.map(|it| (it.time, it.task.kind.clone(), it.wait()));
             if !gates.eq(shown.gates.iter().cloned()) {
                 return Some(format!("other gates in stage {name}"));
             }

@@ -2,19 +2,16 @@
 
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::gate::{since_path, unlisted, wait_of, wait_path};
+use crate::diagnose::subjects::gate::unlisted;
 use crate::kubefleet::duration;
 use crate::rollout::{Gate, Rollout, opening};
 
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
 /// Source: updaterun/execution.go:checkAfterStageTasksStatus, stop.go:markStageUpdatingStopped.
-pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", RuleSearch::Whole(check));
+pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", RuleSearch::Live(check));
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     if !matches!(
         cx.verdict,
         Verdict::WaitingForTimer | Verdict::WaitingForApproval
@@ -44,13 +41,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(&run, message)
             .root_if(cx.verdict == Verdict::WaitingForTimer)
             .stage(stage)
-            .evidence(&run, since_path(stage), since);
+            .evidence(&run, gate.since_path(), since);
         if let Some(until) = gate.until() {
             finding = finding
-                .evidence(&run, wait_path(stage), wait_of(rollout.run, stage))
+                .evidence(&run, gate.wait_path(), gate.wait_text)
                 .computed(
                     &run,
-                    &[&since_path(stage), &wait_path(stage)],
+                    &[&gate.since_path(), &gate.wait_path()],
                     format!(
                         "until {until}, {} from now",
                         duration::describe(until.duration_since(cx.now()))

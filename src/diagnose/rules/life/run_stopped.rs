@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::taken_back;
-use crate::diagnose::subjects::gate::{check_failing, since_path, wait_of, wait_path};
+use crate::diagnose::subjects::gate::check_failing;
 use crate::diagnose::subjects::resting;
 use crate::kubefleet::duration;
 use crate::rollout::rollback::TakenBack;
@@ -47,10 +47,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
         if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {
-            let (since_path, wait_path) = (since_path(gate.stage), wait_path(gate.stage));
+            let (since_path, wait_path) = (gate.since_path(), gate.wait_path());
             finding = finding
                 .evidence(run.object(), &since_path, since)
-                .evidence(run.object(), &wait_path, wait_of(run, gate.stage))
+                .evidence(run.object(), &wait_path, gate.wait_text)
                 .computed(
                     run.object(),
                     &[&since_path, &wait_path],
