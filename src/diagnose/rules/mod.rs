@@ -24,15 +24,15 @@ impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &DiagnosisContext<'_>) -> Vec<Finding> {
         let causes = cx.causes().chain(&cx.foreseen);
+        let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
         let mut findings: Vec<_> = match self.check {
             RuleSearch::Whole(check) => check(cx, self),
             RuleSearch::One(check) => check(cx, self).into_iter().collect(),
             RuleSearch::Object(check) => per_object(cx, self, check),
+            RuleSearch::Live(check) => live.flat_map(|it| check(cx, self, it)).collect(),
             RuleSearch::Approval(check) => {
-                let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
-                live.flat_map(Rollout::open_approvals)
-                    .filter_map(|gate| check(cx, self, gate))
-                    .collect()
+                let gates = live.flat_map(Rollout::open_approvals);
+                gates.filter_map(|gate| check(cx, self, gate)).collect()
             }
             RuleSearch::Cause(check) => causes.filter_map(|it| check(cx, self, it)).collect(),
             RuleSearch::Refusal(check) => {

@@ -6,7 +6,7 @@ use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::problems::Problem;
 use crate::report::{FaultOrigin, Finding, Severity, Subject};
-use crate::rollout::Gate;
+use crate::rollout::{Gate, Rollout};
 
 /// A state that a person would treat differently from every other one.
 #[derive(Debug)]
@@ -36,7 +36,9 @@ pub enum RuleSearch {
     One(fn(&DiagnosisContext<'_>, &Rule) -> Option<Finding>),
     /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
     Object(fn(&AffectedObject<'_, '_>, Finding) -> Finding),
-    /// At one of the approvals that a live run waits for.
+    /// In a run that is neither over nor being deleted.
+    Live(fn(&DiagnosisContext<'_>, &Rule, &Rollout<'_>) -> Vec<Finding>),
+    /// At one of the approvals that such a run waits for.
     Approval(fn(&DiagnosisContext<'_>, &Rule, &Gate<'_>) -> Option<Finding>),
     /// In one of the causes that the text of a failed run names.
     Cause(fn(&DiagnosisContext<'_>, &Rule, &Cause) -> Option<Finding>),

@@ -8,12 +8,12 @@ use crate::kubefleet::{duration, reasons};
 use crate::problems::content_sent_late;
 use crate::problems::steps::TRY_AT_ONCE;
 use crate::rollout::sent::{RunAwaited, awaited_since};
-use crate::rollout::{ClusterState, ClusterView, LOOK_EVERY, STUCK_AFTER};
+use crate::rollout::{ClusterState, ClusterView, LOOK_EVERY, Rollout, STUCK_AFTER};
 
 /// The scheduler changes a binding, and the work generator waits for the next run to release it: each time for twice
 /// as long. That the run does so is written to the binding's status, and wakes nobody.
 /// Source: workgenerator/controller.go:Reconcile, SetupWithManagerForClusterResourceBinding.
-pub const RULE: Rule = Rule::error("FS532", "content-sent-late", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::error("FS532", "content-sent-late", RuleSearch::Live(check))
     .reads(&[
         Concept::Binding,
         Concept::PolicySnapshot,
@@ -22,10 +22,7 @@ pub const RULE: Rule = Rule::error("FS532", "content-sent-late", RuleSearch::Who
     .caused_by(&["FS516", "FS517", "FS518"])
     .environment();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     if cx.verdict.waits_for_person() {
         let ahead = rollout.still_to_reach().map(|it| it.name);
         let late = content_sent_late(cx.inventory, ahead).map(|it| rule.told(it));

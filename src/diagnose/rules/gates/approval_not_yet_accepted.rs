@@ -9,14 +9,11 @@ use crate::rollout::{Gate, Phase, Rollout};
 pub const RULE: Rule = Rule::info(
     "FS408",
     "approval-not-yet-accepted",
-    RuleSearch::Whole(check),
+    RuleSearch::Live(check),
 )
 .reads(&[Concept::ApprovalRequest]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let open = rollout.open_approvals();
     let just_given = open.filter_map(|gate| at_open_gate(cx, rule, rollout, gate));
     let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);

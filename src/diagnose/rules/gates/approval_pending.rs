@@ -11,7 +11,7 @@ use crate::rollout::rollback::TakenBack;
 use crate::rollout::{ClusterState, Phase, Rollout};
 
 /// An approval request without an answer.
-pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::info("FS402", "approval-pending", RuleSearch::Live(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 
@@ -34,10 +34,7 @@ fn condition(rollout: &Rollout<'_>) -> String {
     }
 }
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let run = cx.run_object();
     let halted = rollout.phase.is_halted();
     // An older agent asked for it, and the one that is there does not work on the run.

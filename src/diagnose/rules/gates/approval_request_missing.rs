@@ -3,22 +3,15 @@
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::{Conditions, duration, reasons};
-use crate::rollout::{Gate, LOOK_EVERY};
+use crate::rollout::{Gate, LOOK_EVERY, Rollout};
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning(
-    "FS406",
-    "approval-request-missing",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::ApprovalRequest])
-.person();
+pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", RuleSearch::Live(check))
+    .reads(&[Concept::ApprovalRequest])
+    .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let gone = rollout.open_approvals();
     let gone = gone.filter_map(|gate| deleted(cx, rule, gate));
     let unmade = rollout.unrequested_approvals();

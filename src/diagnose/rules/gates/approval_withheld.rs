@@ -2,17 +2,16 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::gate::hold_back;
-use crate::rollout::{Gate, TaskState};
+use crate::rollout::{Gate, Rollout, TaskState};
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
-pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", RuleSearch::Live(check))
     .reads(&[Concept::ApprovalRequest])
     .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
-    let gates = live.flat_map(|rollout| rollout.stages.iter().flat_map(|stage| &stage.gates));
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
+    let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
     gates.filter_map(|gate| of_gate(cx, rule, gate)).collect()
 }
 

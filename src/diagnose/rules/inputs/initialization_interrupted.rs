@@ -11,40 +11,31 @@ use crate::kubefleet::messages::ObjectKey;
 pub const RULE: Rule = Rule::error(
     "FS120",
     "initialization-interrupted",
-    RuleSearch::Whole(check),
+    RuleSearch::Cause(check),
 )
 .reads(&[Concept::Binding])
 .environment();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     if !run_failure::initializing(cx) {
-        return Vec::new();
+        return None;
     }
-    cx.causes()
-        .filter_map(|cause| match cause {
-            Cause::OverrideFetchFailed { detail } | Cause::ApiServerError { detail } => {
-                Some(passing(cx, rule, &format!("`{detail}`")))
-            }
-            Cause::InformerNotSynced { resource } => Some(passing(
-                cx,
-                rule,
-                &format!("the hub agent had not read all {resource} yet"),
-            )),
-            Cause::SnapshotNotCreated => {
-                Some(passing(cx, rule, "the hub returned no resource snapshot"))
-            }
-            Cause::LatestSnapshotNotFound => Some(passing(
-                cx,
-                rule,
-                "the placement had no latest resource snapshot yet",
-            )),
-            Cause::BindingOldPolicy { binding, state }
-            | Cause::BindingNotScheduled { binding, state } => {
-                Some(unsettled(cx, rule, binding, state))
-            }
-            _ => None,
-        })
-        .collect()
+    let what = match cause {
+        Cause::OverrideFetchFailed { detail } | Cause::ApiServerError { detail } => {
+            &format!("`{detail}`")
+        }
+        Cause::InformerNotSynced { resource } => {
+            &format!("the hub agent had not read all {resource} yet")
+        }
+        Cause::SnapshotNotCreated => "the hub returned no resource snapshot",
+        Cause::LatestSnapshotNotFound => "the placement had no latest resource snapshot yet",
+        Cause::BindingOldPolicy { binding, state }
+        | Cause::BindingNotScheduled { binding, state } => {
+            return Some(unsettled(cx, rule, binding, state));
+        }
+        _ => return None,
+    };
+    Some(passing(cx, rule, what))
 }
 
 fn passing(cx: &DiagnosisContext<'_>, rule: &Rule, what: &str) -> Finding {
