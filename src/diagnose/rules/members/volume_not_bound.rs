@@ -21,17 +21,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 return Vec::new();
             };
             let troubles = view.troubles().into_iter();
-            troubles
-                .filter_map(|trouble| match trouble.state {
-                    PodState::UnboundClaims(condition) => Some((view, trouble, condition)),
-                    _ => None,
-                })
-                .collect()
+            let waiting = troubles.filter_map(|trouble| match trouble.state {
+                PodState::UnboundClaims(condition) => Some((trouble, (view, condition))),
+                _ => None,
+            });
+            waiting.collect()
         },
         |group, mut finding| {
             let mut pending = BTreeSet::new();
             let mut unbound = Vec::new();
-            for (cluster, (view, trouble, _)) in group.found() {
+            for (cluster, (trouble, (view, _))) in group.found() {
                 let names: Vec<_> = trouble
                     .pod
                     .spec
@@ -51,11 +50,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                     }
                 }
             }
-            let pods: BTreeSet<_> = group
-                .found()
-                .map(|(cluster, (_, trouble, _))| (cluster, trouble.pod.meta.name.as_str()))
-                .collect();
-            let pods = crate::words::count(pods.len(), "pod");
+            let pods = group.pods();
             let what = if pending.is_empty() {
                 "some volumes are".to_owned()
             } else {
@@ -71,7 +66,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 finding,
                 &format!("{pods} cannot be scheduled because {what} not bound"),
             );
-            for (cluster, (_, trouble, condition)) in group.shown() {
+            for (cluster, (trouble, (_, condition))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
                     trouble,
