@@ -1,6 +1,6 @@
 //! Looking comes before what cannot be undone.
 
-use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::context::{DiagnosisContext, WHICH_RUN};
 use crate::diagnose::subjects::tried;
 use crate::inventory::choose;
 use crate::kubefleet::run::UpdateRun;
@@ -161,12 +161,7 @@ fn look_before(cx: &DiagnosisContext<'_>, command: &CommandLine) -> Option<Remed
             (format!("Check the progress of {name}."), status)
         }
         "rollback" | "resume" => {
-            let placement = &cx.inventory.placement_name;
-            let history = cx.command("history").arg(placement);
-            (
-                "Check which run rolled out which version.".to_owned(),
-                history,
-            )
+            return Some(Remedy::look(WHICH_RUN, Some(cx.history_command())));
         }
         _ => return None,
     };

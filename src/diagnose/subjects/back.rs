@@ -61,9 +61,8 @@ pub(in crate::diagnose) fn taken_back(
     finding: Finding,
     back: &TakenBack<'_>,
 ) -> Finding {
-    let history = cx.command("history").arg(&cx.inventory.placement_name);
     let check = format!("Check what was rolled back: {back}.");
-    finding.look_with(check, history).new_run(
+    finding.look_with(check, cx.history_command()).new_run(
         cx,
         "Start a new run in its place once the content is corrected: this one keeps its own.",
     )

@@ -239,6 +239,16 @@ impl<'i> DiagnosisContext<'i> {
         }
     }
 
+    /// The command that lists the runs on the placement with their versions.
+    pub fn history_command(&self) -> CommandLine {
+        self.command("history").arg(&self.inventory.placement_name)
+    }
+
+    /// Adds a look at who rolled out what.
+    pub fn look_at_history(&self, finding: Finding) -> Finding {
+        finding.look_with(WHICH_RUN, self.history_command())
+    }
+
     /// The command that saves what the hub agent has logged about the run, or the placement.
     pub fn agent_log(&self) -> CommandLine {
         let name = match self.run() {
@@ -298,6 +308,9 @@ impl<'i> DiagnosisContext<'i> {
         })
     }
 }
+
+/// What the history of a placement is looked at for.
+pub const WHICH_RUN: &str = "Check which run rolled out which version.";
 
 /// What a live run is going to fail for that no rule finds by itself: a cluster in flight that was taken
 /// from it, stages that can no longer be computed, a placement or a policy that it cannot use.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::context::WHICH_RUN;
 use crate::diagnose::subjects::preemption::{WinningRun, describe_state, lost, winner};
 use crate::diagnose::subjects::run_failure;
 use crate::inventory::choose::is_finished;
@@ -158,10 +159,7 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
                 format!("Check {name} instead: it has the cluster now."),
                 cx.command("diagnose").arg(name),
             ),
-            None => finding.look_with(
-                "Check which run rolled out which version.",
-                cx.command("history").arg(&cx.inventory.placement_name),
-            ),
+            None => cx.look_at_history(finding),
         };
         return finding.disrupt_with(
             format!(
@@ -199,23 +197,18 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
                  to stay.",
                 run.status.snapshot_index
             ),
-            None => "Check which run rolled out which version.".to_owned(),
+            None => WHICH_RUN.to_owned(),
         };
-        return finding
-            .look_with(
-                check,
-                cx.command("history").arg(&cx.inventory.placement_name),
-            )
-            .disrupt_with(
-                format!(
-                    "Or roll out snapshot {index} with a new run, if you still want the content of \
-                     this run: it has failed for good.",
-                ),
-                cx.run().map(|run| {
-                    let command = steps::run_from(run).flag("--snapshot", index);
-                    command.switch("--allow-older")
-                }),
-            );
+        return finding.look_with(check, cx.history_command()).disrupt_with(
+            format!(
+                "Or roll out snapshot {index} with a new run, if you still want the content of \
+                 this run: it has failed for good.",
+            ),
+            cx.run().map(|run| {
+                let command = steps::run_from(run).flag("--snapshot", index);
+                command.switch("--allow-older")
+            }),
+        );
     }
     run_failure::new_run(
         cx,

@@ -48,10 +48,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if let Some(gate) = rollout.open_approvals().next() {
         finding = finding.stage(gate.stage);
     }
-    finding = finding.look_with(
-        "Check which run rolled out which version.",
-        cx.command("history").arg(&cx.inventory.placement_name),
-    );
+    finding = cx.look_at_history(finding);
     let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {

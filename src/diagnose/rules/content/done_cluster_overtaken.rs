@@ -63,10 +63,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if goes_back {
         return Some(finding.look("Resolve FS703 first."));
     }
-    let finding = finding.look_with(
-        "Check which run rolled out which version.",
-        cx.command("history").arg(&cx.inventory.placement_name),
-    );
+    let finding = cx.look_at_history(finding);
     // A later run that is under way decides, and one more would take clusters from it.
     let own = choose::age_key(rollout.run);
     let mut others = cx.inventory.runs_under_way();

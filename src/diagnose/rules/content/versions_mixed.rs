@@ -81,10 +81,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         .flat_map(|(_, bindings)| bindings)
         .map(|b| b.spec.cluster.clone())
         .collect();
-    let finding = finding.root_if(without_run).clusters(clusters).look_with(
-        "Check which run rolled out which version.",
-        cx.command("history").arg(&inventory.placement_name),
-    );
+    let finding = cx.look_at_history(finding.root_if(without_run).clusters(clusters));
     let indexes = distinct(versions.keys().filter_map(|it| it.parse::<u64>().ok()));
     let Some(newest) = indexes.last() else {
         return vec![finding];

@@ -82,17 +82,9 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         let mut snapshots = cx.inventory.snapshots.iter();
         snapshots.any(|it| it.index() == Some(used))
     });
-    Some(
-        cx.look_for_eviction(finding)
-            .look_with(
-                "Check which run rolled out which version.",
-                cx.command("history").arg(&cx.inventory.placement_name),
-            )
-            .fix_with(
-                "Roll the content out again with a new run.",
-                cx.fresh_run_command(index),
-            ),
-    )
+    let finding = cx.look_at_history(cx.look_for_eviction(finding));
+    let again = "Roll the content out again with a new run.";
+    Some(finding.fix_with(again, cx.fresh_run_command(index)))
 }
 
 /// Clusters that a run under way has still to reach, and that an earlier run was done with: the content
@@ -156,8 +148,7 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     let finding = cx.look_for_eviction(finding);
     Some(if cx.outlook.fails().is_some() {
-        let history = cx.command("history").arg(&inventory.placement_name);
-        finding.look_with("Check which run rolled out which version.", history)
+        cx.look_at_history(finding)
     } else {
         let leaving = leaving_ahead(rollout).into_iter().map(|(_, it)| it);
         let leaving: Vec<_> = leaving.collect();
