@@ -320,20 +320,13 @@ impl QueryFollower {
     fn path(&self) -> Result<String, HubError> {
         let kind = self.query.kind;
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
-        Ok(match &self.query.which {
-            QuerySelection::Named { namespace, name } => {
-                let mut path = path(kind, version, Some(namespace), None);
-                parameter(&mut path, "fieldSelector", &format!("metadata.name={name}"));
-                path
-            }
-            QuerySelection::All { namespace, .. } => {
-                let mut path = path(kind, version, namespace.as_deref(), None);
-                if let Some(labels) = self.query.selector() {
-                    parameter(&mut path, "labelSelector", &labels);
-                }
-                path
-            }
-        })
+        let mut path = path(kind, version, self.query.which.namespace(), None);
+        if let QuerySelection::Named { name, .. } = &self.query.which {
+            parameter(&mut path, "fieldSelector", &format!("metadata.name={name}"));
+        } else if let Some(labels) = self.query.selector() {
+            parameter(&mut path, "labelSelector", &labels);
+        }
+        Ok(path)
     }
 
     /// Lists, and tells all objects the first time, later the differences alone.

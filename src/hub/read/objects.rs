@@ -162,16 +162,8 @@ fn kinds_of(group: GroupDiscovery) -> Vec<ServedKind> {
 }
 
 async fn objects(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
-    match &query.which {
-        QuerySelection::Named { .. } => named(connection, query).await,
-        QuerySelection::All { .. } => listed(connection, query).await,
-    }
-}
-
-async fn named(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
-    let (namespace, name) = match &query.which {
-        QuerySelection::Named { namespace, name } => (namespace.as_str(), name.as_str()),
-        QuerySelection::All { .. } => ("", ""),
+    let QuerySelection::Named { namespace, name } = &query.which else {
+        return listed(connection, query).await;
     };
     let wanted = ExpectedAnswer::Object {
         group: &query.kind.group,
