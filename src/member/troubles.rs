@@ -215,3 +215,22 @@ impl<'l> WorkloadView<'l> {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PodHold, UpdateStrategy};
+
+    #[test]
+    fn on_delete_holds_a_stateful_set_for_ever() {
+        let update = UpdateStrategy {
+            kind: "OnDelete".to_owned(),
+            ..UpdateStrategy::default()
+        };
+        let hold = |kind| PodHold::of_settings(kind, false, &update);
+        assert_eq!(hold("StatefulSet"), Some(PodHold::NeverCurrent));
+        assert_eq!(hold("DaemonSet"), Some(PodHold::OnDelete));
+        assert_eq!(hold("Deployment"), None);
+        let rolling = UpdateStrategy::default();
+        assert_eq!(PodHold::of_settings("StatefulSet", false, &rolling), None);
+    }
+}

@@ -1,5 +1,6 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -89,16 +90,23 @@ fn last_before(
     began: Timestamp,
     counts: impl Fn(&UpdateRun) -> bool,
 ) -> Option<&UpdateRun> {
-    let before = inventory.runs.iter().filter_map(|other| {
+    let before = begun_before(inventory, began).filter(|(_, other)| counts(other));
+    let (_, last) = before.max_by_key(|(started, _)| *started)?;
+    Some(last)
+}
+
+/// The runs that began to change clusters before a time, and when.
+fn begun_before(
+    inventory: &Inventory,
+    began: Timestamp,
+) -> impl Iterator<Item = (Timestamp, &UpdateRun)> {
+    inventory.runs.iter().filter_map(move |other| {
         let started = first_update(inventory, other)?;
         let is_before = started < began
             && !other.only_compares()
-            && life::of_run(inventory, other) != PlacementLife::Earlier
-            && counts(other);
+            && life::of_run(inventory, other) != PlacementLife::Earlier;
         is_before.then_some((started, other))
-    });
-    let (_, last) = before.max_by_key(|(started, _)| *started)?;
-    Some(last)
+    })
 }
 
 /// What speaks against going to a snapshot that a person names, as a clause: a run took it back, or none has
@@ -484,14 +492,16 @@ fn namesake_before<'i>(
     run: &UpdateRun,
     snapshot: &ResourceSnapshot,
 ) -> Option<&'i UpdateRun> {
-    let last = last_before(inventory, first_update(inventory, run)?, |_| true)?;
-    if last.status.snapshot_index != run.status.snapshot_index {
+    // As a rule there is none, and what follows looks at the clusters of all runs.
+    let mut runs = inventory.runs.iter();
+    if !runs.any(|it| life::used_namesake(inventory, it, snapshot)) {
         return None;
     }
-    if life::used_namesake(inventory, last, snapshot) {
-        return Some(last);
-    }
-    namesake_before(inventory, last, snapshot)
+    let mut before: Vec<_> = begun_before(inventory, first_update(inventory, run)?).collect();
+    before.sort_by_key(|(started, _)| Reverse(*started));
+    let before = before.into_iter().map(|(_, other)| other);
+    let mut same = before.take_while(|it| it.status.snapshot_index == run.status.snapshot_index);
+    same.find(|it| life::used_namesake(inventory, it, snapshot))
 }
 
 /// Whether a run selected, when a newer snapshot existed, one that an earlier run had completed. A run that

@@ -3,7 +3,7 @@
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::render;
-use kubectl_fleet_stage::report::{Report, Verdict};
+use kubectl_fleet_stage::report::{Effect, Remedy, Report, Verdict};
 
 use super::fixtures::yaml_files;
 use super::lengths::{lengths, median};
@@ -54,6 +54,43 @@ fn what_explains_the_verdict_keeps_its_first_step() {
             let command = first.command.as_ref().map(ToString::to_string);
             if command.is_some_and(|command| !shown.contains(&command)) {
                 wrong.push(format!("{about}: {}", finding.code));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Where few steps are shown, one that changes something is not shown without what comes first; and no step
+/// makes a run that a later one warns of.
+#[test]
+fn what_comes_first_is_shown_before_what_follows() {
+    let mut wrong = Vec::new();
+    for (about, report) in all() {
+        let shown = formats(&report, false)[0].1.clone();
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        for finding in &report.findings {
+            let first = |it: &Remedy| {
+                it.action.starts_with("Resolve ") || it.action.starts_with("Check this first")
+            };
+            let mut before = Vec::new();
+            let mut starts = false;
+            for step in &finding.remedies {
+                let command = step.command.as_ref().map(ToString::to_string);
+                if first(step) {
+                    before.push(&step.action);
+                } else if step.effect != Effect::ReadOnly
+                    && command.is_some_and(|command| shown.contains(&command))
+                    && before.iter().any(|action| !shown.contains(*action))
+                {
+                    wrong.push(format!("{about}: {}: {}", finding.code, step.action));
+                }
+                if starts && step.action.contains("a run that is created before") {
+                    wrong.push(format!(
+                        "{about}: {}: {} comes late",
+                        finding.code, step.action
+                    ));
+                }
+                starts |= step.is_our(&["run", "retry"]);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::diagnose::{rules, subjects::member_findings, subjects::outlook, subje
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::essence;
 use crate::problems::steps;
-use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
+use crate::report::{CausedBy, Effect, FaultOrigin, Finding, Remedy, Severity, Verdict};
 use crate::rollout::content::{leaving_ahead, missing_content, overtaken as overtaken_clusters};
 use crate::words::{distinct, enumerate};
 
@@ -42,6 +42,9 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
                 known.clusters.sort();
                 known.clusters.dedup();
                 known.root_cause |= finding.root_cause;
+                if !known.message.contains(&finding.message) {
+                    known.message = format!("{} {}", known.message, finding.message);
+                }
                 for evidence in finding.evidence {
                     if known.evidence.len() < EVIDENCE_EACH && !known.evidence.contains(&evidence) {
                         known.evidence.push(evidence);
@@ -223,9 +226,19 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 11] = [
     "FS302",
 ];
 
-/// What to decide about before a run goes on, though it does not fail for it: from which severity, and
-/// why.
+/// What to decide about before a run goes on, though it does not fail for it at once: from which severity, and
+/// why. What ends the run comes first.
 const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 13] = [
+    (
+        "FS518",
+        Severity::Warning,
+        "the run fails when a cluster in its stages is gone.",
+    ),
+    (
+        "FS209",
+        Severity::Warning,
+        "the run fails when it reaches that gate.",
+    ),
     (
         "FS125",
         Severity::Error,
@@ -281,16 +294,6 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 13] = [
         Severity::Warning,
         "the run stalls at the clusters that it names.",
     ),
-    (
-        "FS518",
-        Severity::Warning,
-        "the run fails when a cluster in its stages is gone.",
-    ),
-    (
-        "FS209",
-        Severity::Warning,
-        "the run fails when it reaches that gate.",
-    ),
 ];
 
 /// What lets a run continue once it is approved, resumed or started.
@@ -335,6 +338,36 @@ fn resolve_first(code: &str, why: &str) -> Remedy {
     Remedy::look(format!("Resolve {code} first{why}"), None)
 }
 
+/// That findings come first, in one step, and why: those with the same reason together.
+fn resolve_all<'b>(
+    before: impl Iterator<Item = &'b (&'b str, Severity, &'b str)>,
+) -> Option<Remedy> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (code, _, why) in before {
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, codes)) => codes.push(code),
+            None => reasons.push((why, vec![code])),
+        }
+    }
+    let part = |(at, (why, codes)): (usize, &(&str, Vec<&str>))| {
+        let (why, codes) = (
+            match codes.len() {
+                1 => (*why).to_owned(),
+                _ => why.replace("it names", "they name"),
+            },
+            enumerate(codes),
+        );
+        match at {
+            0 => format!("Resolve {codes} first: {why}"),
+            _ => format!("Then {codes}: {why}"),
+        }
+    };
+    let parts: Vec<_> = reasons.iter().enumerate().map(part).collect();
+    let mut step = Remedy::look(parts.join(" "), None);
+    step.next_needs_it = true;
+    (!parts.is_empty()).then_some(step)
+}
+
 /// Steps that let a run continue which our own commands refuse unless it is said that it is meant.
 fn mean_it(finding: &mut Finding) {
     for step in finding.remedies.iter_mut().filter(|it| continues(it)) {
@@ -362,6 +395,8 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
     }
     if cx.verdict == Verdict::Failed {
         order_new_runs(cx, findings);
+    } else {
+        order_retries(findings);
     }
     if first.is_empty() {
         return order_gates(cx, findings);
@@ -392,6 +427,9 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
     }
 }
 
+const SAME_CONTENT: &str =
+    ": with the same content, a new run stalls at the clusters that it names.";
+
 /// A new run with the content that fails already stalls where the failed one left it.
 fn order_new_runs(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     let left = cx
@@ -409,10 +447,7 @@ fn order_new_runs(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     else {
         return;
     };
-    let step = resolve_first(
-        &code,
-        ": with the same content, a new run stalls at the clusters that it names.",
-    );
+    let step = resolve_first(&code, SAME_CONTENT);
     let starts = |it: &Finding| {
         it.remedies
             .iter()
@@ -420,6 +455,23 @@ fn order_new_runs(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     };
     for finding in findings.iter_mut().filter(|it| it.root_cause && starts(it)) {
         finding.remedies.insert(0, step.clone());
+    }
+}
+
+/// The same where a run still lives: what is refused for its content is refused again.
+fn order_retries(findings: &mut [Finding]) {
+    let mut refused = findings.iter();
+    let is_refused = |it: &&Finding| it.root_cause && it.fault == Some(FaultOrigin::Content);
+    let Some(code) = refused.find(is_refused).map(|it| it.code.clone()) else {
+        return;
+    };
+    let mut step = resolve_first(&code, SAME_CONTENT);
+    step.next_needs_it = true;
+    for finding in findings.iter_mut().filter(|it| it.code != code) {
+        let mut steps = finding.remedies.iter();
+        if let Some(at) = steps.position(|step| step.is_our(&["retry"])) {
+            finding.remedies.insert(at, step.clone());
+        }
     }
 }
 
@@ -431,9 +483,7 @@ fn order_gates(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
     };
     let before = BEFORE_IT_GOES_ON.iter();
     let before = before.filter(|(code, least, _)| told(code, *least));
-    let mut steps: Vec<_> = before
-        .map(|(code, _, why)| resolve_first(code, &format!(": {why}")))
-        .collect();
+    let mut steps: Vec<_> = resolve_all(before).into_iter().collect();
     let rollout = cx.rollout.as_ref();
     let leaving = rollout.map(leaving_ahead).unwrap_or_default();
     let leaving: Vec<_> = leaving.into_iter().map(|(_, binding)| binding).collect();

@@ -12,7 +12,7 @@ use crate::kubefleet::duration::whole_seconds;
 use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
 use crate::problems::namespace_undelivered_ahead;
-use crate::report::{ComposeText, Finding, Verdict};
+use crate::report::{ComposeText, Finding, Remedy, Verdict};
 use crate::rollout::content::{emptied, goes_back, leaving_ahead, lost_content, missing_content};
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
@@ -125,10 +125,30 @@ pub(in crate::diagnose) fn summarized_gate<'r, 'i>(
     open.find(|gate| speaks && verdict::needs_a_person(gate))
 }
 
+/// Whether the time alone lets the run continue: behind its timer nobody is asked before clusters change.
+pub(in crate::diagnose) fn timer_opens(cx: &DiagnosisContext<'_>) -> bool {
+    let Some(rollout) = cx.rollout.as_ref() else {
+        return false;
+    };
+    cx.verdict == Verdict::WaitingForTimer
+        && rollout
+            .open_timers()
+            .all(|timer| next_approval(rollout, timer).is_none())
+}
+
+/// The approval that holds a run next, once a timed wait is over.
+pub(in crate::diagnose) fn next_approval<'r, 'i>(
+    rollout: &'r Rollout<'i>,
+    wait: &Gate<'_>,
+) -> Option<&'r Gate<'i>> {
+    let next = opening(rollout, wait).next;
+    next.filter(|gate| gate.task.is_approval() && !gate.of_removal)
+}
+
 /// Why a run that rests is not simply let continue: what clusters would get then, as a clause.
 pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String> {
     let rollout = cx.rollout.as_ref()?;
-    if !cx.verdict.waits_for_person() {
+    if !cx.verdict.waits_for_person() && !timer_opens(cx) {
         return None;
     }
     let placement = cx.inventory.placement.present();
@@ -225,9 +245,17 @@ fn unheard(cx: &DiagnosisContext<'_>) -> Option<String> {
 }
 
 /// Puts a look at such clusters first.
-pub(in crate::diagnose) fn check_failing(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+pub(in crate::diagnose) fn check_failing(
+    cx: &DiagnosisContext<'_>,
+    mut finding: Finding,
+) -> Finding {
     match failing(cx) {
-        Some(why) => finding.look(format!("Check this first: {why}")),
+        Some(why) => {
+            let mut step = Remedy::look(format!("Check this first: {why}"), None);
+            step.next_needs_it = true;
+            finding.remedies.push(step);
+            finding
+        }
         None => finding,
     }
 }

@@ -7,6 +7,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
 use crate::diagnose::subjects::objects::rolled_out;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::report::Remedy;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
@@ -43,6 +44,18 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     };
     let problems = || reasons.iter().map(|(_, on)| &on.manifest.problem);
     finding.fault = problems().map(fault).min();
+    if let Some(others) = reasons.get(1..).filter(|others| !others.is_empty()) {
+        let names = others.iter().flat_map(|(_, on)| &on.on);
+        let mut first = Remedy::look(
+            format!(
+                "Resolve each of the reasons before a new run: otherwise it stalls at {} again.",
+                enumerate(distinct(names.map(|failing| failing.cluster)))
+            ),
+            None,
+        );
+        first.next_needs_it = true;
+        finding.remedies.push(first);
+    }
     for (_, on) in &reasons {
         finding = remedies(on, finding);
     }

@@ -2,9 +2,9 @@
 
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::gate::unlisted;
+use crate::diagnose::subjects::gate::{next_approval, obstacle, unlisted};
 use crate::kubefleet::duration;
-use crate::rollout::{Gate, Rollout, opening};
+use crate::rollout::Rollout;
 
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
@@ -19,6 +19,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         return Vec::new();
     }
     let run = cx.run_object();
+    let obstacle = obstacle(cx).filter(|_| cx.verdict == Verdict::WaitingForTimer);
     let mut findings = Vec::new();
     for gate in rollout.open_timers() {
         let Some(since) = gate.waiting_since else {
@@ -73,11 +74,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
                         format!("approval={}/{}", next.stage, next.time.as_str()),
                     ),
                 ),
+                None if let Some(why) = &obstacle => finding.fix_with(
+                    format!(
+                        "Stop the run before the time is over, and resume it when this is resolved: {why} \
+                         It continues by itself otherwise."
+                    ),
+                    cx.command("stop").arg(&run.name),
+                ),
                 None => finding.look_with("Wait: nothing else is needed.", wait),
             },
             _ => finding.look("Wait for the timer too: an approval does not shorten it."),
         };
-        if !rollout.state_ignored {
+        if !rollout.state_ignored && obstacle.is_none() {
             finding = finding.look(
                 "Do not stop the run to extend the wait: the wait restarts at the stop but \
                  continues while the run is stopped.",
@@ -89,10 +97,4 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         findings.extend(unlisted(cx, rule, false));
     }
     findings
-}
-
-/// The approval that holds a run next, once a timed wait is over.
-fn next_approval<'r, 'i>(rollout: &'r Rollout<'i>, wait: &Gate<'_>) -> Option<&'r Gate<'i>> {
-    let next = opening(rollout, wait).next;
-    next.filter(|gate| gate.task.is_approval() && !gate.of_removal)
 }
