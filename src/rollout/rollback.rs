@@ -1,5 +1,6 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -90,23 +91,18 @@ fn last_before(
     began: Timestamp,
     counts: impl Fn(&UpdateRun) -> bool,
 ) -> Option<&UpdateRun> {
-    let before = begun_before(inventory, began).filter(|(_, other)| counts(other));
+    let before = begun(inventory).filter(|(started, it)| *started < began && counts(it));
     let (_, last) = before.max_by_key(|(started, _)| *started)?;
     Some(last)
 }
 
-/// The runs that began to change clusters before a time, and when.
-fn begun_before(
-    inventory: &Inventory,
-    began: Timestamp,
-) -> impl Iterator<Item = (Timestamp, &UpdateRun)> {
-    inventory.runs.iter().filter_map(move |other| {
-        let started = first_update(inventory, other)?;
-        let is_before = started < began
-            && !other.only_compares()
-            && life::of_run(inventory, other) != PlacementLife::Earlier;
-        is_before.then_some((started, other))
-    })
+/// The runs that began to change clusters, and when.
+fn begun(inventory: &Inventory) -> impl Iterator<Item = (Timestamp, &UpdateRun)> {
+    let brings = |it: &&UpdateRun| {
+        !it.only_compares() && life::of_run(inventory, it) != PlacementLife::Earlier
+    };
+    let runs = inventory.runs.iter().filter(brings);
+    runs.filter_map(|it| Some((first_update(inventory, it)?, it)))
 }
 
 /// What speaks against going to a snapshot that a person names, as a clause: a run took it back, or none has
@@ -360,6 +356,12 @@ pub fn last_good_below<'i>(
         })
         .collect();
     completed.sort_by_key(|(ended, run)| (*ended, run.meta.name.as_str()));
+    // Each look at all their clusters is one for each of them.
+    let last_first = LazyCell::new(|| {
+        let mut all: Vec<_> = begun(inventory).collect();
+        all.sort_by_key(|(started, _)| Reverse(*started));
+        all
+    });
     let mut passed_over: Vec<String> = Vec::new();
     let mut earlier: Vec<&str> = Vec::new();
     for (_, run) in completed.into_iter().rev() {
@@ -391,7 +393,7 @@ pub fn last_good_below<'i>(
             continue;
         }
         let version = versions.iter().find(|version| version.index == index);
-        match usable(inventory, run, version) {
+        match usable(inventory, run, version, &last_first) {
             SnapshotUse::Fine => {
                 let unknown = versions.iter().filter(|it| {
                     let is_between = is_newer(&it.index, index) && is_newer(index_now, &it.index);
@@ -456,13 +458,18 @@ enum SnapshotUse {
     Unknown,
 }
 
-fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>) -> SnapshotUse {
+fn usable(
+    inventory: &Inventory,
+    run: &UpdateRun,
+    version: Option<&Version<'_>>,
+    begun: &[(Timestamp, &UpdateRun)],
+) -> SnapshotUse {
     let Some((version, first)) = version.and_then(|it| Some((it, it.parts.first()?))) else {
         return SnapshotUse::Not("no longer exists".to_owned());
     };
     match life::used(inventory, run, first) {
         SnapshotMatch::Same => {
-            if let Some(before) = namesake_before(inventory, run, first) {
+            if let Some(before) = namesake_before(inventory, run, first, begun) {
                 return SnapshotUse::Not(format!(
                     "has not reached clusters to which {} had brought another one of its name",
                     before.meta.name
@@ -486,20 +493,18 @@ fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>)
 }
 
 /// The run before it that had brought another snapshot with its index: where clusters have the name, nothing is sent.
+/// `begun` are the runs that began to change clusters, the last one first.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
 fn namesake_before<'i>(
     inventory: &'i Inventory,
     run: &UpdateRun,
     snapshot: &ResourceSnapshot,
+    begun: &[(Timestamp, &'i UpdateRun)],
 ) -> Option<&'i UpdateRun> {
-    // As a rule there is none, and what follows looks at the clusters of all runs.
-    let mut runs = inventory.runs.iter();
-    if !runs.any(|it| life::used_namesake(inventory, it, snapshot)) {
-        return None;
-    }
-    let mut before: Vec<_> = begun_before(inventory, first_update(inventory, run)?).collect();
-    before.sort_by_key(|(started, _)| Reverse(*started));
-    let before = before.into_iter().map(|(_, other)| other);
+    let mut all = begun.iter();
+    let (began, _) = all.find(|(_, it)| it.meta.name == run.meta.name)?;
+    let before = begun.iter().filter(|(started, _)| started < began);
+    let before = before.map(|(_, other)| *other);
     let mut same = before.take_while(|it| it.status.snapshot_index == run.status.snapshot_index);
     same.find(|it| life::used_namesake(inventory, it, snapshot))
 }
