@@ -8,15 +8,11 @@ use crate::commands::gather::argument::ChosenAtTerminal;
 
 /// The command line with what can be chosen left out.
 pub fn left_out(command: Command) -> Command {
-    let names = command.get_subcommands().map(|it| it.get_name().to_owned());
-    let names: Vec<_> = names.collect();
     let command = command.mut_args(|arg| match arg.get::<ChosenAtTerminal>() {
         Some(_) => optional(&arg),
         None => arg,
     });
-    names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, left_out)
-    })
+    command.mut_subcommands(left_out)
 }
 
 /// The same argument, without what requires it and what it requires: neither can be taken back.

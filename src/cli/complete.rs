@@ -282,10 +282,6 @@ fn word(matches: &ArgMatches, id: &str) -> Option<String> {
 /// Gives every argument that names something its candidates. As with kubectl, flags are offered to
 /// who has typed a dash: hidden, they come only where nothing else does.
 fn attach(command: clap::Command, flags: bool, typed: &TypedWords) -> clap::Command {
-    let names: Vec<_> = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
     let command = command.mut_args(|argument| {
         let argument = if flags || argument.is_positional() {
             argument
@@ -297,9 +293,7 @@ fn attach(command: clap::Command, flags: bool, typed: &TypedWords) -> clap::Comm
             None => argument,
         }
     });
-    names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |sub| attach(sub, flags, typed))
-    })
+    command.mut_subcommands(|sub| attach(sub, flags, typed))
 }
 
 fn completer(kind: ArgumentKind, typed: TypedWords) -> ArgValueCompleter {

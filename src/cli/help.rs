@@ -61,13 +61,7 @@ pub fn rewrite(mut command: Command, invocation: &Invocation, width: usize) -> C
         let text = invocation.prose(&text.to_string());
         command = command.long_about(text);
     }
-    let names: Vec<_> = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
-    names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |sub| rewrite(sub, invocation, width))
-    })
+    command.mut_subcommands(|sub| rewrite(sub, invocation, width))
 }
 
 /// Where `-h` leaves flags to `--help`.
@@ -82,15 +76,10 @@ const SHORT: usize = 50;
 /// Help on one screen, as `-h` gives it: what each flag is for, and the first examples. Values,
 /// defaults, and the rest are in `--help`.
 pub fn brief(command: Command) -> Command {
-    let command = with_brief_flags(command);
-    let subs = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned());
-    subs.collect::<Vec<_>>()
-        .into_iter()
-        .fold(command, |command, name| {
-            command.mut_subcommand(name.clone(), |sub| brief_verb(sub, &name))
-        })
+    with_brief_flags(command).mut_subcommands(|sub| {
+        let name = sub.get_name().to_owned();
+        brief_verb(sub, &name)
+    })
 }
 
 fn brief_verb(command: Command, path: &str) -> Command {
@@ -106,16 +95,10 @@ fn brief_verb(command: Command, path: &str) -> Command {
     let shared = CommandLine::fleet("options");
     let more = format!("All flags: {all}, and {shared}");
     let command = command.after_help(format!("{}\n\n{more}", examples.join("\n")));
-    let command = with_brief_flags(command);
-    let subs = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned());
-    subs.collect::<Vec<_>>()
-        .into_iter()
-        .fold(command, |command, name| {
-            let inner = format!("{path} {name}");
-            command.mut_subcommand(name, |sub| brief_verb(sub, &inner))
-        })
+    with_brief_flags(command).mut_subcommands(|sub| {
+        let inner = format!("{path} {}", sub.get_name());
+        brief_verb(sub, &inner)
+    })
 }
 
 /// Says of each flag only what it is for.
