@@ -38,17 +38,24 @@ pub enum SecretChange {
 }
 
 /// One resource that differs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ChangeItem")]
 pub struct ContentChange {
-    pub identity: ManifestKey,
-    /// The version in which it is written: that of the second where there is one.
-    pub api_version: String,
     /// What happened to it.
+    #[serde(rename = "change")]
     pub kind: ChangeKind,
-    /// What of it as a unified diff of its YAML, without the lines that name the files.
-    pub diff: String,
-    /// Whether what is masked in it differs; `None` where nothing is.
+    /// Its API version, with the group.
+    // That of the second where there is one.
+    pub api_version: String,
+    #[serde(flatten)]
+    pub identity: ManifestKey,
+    /// Whether masked values in it differ; absent if nothing is masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub secrets: Option<SecretChange>,
+    /// A unified diff of its YAML.
+    // Without the lines that name the files.
+    pub diff: String,
 }
 
 /// The resources that differ between two versions, by kind, namespace and name.

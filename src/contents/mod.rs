@@ -20,12 +20,15 @@ use crate::mask::{self, MaskedValue};
 
 /// Which object a manifest describes. Its version is not part of it: an object that is written in
 /// another version is changed, not another.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, JsonSchema)]
 pub struct ManifestKey {
+    /// Its kind.
     pub kind: String,
+    #[serde(skip)]
     pub group: String,
-    /// The namespace; empty where it has none.
+    /// Its namespace; empty where it has none.
     pub namespace: String,
+    /// Its name.
     pub name: String,
 }
 

@@ -144,10 +144,13 @@ impl ChangeCounts {
 }
 
 /// What changes in one object.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "DifferenceItem")]
 pub struct ObjectDifference {
+    #[serde(flatten)]
     pub change: ContentChange,
-    /// The field that Kubernetes does not let change, so that the member refuses the object.
+    /// The field that cannot change; the member cluster refuses the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub immutable: Option<String>,
 }
 

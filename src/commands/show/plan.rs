@@ -23,7 +23,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::plan::Plan;
-use diff::VersionDiff;
+use crate::render;
+use diff::ClusterChanges;
 
 /// Preview an update run and every reason to refuse it
 ///
@@ -95,7 +96,7 @@ pub struct PlanView {
     plan: Plan,
     /// With --diff: the changes of the content, by the version that clusters have.
     #[serde(skip_serializing_if = "Option::is_none")]
-    diffs: Option<Vec<VersionDiff>>,
+    diffs: Option<Vec<ClusterChanges>>,
 }
 
 /// The placement, and the name of the strategy where one was given.
@@ -159,7 +160,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         around,
         overrides,
     } = plan_inputs::read(&mut reading, &wish)?;
-    let changes = if args.diff {
+    let diffs = if args.diff {
         let placement = wish.placement.clone();
         let mut material = RenderMaterial::new(placement, around, overrides, reading.is_offline());
         material.read_works(&mut reading, WorkQuery::Of(&[]));
@@ -169,20 +170,16 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         None
     };
     let exit = Exit::from(plan.outcome);
-    let diffs = changes.as_ref();
-    let view = PlanView {
-        diffs: diffs.map(|all| all.iter().map(VersionDiff::new).collect()),
-        plan,
-    };
+    let view = PlanView { plan, diffs };
     let text = args.form.output.print(&view, || {
-        let mut text = plan_inputs::show(&view.plan, &look(session.ui, session.global));
-        for change in changes.iter().flatten() {
+        let mut text = render::plan::plan(&view.plan, &look(session.ui, session.global));
+        for change in view.diffs.iter().flatten() {
             text.push('\n');
             text.push_str(&change.text(session.ui.paint()));
         }
         text
     })?;
     session.ui.answer(&text);
-    diff::note(changes.as_deref(), &view.plan.content, session.ui);
+    diff::note(view.diffs.as_deref(), &view.plan.content, session.ui);
     Ok(exit)
 }

@@ -25,7 +25,7 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
-pub use diff::{ChangeItem, SnapshotDiff};
+pub use diff::SnapshotDiff;
 pub use show::SnapshotView;
 
 /// List, show, or compare the versions of a placement

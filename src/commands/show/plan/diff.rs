@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::commands::gather::manifests::RenderMaterial;
 use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
-use crate::commands::show::snapshots::ChangeItem;
-use crate::commands::show::snapshots::diff::{item, unified};
+use crate::commands::show::snapshots::diff::unified;
 use crate::contents::{ContentChange, SecretDisplay};
 use crate::manifests::{
     ChangeCounts, ObjectDifference, PlacedOverrides, RenderedClusters, SnapshotContent,
@@ -27,20 +26,10 @@ use crate::words::distinct;
 const NAMED: usize = 6;
 
 /// The changes for a group of clusters.
-pub(in crate::commands) struct ClusterChanges {
-    from: String,
-    to: String,
-    clusters: Vec<String>,
-    /// Whether the run writes their bindings. Without that, KubeFleet sends nothing.
-    is_sent: bool,
-    counts: ChangeCounts,
-    resources: Vec<ObjectDifference>,
-}
-
-/// The changes for a group of clusters.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct VersionDiff {
+#[schemars(rename = "VersionDiff")]
+pub struct ClusterChanges {
     /// The index of the version that the clusters have.
     from: String,
     /// The index of the version that they would get.
@@ -48,28 +37,19 @@ pub struct VersionDiff {
     /// The clusters.
     clusters: Vec<String>,
     /// Whether the run brings it to them: where their bindings ask for it already, KubeFleet sends nothing.
-    sent: bool,
+    #[serde(rename = "sent")]
+    is_sent: bool,
     /// How many objects change in each of them.
     counts: ChangeCounts,
     /// The resources that differ, by kind, namespace and name.
-    changes: Vec<ChangeItem>,
+    #[serde(rename = "changes", serialize_with = "changes_alone")]
+    #[schemars(with = "Vec<ContentChange>")]
+    resources: Vec<ObjectDifference>,
 }
 
-impl VersionDiff {
-    pub(super) fn new(changes: &ClusterChanges) -> Self {
-        Self {
-            from: changes.from.clone(),
-            to: changes.to.clone(),
-            clusters: changes.clusters.clone(),
-            sent: changes.is_sent,
-            counts: changes.counts,
-            changes: changes
-                .resources
-                .iter()
-                .map(|it| item(&it.change))
-                .collect(),
-        }
-    }
+/// The changes, without the fields that a member cluster refuses: the text warns of those.
+fn changes_alone<S: Serializer>(all: &[ObjectDifference], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(all.iter().map(|it| &it.change))
 }
 
 impl ClusterChanges {

@@ -8,9 +8,7 @@ use serde_with::skip_serializing_none;
 use super::RenderDocument;
 use super::changes::GroupChanges;
 use super::source::ContentSource;
-use crate::commands::show::snapshots::ChangeItem;
-use crate::commands::show::snapshots::diff::item;
-use crate::manifests::{ChangeCounts, IneffectiveOverride};
+use crate::manifests::{ChangeCounts, IneffectiveOverride, ObjectDifference};
 use crate::report::{NotChecked, Subject, TypeMeta};
 
 /// Groups of clusters that get the same manifests, and what changes.
@@ -118,18 +116,7 @@ struct ChangesItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     counts: Option<ChangeCounts>,
     /// What changes in the first of them.
-    changes: Vec<DifferenceItem>,
-}
-
-/// What changes in one object.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct DifferenceItem {
-    #[serde(flatten)]
-    change: ChangeItem,
-    /// The field that cannot change; the member cluster refuses the object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    immutable: Option<String>,
+    changes: Vec<ObjectDifference>,
 }
 
 impl RenderView {
@@ -161,14 +148,7 @@ impl RenderView {
             let items = changes.iter().map(|group| ChangesItem {
                 clusters: names(&group.clusters),
                 counts: group.counts,
-                changes: group
-                    .differences
-                    .iter()
-                    .map(|difference| DifferenceItem {
-                        change: item(&difference.change),
-                        immutable: difference.immutable.clone(),
-                    })
-                    .collect(),
+                changes: group.differences.clone(),
             });
             items.collect()
         });

@@ -76,31 +76,10 @@ pub struct SnapshotDiff {
     /// The index of the second version.
     to: String,
     /// The resources that differ, by kind, namespace and name.
-    changes: Vec<ChangeItem>,
+    changes: Vec<ContentChange>,
     /// Resources with values that were masked before they could be compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_checked: Vec<NotChecked>,
-}
-
-/// One resource that differs.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ChangeItem {
-    /// What happened to it.
-    change: ChangeKind,
-    /// Its API version, with the group.
-    api_version: String,
-    /// Its kind.
-    kind: String,
-    /// Its namespace; empty where it has none.
-    namespace: String,
-    /// Its name.
-    name: String,
-    /// Whether masked values in it differ; absent if nothing is masked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    secrets: Option<SecretChange>,
-    /// A unified diff of its YAML.
-    diff: String,
 }
 
 /// The version that existed before another.
@@ -162,7 +141,7 @@ pub(super) fn run(
                 placement: Subject::from(&target),
                 from: from.index.clone(),
                 to: to.index.clone(),
-                changes: changes.iter().map(item).collect(),
+                changes: changes.clone(),
                 not_checked: hidden.iter().map(not_checked).collect(),
             },
             format == Format::Yaml,
@@ -262,18 +241,6 @@ pub(in crate::commands) fn unified(
         }
     }
     out
-}
-
-pub(in crate::commands) fn item(change: &ContentChange) -> ChangeItem {
-    ChangeItem {
-        change: change.kind,
-        api_version: change.api_version.clone(),
-        kind: change.identity.kind.clone(),
-        namespace: change.identity.namespace.clone(),
-        name: change.identity.name.clone(),
-        secrets: change.secrets,
-        diff: change.diff.clone(),
-    }
 }
 
 fn table(changes: &[ContentChange]) -> Table {
