@@ -22,12 +22,7 @@ pub struct Invocation {
 
 impl Default for Invocation {
     fn default() -> Self {
-        Self {
-            program: &["kubectl", "fleet-stage"],
-            flags: Vec::new(),
-            file: Vec::new(),
-            contexts: BTreeMap::new(),
-        }
+        Self::new("", "", &[])
     }
 }
 

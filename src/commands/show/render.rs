@@ -16,6 +16,7 @@ use crate::commands::gather::manifests::{self, KEEP, RenderMaterial, WorkQuery};
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
 use crate::commands::output::{self, FormArg, ItemFormat};
+use crate::commands::show::status;
 use crate::contents::{self, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -238,14 +239,9 @@ fn summary(
         .diff
         .then(|| changes::of(&rendered.rendering, &now, args.secrets()));
     let view = RenderView::new(rendered, changes.as_deref());
-    let style = text::RenderStyle {
-        paint: ui.paint(),
-        width: ui.width(),
-        all: global.verbose,
-        diffs: args.diff && !args.summary,
-    };
+    let (look, diffs) = (status::look(ui, global), args.diff && !args.summary);
     let text = args.form.output.print(&view, || {
-        text::summary(rendered, changes.as_deref(), &style)
+        text::summary(rendered, changes.as_deref(), (&look, diffs))
     })?;
     ui.answer(&text);
     masked(changes.iter().flatten(), ui);

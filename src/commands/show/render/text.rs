@@ -14,30 +14,19 @@ use crate::contents::ContentChange;
 use crate::manifests::{ChangeCounts, ClusterGroup, ObjectDifference, OverrideEffect};
 use crate::render::style::TextPaint;
 use crate::render::wrap::{hanging, list};
-use crate::render::{self, escape};
+use crate::render::{self, RenderLook, escape};
 use crate::words::count;
 
-/// How it is written.
-pub(super) struct RenderStyle {
-    pub paint: TextPaint,
-    pub width: usize,
-    /// Whether everything is listed.
-    pub all: bool,
-    /// Whether the changes are shown in full.
-    pub diffs: bool,
-}
-
-impl RenderStyle {
-    const fn most(&self) -> usize {
-        if self.all { usize::MAX } else { 8 }
-    }
+/// How many names there are in a list.
+const fn most(look: &RenderLook) -> usize {
+    if look.verbose { usize::MAX } else { 8 }
 }
 
 /// Which clusters get the same, what overrides do there, and what changes.
 pub(super) fn summary(
     rendered: &RenderDocument<'_>,
     changes: Option<&[GroupChanges]>,
-    style: &RenderStyle,
+    (look, diffs): (&RenderLook, bool),
 ) -> String {
     let rendering = &rendered.rendering;
     let mut out = String::new();
@@ -48,29 +37,29 @@ pub(super) fn summary(
         count(clusters, "cluster"),
         count(rendering.groups.len(), "group"),
     );
-    if head.width() > style.width {
-        hanging(&mut out, "", "  ", &head, style.width);
+    if head.width() > look.width {
+        hanging(&mut out, "", "  ", &head, look.width);
     } else {
-        let _ = writeln!(out, "{}", style.paint.bold(&escape::line(&head)));
+        let _ = writeln!(out, "{}", look.paint.bold(&escape::line(&head)));
     }
     for fault in &rendering.faults {
         let text = format!(
             "{} ({}): {}",
             count(fault.clusters.len(), "cluster"),
-            list(&fault.clusters, style.most()),
+            list(&fault.clusters, most(look)),
             fault.describe()
         );
-        let label = format!("{} ", style.paint.error("error:"));
+        let label = format!("{} ", look.paint.error("error:"));
         out.push('\n');
-        hanging(&mut out, &label, "       ", &text, style.width);
+        hanging(&mut out, &label, "       ", &text, look.width);
     }
     let stopped = rendering.faults.iter().flat_map(|fault| &fault.clusters);
     let stopped: HashSet<&str> = stopped.map(String::as_str).collect();
     for (at, group) in rendering.groups.iter().enumerate() {
         out.push('\n');
-        group_text(&mut out, rendered, group, &stopped, style);
+        group_text(&mut out, rendered, group, &stopped, look);
         for changes in changes.into_iter().flatten().filter(|it| it.group == at) {
-            changes_text(&mut out, rendered, changes, style);
+            changes_text(&mut out, rendered, changes, (look, diffs));
         }
     }
     let idle = rendering.idle().into_iter();
@@ -83,15 +72,15 @@ pub(super) fn summary(
         out.push('\n');
     }
     for text in notes {
-        let label = format!("{} ", style.paint.warning("note:"));
-        hanging(&mut out, &label, "      ", &text, style.width);
+        let label = format!("{} ", look.paint.warning("note:"));
+        hanging(&mut out, &label, "      ", &text, look.width);
     }
     out
 }
 
-fn names(rendered: &RenderDocument<'_>, clusters: &[usize], style: &RenderStyle) -> String {
+fn names(rendered: &RenderDocument<'_>, clusters: &[usize], look: &RenderLook) -> String {
     let names: Vec<_> = clusters.iter().map(|at| rendered.name(*at)).collect();
-    list(&names, style.most())
+    list(&names, most(look))
 }
 
 fn group_text(
@@ -99,7 +88,7 @@ fn group_text(
     rendered: &RenderDocument<'_>,
     group: &ClusterGroup,
     stopped: &HashSet<&str>,
-    style: &RenderStyle,
+    look: &RenderLook,
 ) {
     let effects = rendered.rendering.effects(group);
     let rendering = &rendered.rendering;
@@ -119,17 +108,17 @@ fn group_text(
         _ => "nothing new is applied, see the error".to_owned(),
     };
     let head = format!("{}: {what}", count(group.clusters.len(), "cluster"));
-    let _ = writeln!(out, "{}", style.paint.bold(&head));
+    let _ = writeln!(out, "{}", look.paint.bold(&head));
     hanging(
         out,
         "  ",
         "  ",
-        &names(rendered, &group.clusters, style),
-        style.width,
+        &names(rendered, &group.clusters, look),
+        look.width,
     );
-    let most = if style.all { usize::MAX } else { 20 };
+    let most = if look.verbose { usize::MAX } else { 20 };
     for effect in effects.iter().take(most) {
-        hanging(out, "  - ", "    ", &effect_text(effect), style.width);
+        hanging(out, "  - ", "    ", &effect_text(effect), look.width);
     }
     if effects.len() > most {
         let more = effects.len() - most;
@@ -173,30 +162,30 @@ fn changes_text(
     out: &mut String,
     rendered: &RenderDocument<'_>,
     changes: &GroupChanges,
-    style: &RenderStyle,
+    (look, diffs): (&RenderLook, bool),
 ) {
-    let names = names(rendered, &changes.clusters, style);
+    let names = names(rendered, &changes.clusters, look);
     let text = format!("{} ({names})", counts_text(changes.counts));
-    hanging(out, "  now -> then: ", "    ", &text, style.width);
+    hanging(out, "  now -> then: ", "    ", &text, look.width);
     for difference in &changes.differences {
         if let Some(text) = refused_text(difference) {
-            let label = format!("  {} ", style.paint.warning("warning:"));
-            hanging(out, &label, "    ", &text, style.width);
+            let label = format!("  {} ", look.paint.warning("warning:"));
+            hanging(out, &label, "    ", &text, look.width);
         }
     }
-    if !style.diffs {
+    if !diffs {
         return;
     }
     let then = rendered.source.label();
     let several = rendered.rendering.groups[changes.group].varies && changes.clusters.len() > 1;
     if several {
         let name = rendered.name(changes.clusters[0]).to_owned();
-        hanging(out, "  ", "  ", &format!("shown for {name}:"), style.width);
+        hanging(out, "  ", "  ", &format!("shown for {name}:"), look.width);
     }
     out.push_str(&differences(
         &changes.differences,
         ("now", &then),
-        style.paint,
+        look.paint,
     ));
 }
 
