@@ -115,7 +115,7 @@ impl Users {
         let rules: Vec<_> = permissions
             .iter()
             .map(|permission| {
-                let kind = permissions::kind(permission.concept, scope);
+                let kind = scope.kind(permission.concept);
                 json!({
                     "apiGroups": [kind.group()],
                     "resources": [permission.verb.resource(kind)],
@@ -142,7 +142,7 @@ impl Users {
     /// Waits until the hub knows what it was told: it learns of roles a moment later.
     fn settle(&self, scope: &Scope) {
         for (user, permission) in &self.given {
-            let kind = permissions::kind(permission.concept, scope);
+            let kind = scope.kind(permission.concept);
             let review = json!({
                 "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
                 "metadata": {},
@@ -272,7 +272,7 @@ impl Calls<'_> {
             assert_eq!(of_user, of_admin);
         }
         let wrong = |(missing, user): &(&Permission, String)| {
-            let kind = permissions::kind(missing.concept, &scope_of(self.scene));
+            let kind = scope_of(self.scene).kind(missing.concept);
             let is_told = |ran: &Ran| {
                 let said = format!("{}{}", ran.out, ran.err);
                 let is_forbidden = said.contains("forbidden");

@@ -24,7 +24,7 @@ use crate::render::style::TextPaint;
 use crate::render::wrap;
 use crate::report::TypeMeta;
 use crate::ui::Ui;
-use crate::words::CommandLine;
+use crate::words::{CommandLine, worded};
 
 /// Check the hub, permissions, controller, and member agents
 ///
@@ -53,32 +53,24 @@ pub struct DoctorArgs {
     hubs: HubsArgs,
 }
 
-/// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum CheckResult {
-    /// As it should be.
-    Ok,
-    /// Worth checking.
-    Warning,
-    /// Something does not work.
-    Failed,
-    /// Could not be checked.
-    Unknown,
+worded! {
+    /// The result of a check.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    pub enum CheckResult {
+        /// As it should be.
+        Ok = "ok",
+        /// Worth checking.
+        Warning = "warning",
+        /// Something does not work.
+        Failed = "failed",
+        /// Could not be checked.
+        Unknown = "unknown",
+    }
 }
 
 impl CheckResult {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
-    }
-
     fn paint(self, paint: TextPaint) -> String {
-        let word = format!("{:<8}", self.word());
+        let word = format!("{:<8}", self.as_str());
         match self {
             Self::Ok => paint.good(&word),
             Self::Warning | Self::Unknown => paint.warning(&word),
@@ -284,7 +276,7 @@ fn allowed(reading: &mut SourceReading, scope: &Scope) -> Result<Vec<AllowedComm
     let wanted: Vec<_> = every
         .iter()
         .map(|(verb, concept)| {
-            let kind = permissions::kind(*concept, scope);
+            let kind = scope.kind(*concept);
             AccessCheck {
                 verb: verb.as_str(),
                 group: kind.group(),
@@ -314,7 +306,7 @@ fn allowed(reading: &mut SourceReading, scope: &Scope) -> Result<Vec<AllowedComm
         for permission in needs.permissions() {
             let asked = (permission.verb, permission.concept);
             let place = every.iter().position(|one| *one == asked);
-            let kind = permissions::kind(permission.concept, scope);
+            let kind = scope.kind(permission.concept);
             let name = format!(
                 "{} {}.{}",
                 permission.verb.as_str(),

@@ -7,7 +7,7 @@ pub mod manifest;
 
 use std::collections::BTreeSet;
 
-use crate::kubefleet::{Concept, Kind, Scope};
+use crate::kubefleet::{Concept, Kind};
 
 /// What is done to a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -486,10 +486,6 @@ pub fn of_role(role: Role) -> BTreeSet<(Verb, Concept)> {
         .flat_map(CommandPermissions::permissions)
         .map(|permission| (permission.verb, permission.concept))
         .collect()
-}
-
-pub fn kind(concept: Concept, scope: &Scope) -> Kind {
-    scope.kind(concept)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 use super::{CheckResult, DoctorCheck};
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::show::controller_logs;
-use crate::hub::{ClockOffset, ExpectedAnswer, Hub, HubError, ServedVersions};
+use crate::hub::{ClockOffset, ExpectedAnswer, Hub, ServedVersions};
 use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
@@ -48,7 +48,7 @@ pub(super) fn all_checks(
         checks.push(state(hub, scope));
         checks.push(match hub.clocks() {
             Ok(clocks) => skew(clocks, clock()),
-            Err(error) => unknown("clock", &error),
+            Err(error) => unknown("clock", error.to_string()),
         });
     }
     checks.push(controller(reading, scope));
@@ -62,13 +62,12 @@ pub(super) fn all_checks(
 
 /// What the settings file says, and where it is.
 pub(super) fn settings(in_force: &InForce) -> DoctorCheck {
-    let ok = |message: String| DoctorCheck::new("settings", CheckResult::Ok, message);
     let Some(path) = &in_force.path else {
-        return ok("no settings file is read".to_owned());
+        return ok("settings", "no settings file is read");
     };
     let path = path.display();
     if !in_force.exists {
-        return ok(format!("there is no settings file {path}"));
+        return ok("settings", format!("there is no settings file {path}"));
     }
     let settings = &in_force.settings;
     let mut says: Vec<_> = settings
@@ -90,11 +89,23 @@ pub(super) fn settings(in_force: &InForce) -> DoctorCheck {
     if says.is_empty() {
         says.push("nothing is set".to_owned());
     }
-    ok(format!("{path}: {}", says.join("; ")))
+    ok("settings", format!("{path}: {}", says.join("; ")))
 }
 
-fn unknown(name: &str, error: &HubError) -> DoctorCheck {
-    DoctorCheck::new(name, CheckResult::Unknown, error.to_string())
+fn ok(name: &str, message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(name, CheckResult::Ok, message)
+}
+
+fn warning(name: &str, message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(name, CheckResult::Warning, message)
+}
+
+fn failed(name: &str, message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(name, CheckResult::Failed, message)
+}
+
+fn unknown(name: &str, message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck::new(name, CheckResult::Unknown, message)
 }
 
 fn reached(hub: &mut Hub) -> DoctorCheck {
@@ -103,15 +114,13 @@ fn reached(hub: &mut Hub) -> DoctorCheck {
         context => format!("{} (context {context})", hub.url()),
     };
     match hub.read_path::<Info>("/version", &ExpectedAnswer::Version) {
-        Ok(version) => DoctorCheck::new(
+        Ok(version) => ok(
             "hub",
-            CheckResult::Ok,
             format!("{place} answers, Kubernetes {}", version.git_version),
         ),
         // The API groups were read, so that it does answer.
-        Err(error) => DoctorCheck::new(
+        Err(error) => ok(
             "hub",
-            CheckResult::Ok,
             format!("{place} answers, but its version is unknown: {error}"),
         ),
     }
@@ -119,27 +128,24 @@ fn reached(hub: &mut Hub) -> DoctorCheck {
 
 fn identity(hub: &mut Hub) -> DoctorCheck {
     match hub.whoami() {
-        Ok(Some(name)) if name == "system:anonymous" => DoctorCheck::new(
+        Ok(Some(name)) if name == "system:anonymous" => failed(
             "identity",
-            CheckResult::Failed,
             "you are system:anonymous: the hub did not authenticate you",
         )
         .hint("log in, or set --user or --token"),
-        Ok(Some(name)) => DoctorCheck::new("identity", CheckResult::Ok, format!("you are {name}")),
-        Ok(None) => DoctorCheck::new(
+        Ok(Some(name)) => ok("identity", format!("you are {name}")),
+        Ok(None) => unknown(
             "identity",
-            CheckResult::Unknown,
             "your identity is unknown: the API server is older than Kubernetes 1.28",
         ),
-        Err(error) => unknown("identity", &error),
+        Err(error) => unknown("identity", error.to_string()),
     }
 }
 
 fn kinds(served: &ServedVersions, scope: &Scope) -> DoctorCheck {
     if served.unknown {
-        return DoctorCheck::new(
+        return unknown(
             "kinds",
-            CheckResult::Unknown,
             "the served kinds are unknown: you may not read them",
         );
     }
@@ -157,28 +163,22 @@ fn kinds(served: &ServedVersions, scope: &Scope) -> DoctorCheck {
     ];
     let names: Vec<_> = missing.iter().map(|kind| kind.name()).collect();
     if let Some(kind) = needed.iter().find(|kind| missing.contains(kind)) {
-        return DoctorCheck::new(
-            "kinds",
-            CheckResult::Failed,
-            format!("the hub does not serve {kind}"),
-        )
-        .hint("install or upgrade KubeFleet's CRDs on the hub");
+        return failed("kinds", format!("the hub does not serve {kind}"))
+            .hint("install or upgrade KubeFleet's CRDs on the hub");
     }
     let run = scope.kind(Concept::UpdateRun);
     let version = served.version(run).unwrap_or_default();
     if missing.is_empty() {
-        return DoctorCheck::new(
+        return ok(
             "kinds",
-            CheckResult::Ok,
             format!(
                 "all {} are served; {run} is read at {version}",
                 Kind::ALL.len()
             ),
         );
     }
-    DoctorCheck::new(
+    warning(
         "kinds",
-        CheckResult::Warning,
         format!(
             "{run} is read at {version}; not served: {}",
             wrap::list(&names, 5)
@@ -190,9 +190,8 @@ fn kinds(served: &ServedVersions, scope: &Scope) -> DoctorCheck {
 fn other_engine(names: Option<String>) -> Option<DoctorCheck> {
     let names = names?;
     Some(
-        DoctorCheck::new(
+        warning(
             "engine",
-            CheckResult::Warning,
             format!("the hub also serves {names}, which this plugin version does not read"),
         )
         .hint("rollouts of those kinds are not shown; list them with kubectl get"),
@@ -202,47 +201,39 @@ fn other_engine(names: Option<String>) -> Option<DoctorCheck> {
 /// Whether the hub implements `spec.state`.
 fn state(hub: &mut Hub, scope: &Scope) -> DoctorCheck {
     match hub.run_states(scope.kind(Concept::UpdateRun)) {
-        Ok(states) if states.iter().any(|state| state == "Run") => DoctorCheck::new(
+        Ok(states) if states.iter().any(|state| state == "Run") => ok(
             "states",
-            CheckResult::Ok,
             "runs can be initialized, started, stopped, and resumed",
         ),
-        Ok(_) => DoctorCheck::new(
+        Ok(_) => warning(
             "states",
-            CheckResult::Warning,
             "KubeFleet on this hub ignores spec.state: every run starts immediately and cannot be \
              stopped",
         )
         .hint("to initialize, stop, and resume runs, upgrade the hub to KubeFleet 0.2 or later"),
-        Err(error) => unknown("states", &error),
+        Err(error) => unknown("states", error.to_string()),
     }
 }
 
 pub(super) fn skew(clocks: Option<ClockOffset>, ours: Timestamp) -> DoctorCheck {
     let Some(clocks) = clocks else {
-        return DoctorCheck::new(
+        return unknown(
             "clock",
-            CheckResult::Unknown,
             "the hub's clock is unknown: its answers have no date",
         );
     };
     let difference = ours.duration_since(clocks.hub);
     let trip = SignedDuration::try_from(clocks.round_trip).unwrap_or(SignedDuration::ZERO);
     if difference.abs() <= SKEW + trip {
-        return DoctorCheck::new(
-            "clock",
-            CheckResult::Ok,
-            "the hub's clock and this machine's agree",
-        );
+        return ok("clock", "the hub's clock and this machine's agree");
     }
     let (slow, fast) = if difference.is_positive() {
         ("the hub's", "this machine's")
     } else {
         ("this machine's", "the hub's")
     };
-    DoctorCheck::new(
+    warning(
         "clock",
-        CheckResult::Warning,
         format!(
             "{slow} clock is {} behind {fast}; ages and times are shown by the hub's",
             describe(difference.abs())
@@ -258,9 +249,8 @@ fn controller(reading: &mut SourceReading, scope: &Scope) -> DoctorCheck {
     let answer = reading.ask(&query);
     let runs = answer.all::<UpdateRun>().map(AsRef::as_ref);
     if let Some(run) = runs.clone().find(|run| is_unnoticed(run, now)) {
-        return DoctorCheck::new(
+        return failed(
             "controller",
-            CheckResult::Failed,
             format!(
                 "{} is {} old and has neither finalizer nor status: no controller has processed it",
                 run.object(),
@@ -300,7 +290,7 @@ fn unreadable_strategy(reading: &mut SourceReading, scope: &Scope) -> Option<Doc
         .all::<Strategy>()
         .find_map(|it| strategy_unreadable(it))?;
     let message = problem.message.trim_end_matches('.');
-    let check = DoctorCheck::new("strategies", CheckResult::Failed, message);
+    let check = failed("strategies", message);
     Some(check.hint("give it a time in hours, minutes and seconds, such as 36h"))
 }
 
@@ -310,17 +300,15 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Doc
         return check;
     }
     match wrote.filter(|wrote| now.duration_since(*wrote) < LEASE) {
-        Some(wrote) => DoctorCheck::new(
+        Some(wrote) => ok(
             "controller",
-            CheckResult::Ok,
             format!(
                 "it last wrote a run's status {} ago",
                 describe(now.duration_since(wrote))
             ),
         ),
-        None => DoctorCheck::new(
+        None => unknown(
             "controller",
-            CheckResult::Unknown,
             "whether the hub agent is alive is unknown: no readable lease, and no run changed \
              within the last minute",
         ),
@@ -330,14 +318,13 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Doc
 /// Whether the hub agent's own lines can be read: nothing needs them, and they tell what no
 /// condition does.
 fn logs(hub: &mut Hub) -> DoctorCheck {
-    let check = |result, text: String| DoctorCheck::new("agent logs", result, text);
     let agents = match controller_logs::agents(hub) {
         Ok(agents) => agents,
-        Err(error) => return unknown("agent logs", &error),
+        Err(error) => return unknown("agent logs", error.to_string()),
     };
     let Some(first) = agents.first() else {
-        return check(
-            CheckResult::Unknown,
+        return unknown(
+            "agent logs",
             format!(
                 "no hub agent runs in {AGENT_NAMESPACE} on this hub, so its log is not available \
                  here"
@@ -346,14 +333,14 @@ fn logs(hub: &mut Hub) -> DoctorCheck {
     };
     let path = controller_logs::path(first, 1);
     match hub.read_text(&path) {
-        Ok(_) => check(
-            CheckResult::Ok,
+        Ok(_) => ok(
+            "agent logs",
             format!(
                 "{} can be read; to collect them, use collect --controller-logs",
                 first.pod
             ),
         ),
-        Err(error) => unknown("agent logs", &error),
+        Err(error) => unknown("agent logs", error.to_string()),
     }
 }
 
@@ -374,15 +361,13 @@ pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<DoctorCheck> {
     let holder = spec.holder_identity.as_deref().unwrap_or("nobody");
     let age = now.duration_since(renewed);
     Some(if age <= LEASE {
-        DoctorCheck::new(
+        ok(
             "controller",
-            CheckResult::Ok,
             format!("the hub agent {holder} holds its lease"),
         )
     } else {
-        DoctorCheck::new(
+        failed(
             "controller",
-            CheckResult::Failed,
             format!(
                 "the hub agent {holder} has not renewed its lease for {}",
                 describe(age)
@@ -399,7 +384,7 @@ fn members(reading: &mut SourceReading) -> DoctorCheck {
     let members: Vec<_> = answer.all().map(AsRef::as_ref).collect();
     if answer.outcome != Outcome::Listed {
         let gap = answer.outcome.gap().unwrap_or_default();
-        return DoctorCheck::new("members", CheckResult::Unknown, gap);
+        return unknown("members", gap);
     }
     heartbeats(&members, now)
 }
@@ -407,11 +392,7 @@ fn members(reading: &mut SourceReading) -> DoctorCheck {
 /// Whether the agents of the member clusters report.
 pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorCheck {
     if clusters.is_empty() {
-        return DoctorCheck::new(
-            "members",
-            CheckResult::Warning,
-            "no cluster has joined the fleet",
-        );
+        return warning("members", "no cluster has joined the fleet");
     }
     let silent: Vec<_> = clusters
         .iter()
@@ -425,7 +406,7 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
     let troubled = TroubledMembers::of(fleet.clone(), fleet, now);
     if let Some(unheard) = troubled.unheard {
         let message = format!("no member agent has reported for {}", describe(unheard));
-        return DoctorCheck::new("members", CheckResult::Warning, message)
+        return warning("members", message)
             .hint("find out whether the hub agent runs: it receives the reports")
             .command(steps::hub_agent());
     }
@@ -447,13 +428,9 @@ pub(super) fn heartbeats(clusters: &[&MemberCluster], now: Timestamp) -> DoctorC
         .map(|(names, how)| format!("{} of {all} {how}: {}", names.len(), wrap::list(names, 5)))
         .collect();
     if troubled.is_empty() {
-        return DoctorCheck::new(
-            "members",
-            CheckResult::Ok,
-            format!("the agents of {all} are reporting"),
-        );
+        return ok("members", format!("the agents of {all} are reporting"));
     }
-    DoctorCheck::new("members", CheckResult::Warning, troubled.join("; "))
+    warning("members", troubled.join("; "))
         .hint(
             "an update run stalls on a member cluster that does not report, or is unhealthy, and fails on one \
              that leaves",
