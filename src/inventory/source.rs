@@ -48,6 +48,12 @@ impl HubQuery {
         Self::named(object.kind, &object.namespace, &object.name)
     }
 
+    /// What belongs to a placement.
+    pub fn of_placement(kind: Kind, placement: &ObjectRef) -> Self {
+        let label = names::PARENT_PLACEMENT;
+        Self::labelled(kind, &placement.namespace, label, &placement.name)
+    }
+
     /// Asks for the objects with a label in a namespace; everywhere when it is empty.
     pub fn labelled(kind: Kind, namespace: &str, key: &'static str, value: &str) -> Self {
         Self::with_labels(kind, namespace, Labels::Is(key, value.to_owned()))

@@ -107,6 +107,21 @@ impl CommandLine {
         self
     }
 
+    /// Adds a flag and its value, where it has one.
+    #[must_use]
+    pub fn flag_of(self, flag: &str, value: Option<impl Into<String>>) -> Self {
+        match value {
+            Some(value) => self.flag(flag, value),
+            None => self,
+        }
+    }
+
+    /// Adds a flag without a value, where it is meant.
+    #[must_use]
+    pub fn switch_if(self, is_meant: bool, flag: &str) -> Self {
+        if is_meant { self.switch(flag) } else { self }
+    }
+
     /// Adds a flag and its value as one word: `--for=succeeded`.
     #[must_use]
     pub fn joined(mut self, flag: &str, value: impl Into<String>) -> Self {

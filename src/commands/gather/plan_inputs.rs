@@ -20,7 +20,6 @@ use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
 use crate::plan::{self, PlacedObject, Plan, PlanContents, WarningKind};
-use crate::render::{self, RenderLook};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::enumerate;
@@ -263,14 +262,4 @@ pub(in crate::commands) fn strategy(word: &str, scope: &Scope) -> Result<String,
         return Err(Error::usage("the name after / is missing"));
     }
     Ok(name.to_owned())
-}
-
-/// A plan for people.
-pub(in crate::commands) fn show(plan: &Plan, look: &RenderLook) -> String {
-    render::plan::plan(plan, look)
-}
-
-/// What a command is about to do, for people; `settled` are the objects that it deals with itself.
-pub(in crate::commands) fn brief(plan: &Plan, settled: &[ObjectRef], look: &RenderLook) -> String {
-    render::plan::brief(plan, settled, look)
 }

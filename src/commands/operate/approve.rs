@@ -18,13 +18,14 @@ use crate::commands::gather::selection::ListReach;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::changed_objects;
 use crate::commands::operate::operation::{
-    Operation, ThisRun, WriteEffect, WriteProposal, WriteResult, interrupted, operate, to_continue,
+    Operation, ThisRun, WaitResult, WriteProposal, WriteResult, interrupted, operate, to_continue,
 };
 use crate::commands::operate::safeguards;
 use crate::commands::operate::writing::WriteFlags;
 use crate::diagnose::{self, status::Status};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::hub::{Hub, HubError};
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
@@ -228,9 +229,7 @@ fn of_target(
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(target, &run, &inventory));
     };
-    let who = who
-        .as_ref()
-        .and_then(|who: &ApproverIdentity| who.name.as_deref());
+    let who = who.as_ref().and_then(|who| who.as_ref().ok()?.as_deref());
     let message = approval_message(who, args.reason.as_deref());
     let at = op.reading.clock.now();
     let changes = changes(&selection, &message, at, &inventory)?;
@@ -250,12 +249,8 @@ fn of_target(
     Ok(exit)
 }
 
-/// Who approves, by the hub's word.
-struct ApproverIdentity {
-    name: Option<String>,
-    /// Why the hub does not say.
-    unknown: Option<String>,
-}
+/// Who approves, by the hub's word, as far as it says so; or why it does not.
+type ApproverIdentity = Result<Option<String>, HubError>;
 
 /// What is shown before anything is approved, and what is asked.
 fn preview_approval(
@@ -279,12 +274,11 @@ fn preview_approval(
     let selection = select::select(&rollout, &choice)?;
     let aborts = diagnose::aborts(&inventory);
     let held = diagnose::held_ahead(&inventory);
-    let mut preview =
-        preview::preview_of(&rollout, &inventory, &selection, (aborts.as_deref(), &held));
+    let mut preview = preview::preview_of(&rollout, &selection, (aborts.as_deref(), &held));
     let mut question = Ok(None);
     if !selection.write.is_empty() {
-        let who = who.get_or_insert_with(|| whoami(reading));
-        if let Some(why) = &who.unknown {
+        let who = who.get_or_insert_with(|| reading.hub().map_or(Ok(None), Hub::whoami));
+        if let Err(why) = who {
             preview.warning(&format!(
                 "the hub does not say who you are ({why}); the approval will not name an approver"
             ));
@@ -315,16 +309,6 @@ fn preview_approval(
     })
 }
 
-fn whoami(reading: &mut SourceReading) -> ApproverIdentity {
-    let asked = reading.hub().map(crate::hub::Hub::whoami);
-    let (name, unknown) = match asked {
-        Some(Ok(name)) => (name, None),
-        Some(Err(error)) => (None, Some(error.to_string())),
-        None => (None, None),
-    };
-    ApproverIdentity { name, unknown }
-}
-
 fn ask(
     selection: &ApprovalSelection,
     who: &ApproverIdentity,
@@ -334,7 +318,7 @@ fn ask(
         [one] => one.request().to_owned(),
         several => format!("these {}", several.len()),
     };
-    let as_whom = who.name.as_ref();
+    let as_whom = who.as_ref().ok().and_then(Option::as_ref);
     let as_whom = as_whom.map_or_else(String::new, |who| format!(" as {who}"));
     let aborts = aborts.map_or_else(String::new, |run| {
         format!(", although KubeFleet aborts {}", run.name)
@@ -372,10 +356,7 @@ fn look(
     let answers = reading.answer(&queries);
     let mut walk = Walk::to_content(run.clone(), Timestamp::MAX);
     walk.absorb(queries, answers);
-    walk.drive(reading);
-    let walk = reading.checked(walk, run)?;
-    let facts = reading.hub_facts(walk.run().into_iter());
-    let mut inventory = Inventory::new(walk, reading.now, facts);
+    let mut inventory = reading.driven(walk, run)?;
     reading.read_content_ahead(&mut inventory);
     Ok(inventory)
 }
@@ -492,7 +473,7 @@ fn accepted(
         &mut seen,
     )?;
     match effect {
-        WriteEffect::Seen(status) => {
+        WaitResult::Decided(true, status) => {
             let line = format!("{names} {are} approved and accepted");
             // Of a run that is followed, the result is where it gets.
             if !op.args.follows() || op.args.output.is_none() {
@@ -509,7 +490,7 @@ fn accepted(
             }
             Ok(Exit::Done)
         }
-        WriteEffect::Never(status) => Err(Error::new(
+        WaitResult::Decided(false, status) => Err(Error::new(
             Exit::from(status.verdict),
             format!(
                 "{names} {are} approved, but {run} has {}: {}",
@@ -518,17 +499,17 @@ fn accepted(
             ),
         )
         .telling(ToldChange::All)),
-        WriteEffect::Late(_) => Err(op
+        WaitResult::TimedOut(_) => Err(op
             .late(&format!(
                 "{names} {are} approved, but KubeFleet has not accepted it"
             ))
             .telling(ToldChange::All)
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
-        WriteEffect::Gone => Err(Error::not_found(format!(
+        WaitResult::Gone(_) => Err(Error::not_found(format!(
             "{names} {are} approved, but {run} was deleted in the meantime"
         ))
         .telling(ToldChange::All)),
-        WriteEffect::Interrupted => Err(interrupted(&format!(
+        WaitResult::Interrupted => Err(interrupted(&format!(
             "{names} {are} approved; stopped waiting for KubeFleet to accept it"
         ))
         .telling(ToldChange::All)),

@@ -10,7 +10,7 @@ use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::{
-    ChangeOutcome, Operation, ThisRun, WriteEffect, WriteProposal, interrupted, operate,
+    ChangeOutcome, Operation, ThisRun, WaitResult, WriteProposal, interrupted, operate,
 };
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::commands::operate::writing::WriteFlags;
@@ -282,8 +282,8 @@ pub(in crate::commands) fn delete_for_good(
     let mut seen = |_: &Status| None;
     let wanted = "the deletion to finish";
     match op.effect(this, wanted, &mut seen)? {
-        WriteEffect::Gone | WriteEffect::Seen(_) | WriteEffect::Never(_) => Ok(true),
-        WriteEffect::Late(_) => {
+        WaitResult::Gone(_) | WaitResult::Decided(..) => Ok(true),
+        WaitResult::TimedOut(_) => {
             let held_by = foreign_finalizers(run, op.reading);
             let hint = if held_by.is_empty() {
                 Hint::new(
@@ -299,7 +299,7 @@ pub(in crate::commands) fn delete_for_good(
             };
             Err(op.late(&format!("{run} is still being deleted")).hint(hint))
         }
-        WriteEffect::Interrupted => Err(interrupted(&format!(
+        WaitResult::Interrupted => Err(interrupted(&format!(
             "{run} was deleted; stopped waiting for the deletion to finish"
         ))),
     }

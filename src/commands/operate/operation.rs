@@ -18,6 +18,7 @@ use crate::commands::gather::session::Session;
 use crate::commands::operate::refusal;
 use crate::commands::operate::writing::{DryRun, ResultFormat, WriteFlags};
 use crate::commands::output;
+pub(in crate::commands) use crate::commands::show::rollout_wait::WaitResult;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{AccessCheck, ChangeSending, ExpectedAnswer, HubError, SentChange};
@@ -28,7 +29,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::render;
 use crate::ui::Ui;
 use crate::words::{Hint, enumerate};
-pub(in crate::commands) use effect::{WriteEffect, to_continue};
+pub(in crate::commands) use effect::to_continue;
 pub(in crate::commands) use prompt::WriteProposal;
 pub(in crate::commands) use result::WriteResult;
 

@@ -100,7 +100,7 @@ fn preview_resume(
     let rollout = rollout_of(&inventory, run)?;
     let mut preview = Preview::default();
     let mut question = Ok(None);
-    steering::facts(&rollout, &inventory, &mut preview);
+    steering::facts(&rollout, &mut preview);
     steering::keeper(rollout.run, &mut preview);
     if matches!(step(&rollout, RequestedState::Resume), StateStep::Write(_)) {
         preview.lines(ahead(&rollout));
@@ -109,7 +109,7 @@ fn preview_resume(
         safeguards::warn_of_members(&rollout, None, &mut preview);
         let held = diagnose::held_ahead(&inventory);
         safeguards::warn_of_ahead(&rollout, &held, &mut preview);
-        steering::others(&rollout, &inventory, &mut preview);
+        steering::others(&rollout, &mut preview);
         let aborts = diagnose::aborts(&inventory);
         let mut changes = changes(&inventory);
         if changes.is_empty() {

@@ -521,12 +521,7 @@ fn left_to_a_person(
 
 /// What makes a run once more; one that is not over is deleted for it.
 fn run_anew(run: &UpdateRun) -> CommandLine {
-    let anew = steps::run_from(run);
-    if choose::is_finished(run) {
-        anew
-    } else {
-        anew.switch("--replace")
-    }
+    steps::run_from(run).switch_if(!choose::is_finished(run), "--replace")
 }
 
 /// That a run changed more than overrides, which a rollback does not undo: a person decides, a script has to

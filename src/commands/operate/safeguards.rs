@@ -294,11 +294,10 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
 
 /// Refuses to let a script start a run that asked for the current content and got the previous one.
 pub(in crate::commands) fn outdated(
-    inventory: &Inventory,
     rollout: &Rollout<'_>,
     reading: &SourceReading,
 ) -> Result<(), Error> {
-    let Some(old) = old_content(inventory, rollout.run) else {
+    let Some(old) = old_content(rollout.inventory, rollout.run) else {
         return Ok(());
     };
     let (run, index) = (rollout.run.object(), &rollout.run.status.snapshot_index);

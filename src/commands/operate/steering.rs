@@ -7,7 +7,7 @@ use crate::change::preview::Preview;
 use crate::change::record::ToldChange;
 use crate::change::states::{RequestedState, StateStep, step};
 use crate::commands::operate::operation::{
-    ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted,
+    ChangeOutcome, Operation, ThisRun, WaitResult, interrupted,
 };
 use crate::commands::show::wait::is_borne;
 use crate::diagnose::{self, status::Status};
@@ -89,13 +89,9 @@ pub(in crate::commands) fn steer(
 }
 
 /// What a preview of a run is based on: its state, and the other runs on the placement.
-pub(in crate::commands) fn facts(
-    rollout: &Rollout<'_>,
-    inventory: &Inventory,
-    preview: &mut Preview,
-) {
+pub(in crate::commands) fn facts(rollout: &Rollout<'_>, preview: &mut Preview) {
     state(rollout, preview);
-    preview.neighbours(&neighbours(inventory, &rollout.run.meta.name));
+    preview.neighbours(&neighbours(rollout.inventory, &rollout.run.meta.name));
 }
 
 /// The state of a run, as a preview compares it, and whether its controller is silent.
@@ -151,12 +147,8 @@ pub(in crate::commands) fn unseen(inventory: &Inventory, preview: &mut Preview) 
 }
 
 /// Warns of other runs on the placement.
-pub(in crate::commands) fn others(
-    rollout: &Rollout<'_>,
-    inventory: &Inventory,
-    preview: &mut Preview,
-) {
-    let others = neighbours(inventory, &rollout.run.meta.name);
+pub(in crate::commands) fn others(rollout: &Rollout<'_>, preview: &mut Preview) {
+    let others = neighbours(rollout.inventory, &rollout.run.meta.name);
     if !others.is_empty() {
         preview.warning(&format!(
             "other unfinished runs on {}: {}; on each cluster, the last run to write wins",
@@ -244,11 +236,11 @@ pub(in crate::commands) fn finish(
         is_fulfilled(wish, status, patience)
     };
     match op.effect(&steered.run, wanted, &mut seen)? {
-        WriteEffect::Seen(status) => {
+        WaitResult::Decided(true, status) => {
             op.conclude(run, &status, Exit::Done)?;
             Ok(Exit::Done)
         }
-        WriteEffect::Never(_) if let Some(state) = set_back => {
+        WaitResult::Decided(false, _) if let Some(state) = set_back => {
             let who = run.kubectl("get").showing_field_managers();
             let hint = "stop what writes the run, such as a GitOps tool, first; to see what it is:";
             let why = format!("{run} was {asked}, but something set spec.state back to {state}");
@@ -256,7 +248,7 @@ pub(in crate::commands) fn finish(
                 .hint(Hint::new(hint).command(who))
                 .telling(ToldChange::Last))
         }
-        WriteEffect::Never(status) => {
+        WaitResult::Decided(false, status) => {
             let stops = wish == RequestedState::Stop;
             let held = status.why_no_stop().filter(|_| stops);
             let is_over = stops && status.verdict == Verdict::Succeeded;
@@ -274,7 +266,7 @@ pub(in crate::commands) fn finish(
             }
             Ok(exit)
         }
-        WriteEffect::Late(status) => {
+        WaitResult::TimedOut(status) => {
             let is_stopping = status.is_some_and(|it| it.verdict == Verdict::Stopping);
             let what = if is_stopping {
                 format!("{run} is still stopping")
@@ -284,11 +276,11 @@ pub(in crate::commands) fn finish(
             let why = Hint::new("find out why:").command(run.fleet("diagnose"));
             Err(op.late(&what).hint(why))
         }
-        WriteEffect::Gone => Err(Error::not_found(format!(
+        WaitResult::Gone(_) => Err(Error::not_found(format!(
             "{run} was {asked} but was deleted in the meantime"
         ))
         .telling(ToldChange::Last)),
-        WriteEffect::Interrupted => Err(interrupted(&format!(
+        WaitResult::Interrupted => Err(interrupted(&format!(
             "{run} was {asked}; stopped waiting for the effect"
         ))),
     }

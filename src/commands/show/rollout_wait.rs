@@ -92,7 +92,7 @@ impl<D> WaitDecider for JudgeOfOne<'_, D> {
 /// Follows one rollout until `decide` has something to say, at most this long. `wanted` is what
 /// the words for it.
 pub(in crate::commands) fn until<D>(
-    following: &mut FollowedRollouts<'_>,
+    following: FollowedRollouts<'_>,
     wanted: &str,
     timeout: Option<Duration>,
     ui: &mut Ui,

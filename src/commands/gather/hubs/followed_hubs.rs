@@ -54,24 +54,6 @@ pub trait FollowsHub<T> {
     fn end_at(&mut self, _end: Option<TimeLimit>) {}
 }
 
-impl<T, F: FollowsHub<T>> FollowsHub<T> for &mut F {
-    fn tick(&self) -> Duration {
-        (**self).tick()
-    }
-
-    fn next(&mut self, limit: Duration) -> HubNews<T> {
-        (**self).next(limit)
-    }
-
-    fn absent(&mut self) -> Vec<(String, Error)> {
-        (**self).absent()
-    }
-
-    fn end_at(&mut self, end: Option<TimeLimit>) {
-        (**self).end_at(end);
-    }
-}
-
 /// A list of a hub that is followed.
 pub struct FollowedReading<'r, L> {
     reading: &'r mut SourceReading,

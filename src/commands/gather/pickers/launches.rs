@@ -193,10 +193,7 @@ impl MadeOf {
         };
         let command = command.namespace(&placement.namespace);
         let said = command.flag("--placement", &placement.name);
-        let said = match &strategy {
-            Some(strategy) => said.flag("--strategy", strategy),
-            None => said,
-        };
+        let said = said.flag_of("--strategy", strategy.as_ref());
         say(said, reading, ui);
         Ok((placement, strategy))
     }

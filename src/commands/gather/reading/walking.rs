@@ -91,7 +91,11 @@ impl SourceReading {
         }
     }
 
-    fn driven(&mut self, mut walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
+    pub(in crate::commands) fn driven(
+        &mut self,
+        mut walk: Walk,
+        target: &ObjectRef,
+    ) -> Result<Inventory, Error> {
         walk.drive(self);
         self.seen(walk, target)
     }
@@ -103,7 +107,7 @@ impl SourceReading {
     }
 
     /// Fails when the hub or the target itself could not be read.
-    pub(in crate::commands) fn checked(
+    pub(in crate::commands::gather) fn checked(
         &self,
         walk: Walk,
         target: &ObjectRef,

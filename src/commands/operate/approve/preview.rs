@@ -22,7 +22,6 @@ use crate::words::{Hint, count, enumerate, together};
 /// What is shown of the approvals that are to be given.
 pub(super) fn preview_of(
     rollout: &Rollout<'_>,
-    inventory: &Inventory,
     selection: &ApprovalSelection,
     (aborts, held): (Option<&str>, &[Finding]),
 ) -> Preview {
@@ -36,7 +35,7 @@ pub(super) fn preview_of(
         taken,
     } = selection;
     for approval in write.iter().chain(given).chain(taken) {
-        if let Some(request) = inventory.approval(approval.request()).present() {
+        if let Some(request) = rollout.inventory.approval(approval.request()).present() {
             let meta = &request.meta;
             preview.fact(
                 request.object().to_string(),
@@ -45,20 +44,14 @@ pub(super) fn preview_of(
             );
         }
     }
-    warn(
-        rollout,
-        inventory,
-        selection,
-        (aborts.is_some(), held),
-        &mut preview,
-    );
+    warn(rollout, selection, (aborts.is_some(), held), &mut preview);
     if let Some(why) = aborts.filter(|_| !selection.write.is_empty()) {
         preview.warning(why);
     }
     if let Some(why) = leads_to_failure(rollout, selection) {
         preview.warning(&why);
     }
-    steering::facts(rollout, inventory, &mut preview);
+    steering::facts(rollout, &mut preview);
     preview
 }
 
@@ -313,7 +306,6 @@ fn opening_of<'r, 'i>(
 /// Says what a person should know before approving, and what no one could see.
 fn warn(
     rollout: &Rollout<'_>,
-    inventory: &Inventory,
     selection: &ApprovalSelection,
     (aborts, held): (bool, &[Finding]),
     preview: &mut Preview,
@@ -327,7 +319,7 @@ fn warn(
                 answer
                     .observed_generation
                     .map_or_else(|| "missing".to_owned(), |number| number.to_string()),
-                generation(inventory, request),
+                generation(rollout.inventory, request),
                 writer(answer.with.as_deref()),
             )),
             (GateState::Withheld, Some(answer)) => preview.warning(&format!(
@@ -354,7 +346,7 @@ fn warn(
         safeguards::warn_of_members(rollout, Some(&opened(rollout, selection)), preview);
         safeguards::warn_of_ahead(rollout, held, preview);
     }
-    steering::unseen(inventory, preview);
+    steering::unseen(rollout.inventory, preview);
     let read = [
         Concept::Placement,
         Concept::PolicySnapshot,
@@ -362,8 +354,8 @@ fn warn(
         Concept::ResourceSnapshot,
     ];
     for concept in read {
-        let kind = inventory.scope.kind(concept);
-        if let Some(gap) = inventory.gaps.get(&kind) {
+        let kind = rollout.inventory.scope.kind(concept);
+        if let Some(gap) = rollout.inventory.gaps.get(&kind) {
             let what = match concept {
                 Concept::ResourceSnapshot => "whether its content still exists",
                 _ => Guard::Aborts.finds_out(),
@@ -371,7 +363,7 @@ fn warn(
             preview.warning(&format!("{what} is unknown: {kind} {gap}"));
         }
     }
-    steering::others(rollout, inventory, preview);
+    steering::others(rollout, preview);
 }
 
 /// That somebody gave an answer that opens nothing, as a clause.

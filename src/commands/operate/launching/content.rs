@@ -319,20 +319,12 @@ fn around(
     let scope = this.object.scope();
     let queries = vec![
         HubQuery::object(&this.object),
-        HubQuery::labelled(
-            scope.kind(Concept::ResourceSnapshot),
-            scope.namespace(),
-            names::PARENT_PLACEMENT,
-            &launch.placement.name,
-        ),
+        HubQuery::of_placement(scope.kind(Concept::ResourceSnapshot), &launch.placement),
     ];
     let answers = reading.answer(&queries);
     let mut walk = Walk::shallow(this.object.clone());
     walk.absorb(queries, answers);
-    walk.drive(reading);
-    let walk = reading.checked(walk, &this.object)?;
-    let facts = reading.hub_facts(walk.run().into_iter());
-    Ok(Inventory::new(walk, reading.now, facts))
+    reading.driven(walk, &this.object)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::change::{Change, RunWish};
 use crate::commands::gather::plan_inputs::PlanWithInputs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::operation::{
-    ChangeOutcome, Operation, ThisRun, WriteEffect, interrupted, may_patch,
+    ChangeOutcome, Operation, ThisRun, WaitResult, interrupted, may_patch,
 };
 use crate::commands::operate::safeguards;
 use crate::commands::operate::steering;
@@ -308,16 +308,16 @@ fn initialized(
     };
     let wanted = "the run to be initialized";
     match op.effect(this, wanted, &mut seen)? {
-        WriteEffect::Seen(status) => Ok(Ok(status)),
-        WriteEffect::Never(status) => Ok(Err(status)),
-        WriteEffect::Late(_) => Err(op
+        WaitResult::Decided(true, status) => Ok(Ok(status)),
+        WaitResult::Decided(false, status) => Ok(Err(status)),
+        WaitResult::TimedOut(_) => Err(op
             .late(&format!("{run} was created but is not initialized"))
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
-        WriteEffect::Gone => Err(Error::not_found(format!(
+        WaitResult::Gone(_) => Err(Error::not_found(format!(
             "{run} was created but was deleted in the meantime"
         ))
         .telling(ToldChange::Last)),
-        WriteEffect::Interrupted => Err(interrupted(&format!(
+        WaitResult::Interrupted => Err(interrupted(&format!(
             "{run} was created; stopped waiting for it to be initialized"
         ))),
     }

@@ -31,8 +31,8 @@ use crate::plan::{
     ObjectChanges, Plan, PlanOutcome, PlannedStage, RefusalKind, Warning, WarningKind,
 };
 use crate::problems::members::all_silent_since;
-use crate::render::RenderLook;
 use crate::render::style::TextPaint;
+use crate::render::{self, RenderLook};
 use crate::report::Subject;
 use crate::rollout::rollback::{self, overrides_then};
 use crate::rollout::versions::Version;
@@ -314,12 +314,8 @@ fn keeps_gates(
             .flag("--from", from)
             .flag("--strategy", &launch.strategy);
     }
-    if let Some(index) = &launch.snapshot {
-        meant = meant.flag("--snapshot", index);
-    }
-    if !launch.first.is_empty() {
-        meant = meant.switch("--replace");
-    }
+    meant = meant.flag_of("--snapshot", launch.snapshot.as_ref());
+    meant = meant.switch_if(!launch.first.is_empty(), "--replace");
     let hint = Hint::new("if that is meant, name the strategy:").command(meant);
     Err(reading.refused(&dropped.words).hint(hint))
 }
@@ -409,8 +405,8 @@ fn show(
         .collect();
     let plain = look.plain();
     preview.picture(
-        plan_inputs::brief(&plan, &settled, look),
-        &plan_inputs::brief(&plan, &settled, &plain),
+        render::plan::brief(&plan, &settled, look),
+        &render::plan::brief(&plan, &settled, &plain),
     );
     if plan.compares_only {
         preview.status(&format!(
@@ -491,10 +487,8 @@ pub(super) fn guard(
         .hint(if lacks_strategy {
             another_strategy(launch, reading)
         } else {
-            Hint::new("see the remedies:").command(match &launch.snapshot {
-                Some(index) => plan.flag("--snapshot", index),
-                None => plan,
-            })
+            let plan = plan.flag_of("--snapshot", launch.snapshot.as_ref());
+            Hint::new("see the remedies:").command(plan)
         }));
     }
     let hidden = clause(plan, WarningKind::StrategyUnreadable);
@@ -536,10 +530,7 @@ pub(super) fn guard(
                 Hint::new("to do that, use --allow-older, or roll back:").command({
                     let rollback = launch.run.scope().fleet("rollback");
                     let rollback = rollback.arg(launch.placement.word());
-                    match &plan.content.snapshot {
-                        Some(index) => rollback.flag("--to", index),
-                        None => rollback,
-                    }
+                    rollback.flag_of("--to", plan.content.snapshot.as_ref())
                 }),
             ));
     }
@@ -642,10 +633,8 @@ fn empties(
         safeguards::would_empty(name, index, &empty.clusters, reading)
     } else if let Some((content, why)) = unhelpful {
         let named = launch.command();
-        let named = match launch.snapshot {
-            Some(_) => named,
-            None => named.flag("--snapshot", index),
-        };
+        let unnamed = launch.snapshot.is_none().then_some(index);
+        let named = named.flag_of("--snapshot", unnamed);
         safeguards::unhelpful(name, (content, &why), named, reading)
     } else {
         return Ok(());
@@ -716,10 +705,7 @@ fn another_strategy(launch: &RunLaunch, reading: &SourceReading) -> Hint {
     };
     let run = launch.run.scope().fleet("run").flag("--from", from);
     let run = run.flag("--strategy", "STRATEGY").switch("--replace");
-    let run = match &launch.snapshot {
-        Some(index) => run.flag("--snapshot", index),
-        None => run,
-    };
+    let run = run.flag_of("--snapshot", launch.snapshot.as_ref());
     Hint::new("make it with another strategy:")
         .command(run)
         .text("list them:")

@@ -182,13 +182,7 @@ pub(in crate::commands) fn start(
         if let Some(plan) = plan.filter(|_| changes) {
             op.reading.forget();
             inventory = op.reading.inventory(run)?;
-            unshown(
-                &rollout_of(&inventory, run)?,
-                &inventory,
-                plan,
-                true,
-                op.reading,
-            )?;
+            unshown(&rollout_of(&inventory, run)?, plan, true, op.reading)?;
         }
         steering::steer(&inventory, run, RequestedState::Start, op)
     });
@@ -247,12 +241,7 @@ pub(in crate::commands) fn start(
 
 /// The command that starts a run that exists, at the risks that were accepted.
 pub(super) fn start_command(run: &ObjectRef, accepted: AcceptedRisks) -> CommandLine {
-    let start = run.fleet("run");
-    if accepted.older {
-        start.switch("--allow-older")
-    } else {
-        start
-    }
+    run.fleet("run").switch_if(accepted.older, "--allow-older")
 }
 
 /// Why a run is better not started as it is.
@@ -343,7 +332,7 @@ fn preview_start(
     steering::is_this(&rollout, this)?;
     let mut preview = Preview::default();
     let mut question = Ok(None);
-    steering::facts(&rollout, &inventory, &mut preview);
+    steering::facts(&rollout, &mut preview);
     steering::keeper(rollout.run, &mut preview);
     if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
         if plan.is_none() {
@@ -362,7 +351,7 @@ fn preview_start(
             safeguards::warn_of_lost(&rollout, &mut preview);
         }
         if plan.is_none() {
-            steering::others(&rollout, &inventory, &mut preview);
+            steering::others(&rollout, &mut preview);
         }
         if let Some(why) = diagnose::strategy_differs(&inventory).filter(|_| plan.is_none()) {
             preview.warning(&why);
@@ -395,9 +384,7 @@ fn preview_start(
             })
             .and_then(|()| safeguards::reached(&rollout, &held, (None, "starting"), reading))
             .and_then(|()| match plan {
-                None if unattended && !accepted.older => {
-                    safeguards::outdated(&inventory, &rollout, reading)
-                }
+                None if unattended && !accepted.older => safeguards::outdated(&rollout, reading),
                 _ => Ok(()),
             })
             .and_then(|()| {
@@ -423,8 +410,8 @@ fn preview_start(
                     "Start {}, which KubeFleet will then abort?",
                     run.name
                 ))),
-                (None, None) => Ok(ask(&rollout, &inventory)),
-                (Some(plan), _) => unshown(&rollout, &inventory, plan, unattended, reading),
+                (None, None) => Ok(ask(&rollout)),
+                (Some(plan), _) => unshown(&rollout, plan, unattended, reading),
             });
     }
     drop(rollout);
@@ -496,9 +483,9 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
 }
 
 /// What is asked before a run is started that a person could regret.
-fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
+fn ask(rollout: &Rollout<'_>) -> Option<String> {
     let name = &rollout.run.meta.name;
-    if old_content(inventory, rollout.run).is_some() {
+    if old_content(rollout.inventory, rollout.run).is_some() {
         return Some(format!("Start {name} with the old content?"));
     }
     let emptied = emptied(rollout);
@@ -511,10 +498,11 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
     if let Some(removes) = safeguards::removes(rollout, "Start") {
         return Some(removes);
     }
-    let others: Vec<_> = inventory
+    let others: Vec<_> = rollout
+        .inventory
         .other_runs()
         .filter(|run| {
-            let other = Rollout::of(inventory, run);
+            let other = Rollout::of(rollout.inventory, run);
             other.is_live() && other.has_begun()
         })
         .map(|run| run.meta.name.as_str())
@@ -526,14 +514,13 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
 /// that was not shown. Nobody can have agreed to those.
 fn unshown(
     rollout: &Rollout<'_>,
-    inventory: &Inventory,
     plan: &AgreedPlan,
     unattended: bool,
     reading: &SourceReading,
 ) -> Result<Option<String>, Error> {
     let name = &rollout.run.meta.name;
     let emptied = emptied(rollout);
-    if !emptied.is_empty() && !is_shown(Some(plan), inventory) {
+    if !emptied.is_empty() && !is_shown(Some(plan), rollout.inventory) {
         let (index, clusters) = (&rollout.run.status.snapshot_index, enumerate(emptied));
         return Ok(Some(format!(
             "Start {name} with snapshot {index}, which deletes everything from {clusters}?"
@@ -546,7 +533,7 @@ fn unshown(
         }
         return Ok(Some(format!("Start it all the same? {why}.")));
     }
-    let now = neighbours(inventory, name);
+    let now = neighbours(rollout.inventory, name);
     let Some(arrived) = arrived_words(&plan.beside, &now) else {
         return Ok(None);
     };

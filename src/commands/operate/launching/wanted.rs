@@ -185,21 +185,13 @@ impl RunLaunch {
 
     /// The command that makes this run, once what comes first is done.
     pub(super) fn command(&self) -> CommandLine {
-        let mut command = self
-            .run
+        self.run
             .fleet(if self.start { "run" } else { "init" })
             .flag("--placement", &self.placement.name)
-            .flag("--strategy", &self.strategy);
-        if let Some(index) = &self.snapshot {
-            command = command.flag("--snapshot", index);
-        }
-        if self.start && self.accepted.older {
-            command = command.switch("--allow-older");
-        }
-        if self.accepted.unseen {
-            command = command.switch("--allow-unseen");
-        }
-        command
+            .flag("--strategy", &self.strategy)
+            .flag_of("--snapshot", self.snapshot.as_ref())
+            .switch_if(self.start && self.accepted.older, "--allow-older")
+            .switch_if(self.accepted.unseen, "--allow-unseen")
     }
 }
 

@@ -21,19 +21,6 @@ use crate::words::{CommandLine, Hint};
 /// How long a write waits for its own effect.
 const EFFECT: Duration = Duration::from_mins(2);
 
-/// What became of a write's effect.
-pub(in crate::commands) enum WriteEffect {
-    Seen(Box<Status>),
-    /// It will not come any more.
-    Never(Box<Status>),
-    /// It was not there in time; the last state, where the hub has told one.
-    Late(Option<Box<Status>>),
-    /// The run does not exist any more.
-    Gone,
-    /// The user did not want to wait for it.
-    Interrupted,
-}
-
 /// How a stopped run continues, as the lead of a hint and its command: only where that does no more than
 /// it says.
 fn continuing(status: &Status, run: &ObjectRef) -> (&'static str, CommandLine) {
@@ -58,7 +45,7 @@ impl Operation<'_> {
         run: &ThisRun,
         wanted: &str,
         seen: &mut dyn FnMut(&Status) -> Option<bool>,
-    ) -> Result<WriteEffect, Error> {
+    ) -> Result<WaitResult<bool>, Error> {
         let timeout = if self.args.follows() {
             self.time_left()
         } else {
@@ -67,15 +54,7 @@ impl Operation<'_> {
         let following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         let mut following = following.with_prospects(!self.is_step);
         following.expect(&run.uid);
-        Ok(
-            match rollout_wait::until(&mut following, wanted, timeout, self.ui, seen)? {
-                WaitResult::Decided(true, status) => WriteEffect::Seen(status),
-                WaitResult::Decided(false, status) => WriteEffect::Never(status),
-                WaitResult::TimedOut(status) => WriteEffect::Late(status),
-                WaitResult::Gone(_) => WriteEffect::Gone,
-                WaitResult::Interrupted => WriteEffect::Interrupted,
-            },
-        )
+        rollout_wait::until(following, wanted, timeout, self.ui, seen)
     }
 
     /// Follows a run to its end, or until a person has to act, and prints where it got.
@@ -85,7 +64,7 @@ impl Operation<'_> {
         following.expect(&run.uid);
         let patience = self.args.patience;
         let mut decide = |status: &Status| wait::ends(status, patience).then_some(());
-        let end = rollout_wait::until(&mut following, "succeeded", left, self.ui, &mut decide)?;
+        let end = rollout_wait::until(following, "succeeded", left, self.ui, &mut decide)?;
         let run = &run.object;
         match end {
             WaitResult::Decided((), status) => {
