@@ -374,12 +374,9 @@ impl<'t> CompletionHub<'t> {
         let name = placement
             .split_once('/')
             .map_or(placement.as_str(), |(_, name)| name);
-        let query = HubQuery::labelled(
-            self.scope.kind(Concept::ResourceSnapshot),
-            self.scope.namespace(),
-            names::PARENT_PLACEMENT,
-            name,
-        );
+        let placement = self.scope.object(Concept::Placement, name);
+        let snapshots = self.scope.kind(Concept::ResourceSnapshot);
+        let query = HubQuery::of_placement(snapshots, &placement);
         let answers = self.hub.answer(&[query]);
         let mut found: Vec<(u64, String)> = answers
             .iter()

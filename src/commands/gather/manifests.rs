@@ -147,50 +147,6 @@ fn placement_of(
     Ok((run.placement(), Some(run)))
 }
 
-type ReadWorks = (
-    BTreeMap<String, Vec<Arc<Work>>>,
-    ObjectTexts,
-    Option<String>,
-);
-
-fn read_works(
-    reading: &mut SourceReading,
-    placement: &ObjectRef,
-    works: WorkQuery<'_>,
-) -> ReadWorks {
-    let WorkQuery::Of(clusters) = works else {
-        return (BTreeMap::new(), ObjectTexts::new(), None);
-    };
-    let of = |namespace: &str| {
-        HubQuery::labelled(
-            Kind::Work,
-            namespace,
-            names::PARENT_PLACEMENT,
-            &placement.name,
-        )
-    };
-    let queries: Vec<_> = if clusters.is_empty() {
-        vec![of("")]
-    } else {
-        let namespaces = clusters.iter().map(|it| names::member_namespace(it));
-        namespaces.map(|namespace| of(&namespace)).collect()
-    };
-    let mut found: BTreeMap<String, Vec<Arc<Work>>> = BTreeMap::new();
-    let mut gap = None;
-    let (answers, texts) = reading.answer_with_texts(&queries);
-    for answer in answers {
-        gap = gap.or(answer.outcome.gap());
-        for work in answer.all::<Work>() {
-            let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
-            if namespace == placement.namespace && !work.meta.is_deleting() {
-                let cluster = work.cluster().unwrap_or_default().to_owned();
-                found.entry(cluster).or_default().push(Arc::clone(work));
-            }
-        }
-    }
-    (found, texts, gap)
-}
-
 impl RenderMaterial {
     /// What was read around a placement, without Works.
     pub fn new(
@@ -218,8 +174,40 @@ impl RenderMaterial {
 
     /// Reads what clusters have.
     pub fn read_works(&mut self, reading: &mut SourceReading, works: WorkQuery<'_>) {
-        let (works, texts, gap) = read_works(reading, &self.placement, works);
-        (self.works, self.works_texts, self.works_gap) = (works, texts, gap);
+        (self.works, self.works_texts, self.works_gap) = Default::default();
+        let WorkQuery::Of(clusters) = works else {
+            return;
+        };
+        let placement = &self.placement;
+        let of = |namespace: &str| {
+            HubQuery::labelled(
+                Kind::Work,
+                namespace,
+                names::PARENT_PLACEMENT,
+                &placement.name,
+            )
+        };
+        let queries: Vec<_> = if clusters.is_empty() {
+            vec![of("")]
+        } else {
+            let namespaces = clusters.iter().map(|it| names::member_namespace(it));
+            namespaces.map(|namespace| of(&namespace)).collect()
+        };
+        let (answers, texts) = reading.answer_with_texts(&queries);
+        self.works_texts = texts;
+        for answer in answers {
+            self.works_gap = self.works_gap.take().or(answer.outcome.gap());
+            for work in answer.all::<Work>() {
+                let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
+                if namespace == placement.namespace && !work.meta.is_deleting() {
+                    let cluster = work.cluster().unwrap_or_default().to_owned();
+                    self.works
+                        .entry(cluster)
+                        .or_default()
+                        .push(Arc::clone(work));
+                }
+            }
+        }
     }
 
     /// What is known around the placement.

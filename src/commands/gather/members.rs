@@ -51,7 +51,8 @@ impl FromStr for MemberContext {
     }
 }
 
-/// The ways into member clusters, before and while they are used.
+/// The ways into member clusters, before and while they are used; by default there is none.
+#[derive(Default)]
 pub struct MemberAccess {
     members: Option<MemberContexts>,
     named: Vec<String>,
@@ -70,29 +71,21 @@ impl MemberArgs {
         ways.usual
             .clone_from(&session.settings.settings.member_contexts);
         if ways.is_empty() {
-            return Ok(MemberAccess {
-                members: None,
-                named,
-            });
+            return Ok(MemberAccess::default());
         }
         let flags = ConnectionFlags {
             kubeconfig: session.global.kubeconfig.as_ref().map(Into::into),
             ..ConnectionFlags::default()
         };
         let variable = Arc::new(|name: &str| std::env::var_os(name));
-        match MemberContexts::new(&flags, ways, session.global.limit(), variable) {
-            Ok(members) => Ok(MemberAccess {
-                members: Some(members),
-                named,
-            }),
+        let members = match MemberContexts::new(&flags, ways, session.global.limit(), variable) {
+            Ok(members) => Some(members),
             // Nobody asked for more than there is.
-            Err(_) if self.is_empty() => Ok(MemberAccess {
-                members: None,
-                named,
-            }),
-            Err(HubError::NoContext { name, known }) => Err(no_context(&name, &known)),
-            Err(error) => Err(error.into()),
-        }
+            Err(_) if self.is_empty() => None,
+            Err(HubError::NoContext { name, known }) => return Err(no_context(&name, &known)),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(MemberAccess { members, named })
     }
 
     fn ways(&self) -> Result<MemberContextMap, Error> {
@@ -127,14 +120,6 @@ fn no_context(name: &str, known: &[String]) -> Error {
 }
 
 impl MemberAccess {
-    /// There is no way into any member cluster.
-    pub const fn closed() -> Self {
-        Self {
-            members: None,
-            named: Vec::new(),
-        }
-    }
-
     /// The way into one cluster, and its context: the one that was named, else that of the settings.
     /// Without a cluster, the context tells which it is.
     pub fn of_one(

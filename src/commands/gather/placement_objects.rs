@@ -7,8 +7,8 @@ use crate::inventory::source::{
     HubFacts, HubQuery, ObjectSource, ObjectTexts, Outcome, QueryAnswer,
 };
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::object::ObjectBody;
-use crate::kubefleet::{Concept, ObjectRef, names};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::NotChecked;
 
 /// A placement and what belongs to it.
@@ -33,14 +33,8 @@ impl PlacementObjects {
     }
 }
 
-/// What is asked for around a placement.
-#[derive(Default)]
-struct WantedNeighbors<'w> {
-    /// Without these nothing can be said.
-    required: &'w [Concept],
-    useful: &'w [Concept],
-    more: &'w [HubQuery],
-}
+/// What is asked for around a placement: what nothing can be said without, what is useful, and more.
+type Wanted<'w> = (&'w [Concept], &'w [Concept], &'w [HubQuery]);
 
 /// What is asked for of a concept.
 fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
@@ -49,12 +43,7 @@ fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
     match concept {
         Concept::Placement => HubQuery::named(kind, &placement.namespace, &placement.name),
         Concept::UpdateRun | Concept::ApprovalRequest => HubQuery::all(kind, scope.namespace()),
-        _ => HubQuery::labelled(
-            kind,
-            scope.namespace(),
-            names::PARENT_PLACEMENT,
-            &placement.name,
-        ),
+        _ => HubQuery::of_placement(kind, placement),
     }
 }
 
@@ -89,14 +78,14 @@ impl NeighborQueries {
     }
 
     /// What is known so far.
-    pub fn inventory(&self, reading: &SourceReading) -> Inventory {
+    pub fn inventory(&self, reading: &SourceReading, facts: HubFacts) -> Inventory {
         let mut walk = Walk::new(self.placement.clone());
         // The placement itself is not needed to say what belongs to it.
         let own = query(&self.placement, Concept::Placement);
         let own = (own, QueryAnswer::none(Outcome::NotCollected));
         let (queries, answers) = std::iter::once(own).chain(self.asked.clone()).unzip();
         walk.absorb(queries, answers);
-        Inventory::new(walk, reading.now, HubFacts::default())
+        Inventory::new(walk, reading.now, facts)
     }
 
     /// The kinds that could not be listed in full, and why.
@@ -114,13 +103,12 @@ pub(in crate::commands) fn read(
     required: &[Concept],
     useful: &[Concept],
 ) -> Result<PlacementObjects, Error> {
-    let known = KnownTexts::default();
-    let wanted = WantedNeighbors {
-        required,
-        useful,
-        ..WantedNeighbors::default()
-    };
-    around(reading, placement, &wanted, known)
+    around(
+        reading,
+        placement,
+        (required, useful, &[]),
+        KnownTexts::default(),
+    )
 }
 
 /// What was read before, and the texts of it.
@@ -155,12 +143,7 @@ pub(in crate::commands) fn read_more(
     more: &[HubQuery],
     known: KnownTexts,
 ) -> Result<PlacementObjects, Error> {
-    let wanted = WantedNeighbors {
-        useful,
-        more,
-        ..WantedNeighbors::default()
-    };
-    around(reading, placement, &wanted, known)
+    around(reading, placement, (&[], useful, more), known)
 }
 
 /// The same, with the snapshots and their texts.
@@ -169,68 +152,42 @@ pub(in crate::commands) fn read_with_texts(
     placement: &ObjectRef,
     useful: &[Concept],
 ) -> Result<PlacementObjects, Error> {
-    let snapshots = query(placement, Concept::ResourceSnapshot);
-    let (answer, texts) = reading.ask_with_texts(&snapshots);
-    reading.listed(
-        std::slice::from_ref(&snapshots),
-        std::slice::from_ref(&answer),
-    )?;
-    let known = KnownTexts {
-        texts,
-        answers: vec![(snapshots, answer)],
-    };
-    let wanted = WantedNeighbors {
-        useful,
-        ..WantedNeighbors::default()
-    };
-    around(reading, placement, &wanted, known)
+    let known = texts(reading, placement, &[]);
+    for (query, answer) in &known.answers {
+        reading.listed(std::slice::from_ref(query), std::slice::from_ref(answer))?;
+    }
+    around(reading, placement, (&[], useful, &[]), known)
 }
 
 fn around(
     reading: &mut SourceReading,
     placement: &ObjectRef,
-    wanted: &WantedNeighbors<'_>,
+    (required, useful, more): Wanted<'_>,
     known: KnownTexts,
 ) -> Result<PlacementObjects, Error> {
-    let KnownTexts {
-        texts,
-        answers: known,
-    } = known;
-    let is_known = |query: &HubQuery| known.iter().any(|(other, _)| other == query);
-    let queries: Vec<_> = [Concept::Placement]
-        .iter()
-        .chain(wanted.required)
-        .chain(wanted.useful)
-        .map(|concept| query(placement, *concept))
-        .chain(wanted.more.iter().cloned())
-        .filter(|query| !is_known(query))
-        .collect();
-    let answers = reading.answer(&queries);
+    let mut around = NeighborQueries {
+        placement: placement.clone(),
+        asked: known.answers,
+    };
+    let is_new = |query: &HubQuery| !around.asked.iter().any(|(other, _)| other == query);
+    let concepts = [Concept::Placement].iter().chain(required).chain(useful);
+    let queries = concepts.map(|concept| query(placement, *concept));
+    let queries: Vec<_> = queries.chain(more.iter().cloned()).filter(is_new).collect();
+    let answers = around.ask(reading, queries.clone());
     for (query, answer) in queries.iter().zip(&answers) {
-        if wanted.required.contains(&query.kind.concept()) {
+        if required.contains(&query.kind.concept()) {
             reading.listed(std::slice::from_ref(query), std::slice::from_ref(answer))?;
         }
     }
-    let (mut queries, mut answers) = (queries, answers);
-    for (query, answer) in known {
-        queries.push(query);
-        answers.push(answer);
-    }
-    let gaps = runs::gaps(&queries, &answers);
-    let runs: Vec<_> = answers
+    let runs = around
+        .asked
         .iter()
-        .flat_map(|answer| answer.objects.iter())
-        .filter_map(|object| match &object.body {
-            ObjectBody::Run(run) if run.spec.placement == placement.name => Some(run.clone()),
-            _ => None,
-        })
-        .collect();
-    let facts = reading.hub_facts(runs.iter().map(AsRef::as_ref));
-    let mut walk = Walk::new(placement.clone());
-    walk.absorb(queries, answers);
+        .flat_map(|(_, answer)| answer.all::<UpdateRun>());
+    let runs = runs.filter(|run| run.spec.placement == placement.name);
+    let facts = reading.hub_facts(runs.map(AsRef::as_ref));
     Ok(PlacementObjects {
-        inventory: Inventory::new(walk, reading.now, facts),
-        texts,
-        gaps,
+        inventory: around.inventory(reading, facts),
+        gaps: around.gaps(),
+        texts: known.texts,
     })
 }

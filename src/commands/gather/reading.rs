@@ -202,16 +202,6 @@ impl SourceReading {
             .unwrap_or(QueryAnswer::none(Outcome::NotCollected))
     }
 
-    /// One answer, and the texts of its objects as JSON.
-    pub fn ask_with_texts(&mut self, query: &HubQuery) -> (QueryAnswer, ObjectTexts) {
-        let (mut answers, texts) = self.answer_with_texts(std::slice::from_ref(query));
-        let answer = answers.pop();
-        (
-            answer.unwrap_or(QueryAnswer::none(Outcome::NotCollected)),
-            texts,
-        )
-    }
-
     /// The same for several questions at once.
     pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<QueryAnswer>, ObjectTexts) {
         let answered = match &mut self.place {

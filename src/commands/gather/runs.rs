@@ -409,15 +409,7 @@ impl KnownBefore {
         let binding = |placement: &ObjectRef| placement.scope().kind(Concept::Binding);
         let queries: Vec<_> = placements
             .iter()
-            .map(|(placement, _)| {
-                let key = names::PARENT_PLACEMENT;
-                HubQuery::labelled(
-                    binding(placement),
-                    &placement.namespace,
-                    key,
-                    &placement.name,
-                )
-            })
+            .map(|(placement, _)| HubQuery::of_placement(binding(placement), placement))
             .collect();
         let clusters: HashMap<(Kind, &str, &str), &RelevantClusters> = placements
             .iter()

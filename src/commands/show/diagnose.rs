@@ -160,7 +160,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
     let answers = if args.hubs.contexts.is_several() {
         let input = Some(&args.input);
         session.ask(&args.hubs, input, "diagnose", |reading, ui| {
-            examine_all(args, global, reading, &mut MemberAccess::closed(), ui)
+            examine_all(args, global, reading, &mut MemberAccess::default(), ui)
         })?
     } else {
         let mut entrance = args.members.open(session)?;

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::ListProgress;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, Outcome};
+use crate::inventory::source::{HubFacts, HubQuery, Outcome};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{KeptObjects, ObjectBody};
@@ -192,7 +192,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let (mut entrance, context) = if args.input.files.is_empty() {
         MemberAccess::of_one(session, way)?
     } else {
-        (MemberAccess::closed(), Ok(None))
+        (MemberAccess::default(), Ok(None))
     };
     let mut reading = session.open_keeping(KeptObjects::CONTENT, &args.input, "trace")?;
     entrance.enter(&mut reading);
@@ -318,7 +318,7 @@ fn trace_in_work(
     reading.no_hub()?;
     let cluster = work.cluster().unwrap_or_default();
     // What follows from the first answers is asked for at once.
-    let inventory = around.inventory(reading);
+    let inventory = around.inventory(reading, HubFacts::default());
     let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
     let named = |binding: &&Binding| Some(binding.meta.name.as_str()) == work.binding();
     let overrides = inventory
@@ -334,7 +334,7 @@ fn trace_in_work(
     let answers = around.ask(reading, approvals.into_iter().chain(queries));
     reading.no_hub()?;
     gaps.extend(around.gaps());
-    let inventory = &around.inventory(reading);
+    let inventory = &around.inventory(reading, HubFacts::default());
     let binding = inventory.bindings_of(cluster).find(named);
     let writer = binding.and_then(|binding| rollout_started(binding).run);
     let has_written = binding.is_none_or(|binding| is_written(binding, snapshot));

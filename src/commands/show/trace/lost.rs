@@ -12,7 +12,7 @@ use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::runs;
 use crate::inventory::Inventory;
 use crate::inventory::source::all_of;
-use crate::inventory::source::{HubQuery, ObjectSource, ObjectTexts};
+use crate::inventory::source::{HubFacts, HubQuery, ObjectSource, ObjectTexts};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::ObjectBody;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
@@ -66,15 +66,8 @@ pub(super) fn find(
             }
         }
     }
-    let label = names::PARENT_PLACEMENT;
     let labelled = |placement: &ObjectRef, concept| {
-        let scope = placement.scope();
-        HubQuery::labelled(
-            scope.kind(concept),
-            scope.namespace(),
-            label,
-            &placement.name,
-        )
+        HubQuery::of_placement(placement.scope().kind(concept), placement)
     };
     // One request for each kind, however many placements there are.
     let bindings: Vec<_> = placements
@@ -86,7 +79,11 @@ pub(super) fn find(
     let mut policies = Vec::new();
     for (around, query) in neighbors.iter_mut().zip(bindings) {
         around.ask(reading, [query]);
-        if around.inventory(reading).binding(cluster).is_none() {
+        if around
+            .inventory(reading, HubFacts::default())
+            .binding(cluster)
+            .is_none()
+        {
             policies.push(labelled(around.placement(), Concept::PolicySnapshot));
         }
     }
@@ -98,7 +95,7 @@ pub(super) fn find(
             around.ask(reading, [policy]);
         }
         gaps.extend(around.gaps());
-        let inventory = around.inventory(reading);
+        let inventory = around.inventory(reading, HubFacts::default());
         let by_override = overridden(reading, &inventory, (wanted, cluster), &texts);
         lost.push(LostAt {
             message: by_override
