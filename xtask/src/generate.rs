@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
-use kubectl_fleet_stage::commands::about::permissions::{
-    ALL, PermissionNeed, Role, kind, manifest,
-};
+use kubectl_fleet_stage::commands::about::permissions::{ALL, PermissionNeed, Role, manifest};
 use kubectl_fleet_stage::commands::about::schema::{DescribedOutput, schema};
 use kubectl_fleet_stage::diagnose::rules;
 use kubectl_fleet_stage::exit::Exit;
@@ -278,7 +276,7 @@ fn permissions() -> String {
             let permissions = needs.permissions().filter(|one| one.need == need);
             let names: Vec<_> = permissions
                 .map(|one| {
-                    let kind = kind(one.concept, &Scope::Cluster);
+                    let kind = Scope::Cluster.kind(one.concept);
                     format!("{} {}", one.verb.as_str(), one.verb.resource(kind))
                 })
                 .collect();
