@@ -61,12 +61,12 @@ impl MemberContextMap {
 /// The member clusters, as far as the kubeconfig leads into them.
 pub struct MemberContexts {
     ways: MemberContextMap,
-    pub(super) access: MemberAccess,
+    pub(super) access: MemberAccessSettings,
 }
 
 /// How a context leads into a cluster, and what is read there.
 #[derive(Clone)]
-pub(super) struct MemberAccess {
+pub(super) struct MemberAccessSettings {
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
     variable: EnvironmentLookup,
@@ -97,7 +97,7 @@ impl MemberContexts {
         })?;
         let this = Self {
             ways,
-            access: MemberAccess {
+            access: MemberAccessSettings {
                 kubeconfig,
                 limit,
                 variable,
@@ -209,7 +209,7 @@ impl MemberContexts {
 /// What one look needs.
 struct MemberReader {
     context: String,
-    access: MemberAccess,
+    access: MemberAccessSettings,
     slots: Arc<Semaphore>,
 }
 

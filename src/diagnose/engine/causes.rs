@@ -335,7 +335,10 @@ pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
 
 /// That a finding comes first, and in the end of the sentence why.
 fn resolve_first(code: &str, why: &str) -> Remedy {
-    Remedy::look(format!("Resolve {code} first{why}"), None)
+    Remedy {
+        next_needs_it: true,
+        ..Remedy::look(format!("Resolve {code} first{why}"), None)
+    }
 }
 
 /// That findings come first, in one step, and why: those with the same reason together.
@@ -465,8 +468,7 @@ fn order_retries(findings: &mut [Finding]) {
     let Some(code) = refused.find(is_refused).map(|it| it.code.clone()) else {
         return;
     };
-    let mut step = resolve_first(&code, SAME_CONTENT);
-    step.next_needs_it = true;
+    let step = resolve_first(&code, SAME_CONTENT);
     for finding in findings.iter_mut().filter(|it| it.code != code) {
         let mut steps = finding.remedies.iter();
         if let Some(at) = steps.position(|step| step.is_our(&["retry"])) {
@@ -593,5 +595,46 @@ pub(in crate::diagnose) fn ensure_root(findings: &mut [Finding], verdict: Verdic
         });
     if let Some(finding) = gravest {
         finding.root_cause = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BEFORE_IT_GOES_ON, add_steps, resolve_all};
+    use crate::report::Remedy;
+    use crate::words::CommandLine;
+
+    #[test]
+    fn what_ends_the_run_is_resolved_first_and_equal_reasons_together() {
+        let before = BEFORE_IT_GOES_ON.iter();
+        let step =
+            resolve_all(before.filter(|(code, ..)| ["FS516", "FS517", "FS518"].contains(code)));
+        assert_eq!(
+            step.map(|it| it.action).as_deref(),
+            Some(
+                "Resolve FS518 first: the run fails when a cluster in its stages is gone. Then FS516 \
+                 and FS517: the run stalls at the clusters that they name."
+            )
+        );
+        assert_eq!(resolve_all([].iter()), None);
+    }
+
+    #[test]
+    fn what_comes_before_a_new_run_comes_before_the_first() {
+        let look = |text: &str| Remedy::look(text, None);
+        let run = |name: &str| Remedy::look("Start", CommandLine::fleet("retry").arg(name));
+        let actions = |more: Vec<Remedy>| {
+            let mut known = vec![look("Wait for a"), run("a")];
+            add_steps(&mut known, more, |known, more| known == more);
+            known.into_iter().map(|it| it.action).collect::<Vec<_>>()
+        };
+        let own = vec![look("Wait for b"), run("a")];
+        assert_eq!(actions(own), ["Wait for a", "Wait for b", "Start"]);
+        let after = vec![run("a"), look("Or ask b")];
+        assert_eq!(actions(after), ["Wait for a", "Start", "Or ask b"]);
+        assert_eq!(
+            actions(vec![look("Ask b")]),
+            ["Wait for a", "Start", "Ask b"]
+        );
     }
 }

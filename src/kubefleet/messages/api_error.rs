@@ -1,6 +1,6 @@
 //! Errors of an API server that KubeFleet passes on inside its own texts.
 
-use super::manifest::ManifestProblem;
+use super::manifest_problem::ManifestProblem;
 use super::pattern::{capture, capture_within, contains};
 
 const TOO_LARGE: [&str; 4] = [

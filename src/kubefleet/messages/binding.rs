@@ -3,7 +3,7 @@
 use super::api_error;
 use super::cause::ObjectKey;
 use super::failure::strip_classes;
-use super::manifest::ManifestProblem;
+use super::manifest_problem::ManifestProblem;
 use super::pattern::{PatternCaptures, capture, capture_within, contains, normalise};
 
 /// Who rolled a binding out, from the message of RolloutStarted=True.

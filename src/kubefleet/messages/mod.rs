@@ -9,6 +9,7 @@ mod binding;
 mod cause;
 mod failure;
 mod manifest;
+mod manifest_problem;
 mod pattern;
 mod progress;
 mod schedule;
@@ -23,6 +24,7 @@ pub use binding::{
 };
 pub use cause::{Cause, ObjectKey, SelectorProblem, TaskProblem};
 pub use failure::{essence, parse_failure};
-pub use manifest::{ManifestProblem, OwnerRef, parse_manifest_problem};
+pub use manifest::parse_manifest_problem;
+pub use manifest_problem::{ManifestProblem, OwnerRef};
 pub use progress::{StuckClusters, WaitingStage, parse_stuck, parse_waiting};
 pub use schedule::{FilterReason, ScheduleProblem, parse_decision};

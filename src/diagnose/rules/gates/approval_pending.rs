@@ -99,14 +99,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
             // Types are compared to the letter. Source: k8s.io/apimachinery/pkg/api/meta/conditions.go.
             let mut written = request.status.conditions.iter();
-            let misspelt = written.find(|it| it.kind.eq_ignore_ascii_case(reasons::APPROVED));
-            if let Some(misspelt) = misspelt {
-                let (kind, right) = (&misspelt.kind, reasons::APPROVED);
+            let misspelled = written.find(|it| it.kind.eq_ignore_ascii_case(reasons::APPROVED));
+            if let Some(misspelled) = misspelled {
+                let (kind, right) = (&misspelled.kind, reasons::APPROVED);
                 finding.message = format!(
                     "{} It has a condition of type {kind}, which KubeFleet does not read: the type is {right}.",
                     finding.message
                 );
-                finding = finding.condition(&object, misspelt);
+                finding = finding.condition(&object, misspelled);
             }
         }
         if !removes {
