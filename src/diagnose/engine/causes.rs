@@ -44,6 +44,9 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
                 known.root_cause |= finding.root_cause;
                 if !known.message.contains(&finding.message) {
                     known.message = format!("{} {}", known.message, finding.message);
+                    if let Some(both) = both_first(&known.remedies, &finding.remedies) {
+                        known.remedies.insert(0, both);
+                    }
                 }
                 for evidence in finding.evidence {
                     if known.evidence.len() < EVIDENCE_EACH && !known.evidence.contains(&evidence) {
@@ -58,6 +61,22 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     merged.into_values().collect()
 }
 
+/// That both reasons are resolved before a new run, where each is resolved with one.
+fn both_first(known: &[Remedy], more: &[Remedy]) -> Option<Remedy> {
+    const BOTH: &str = "Resolve each of the reasons before a new run.";
+    let makes = |steps: &[Remedy]| steps.iter().any(starts);
+    let is_said = known.first().is_some_and(|it| it.action == BOTH);
+    (!is_said && makes(known) && makes(more)).then(|| Remedy {
+        next_needs_it: true,
+        ..Remedy::look(BOTH, None)
+    })
+}
+
+/// Whether a step makes a run.
+fn starts(step: &Remedy) -> bool {
+    step.command.as_ref().is_some_and(makes_a_run)
+}
+
 /// Adds the steps for another cluster. What comes before a new run there comes before that of the first, which
 /// would be made too early otherwise.
 fn add_steps(
@@ -65,7 +84,6 @@ fn add_steps(
     more: Vec<Remedy>,
     is_known: impl Fn(&Remedy, &Remedy) -> bool,
 ) {
-    let starts = |it: &Remedy| it.command.as_ref().is_some_and(makes_a_run);
     let run = more.iter().position(starts);
     for (at, remedy) in more.into_iter().enumerate() {
         if known.iter().any(|it| is_known(it, &remedy)) {

@@ -97,7 +97,7 @@ fn newer_snapshot(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let latest = inventory.latest_snapshot()?;
     let index = latest.index()?;
     let is_used = |run: &UpdateRun| run.status.snapshot_index == index;
-    if !inventory.runs.is_complete() || inventory.runs.iter().any(|run| is_used(run)) {
+    if !inventory.runs.is_complete() || inventory.runs.iter().any(is_used) {
         return None;
     }
     let held = inventory
