@@ -52,10 +52,7 @@ pub fn wait_until_gone(members: &[&MemberCluster], now: Timestamp) -> Option<Rem
     } else {
         (String::new(), steps::PATIENCE)
     };
-    let command = first.object().kubectl("wait").args(names().skip(1));
-    let command = command
-        .joined("--for", "delete")
-        .joined("--timeout", patience);
+    let command = steps::wait_until_gone(&first.object(), names().skip(1), patience);
     Some(Remedy::look(action + &silent, command))
 }
 

@@ -59,23 +59,28 @@ pub fn wait_until_scheduled(placement: &ObjectRef) -> CommandLine {
 
 /// Waits for what is to become of an object.
 pub fn wait_for(object: &ObjectRef, what: impl Into<String>) -> CommandLine {
-    wait_up_to(PATIENCE, object, what)
+    let command = object.kubectl("wait").joined("--for", what);
+    command.joined("--timeout", PATIENCE)
 }
 
-/// The same for what takes longer.
-pub fn wait_up_to(patience: &str, object: &ObjectRef, what: impl Into<String>) -> CommandLine {
-    let command = object.kubectl("wait").joined("--for", what);
-    command.joined("--timeout", patience)
+/// Waits until an object and others of its kind are gone, for as long as that takes.
+pub fn wait_until_gone<'n>(
+    first: &ObjectRef,
+    others: impl Iterator<Item = &'n str>,
+    patience: &str,
+) -> CommandLine {
+    let command = first.kubectl("wait").args(others);
+    command
+        .joined("--for", "delete")
+        .joined("--timeout", patience)
 }
 
 /// Waits until bindings are gone, of many the first few; nothing where there are none.
 pub fn wait_until_bindings_gone(bindings: &[&Binding]) -> Option<CommandLine> {
     let (first, others) = bindings.split_first()?;
     let others = others.iter().take(NAMED - 1);
-    let command = first.object().kubectl("wait");
-    let command = command.args(others.map(|it| it.meta.name.as_str()));
-    let command = command.joined("--for", "delete");
-    Some(command.joined("--timeout", PATIENCE))
+    let others = others.map(|it| it.meta.name.as_str());
+    Some(wait_until_gone(&first.object(), others, PATIENCE))
 }
 
 /// Lists what belongs to a placement.

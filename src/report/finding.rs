@@ -155,6 +155,14 @@ impl Remedy {
         Self::new(action, command, Effect::ReadOnly)
     }
 
+    /// What comes before the next step, and is shown with it.
+    pub fn first(action: impl Into<String>) -> Self {
+        Self {
+            next_needs_it: true,
+            ..Self::look(action, None)
+        }
+    }
+
     /// Whether the step is one of our commands.
     pub fn is_our(&self, verbs: &[&str]) -> bool {
         let command = self.command.as_ref().filter(|command| command.is_ours());

@@ -53,8 +53,7 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
                         known.evidence.push(evidence);
                     }
                 }
-                let is_known = |known: &Remedy, more: &Remedy| known == more;
-                add_steps(&mut known.remedies, finding.remedies, is_known);
+                add_steps(&mut known.remedies, finding.remedies, PartialEq::eq);
             }
         }
     }
@@ -64,16 +63,13 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
 /// That both reasons are resolved before a new run, where each is resolved with one.
 fn both_first(known: &[Remedy], more: &[Remedy]) -> Option<Remedy> {
     const BOTH: &str = "Resolve each of the reasons before a new run.";
-    let makes = |steps: &[Remedy]| steps.iter().any(starts);
+    let makes = |steps: &[Remedy]| steps.iter().any(starts_a_run);
     let is_said = known.first().is_some_and(|it| it.action == BOTH);
-    (!is_said && makes(known) && makes(more)).then(|| Remedy {
-        next_needs_it: true,
-        ..Remedy::look(BOTH, None)
-    })
+    (!is_said && makes(known) && makes(more)).then(|| Remedy::first(BOTH))
 }
 
 /// Whether a step makes a run.
-fn starts(step: &Remedy) -> bool {
+fn starts_a_run(step: &Remedy) -> bool {
     step.command.as_ref().is_some_and(makes_a_run)
 }
 
@@ -84,12 +80,12 @@ fn add_steps(
     more: Vec<Remedy>,
     is_known: impl Fn(&Remedy, &Remedy) -> bool,
 ) {
-    let run = more.iter().position(starts);
+    let run = more.iter().position(starts_a_run);
     for (at, remedy) in more.into_iter().enumerate() {
         if known.iter().any(|it| is_known(it, &remedy)) {
             continue;
         }
-        let first_run = known.iter().position(starts);
+        let first_run = known.iter().position(starts_a_run);
         match first_run.filter(|_| run.is_some_and(|run| at < run)) {
             Some(first_run) => known.insert(first_run, remedy),
             None => known.push(remedy),
@@ -353,10 +349,7 @@ pub(in crate::diagnose) fn overtaken(findings: &mut [Finding]) {
 
 /// That a finding comes first, and in the end of the sentence why.
 fn resolve_first(code: &str, why: &str) -> Remedy {
-    Remedy {
-        next_needs_it: true,
-        ..Remedy::look(format!("Resolve {code} first{why}"), None)
-    }
+    Remedy::first(format!("Resolve {code} first{why}"))
 }
 
 /// That findings come first, in one step, and why: those with the same reason together.
@@ -371,22 +364,17 @@ fn resolve_all<'b>(
         }
     }
     let part = |(at, (why, codes)): (usize, &(&str, Vec<&str>))| {
-        let (why, codes) = (
-            match codes.len() {
-                1 => (*why).to_owned(),
-                _ => why.replace("it names", "they name"),
-            },
-            enumerate(codes),
-        );
+        let why = match codes.len() {
+            1 => (*why).to_owned(),
+            _ => why.replace("it names", "they name"),
+        };
         match at {
-            0 => format!("Resolve {codes} first: {why}"),
-            _ => format!("Then {codes}: {why}"),
+            0 => format!("Resolve {} first: {why}", enumerate(codes)),
+            _ => format!("Then {}: {why}", enumerate(codes)),
         }
     };
     let parts: Vec<_> = reasons.iter().enumerate().map(part).collect();
-    let mut step = Remedy::look(parts.join(" "), None);
-    step.next_needs_it = true;
-    (!parts.is_empty()).then_some(step)
+    (!parts.is_empty()).then(|| Remedy::first(parts.join(" ")))
 }
 
 /// Steps that let a run continue which our own commands refuse unless it is said that it is meant.
@@ -643,7 +631,7 @@ mod tests {
         let run = |name: &str| Remedy::look("Start", CommandLine::fleet("retry").arg(name));
         let actions = |more: Vec<Remedy>| {
             let mut known = vec![look("Wait for a"), run("a")];
-            add_steps(&mut known, more, |known, more| known == more);
+            add_steps(&mut known, more, PartialEq::eq);
             known.into_iter().map(|it| it.action).collect::<Vec<_>>()
         };
         let own = vec![look("Wait for b"), run("a")];

@@ -251,8 +251,7 @@ pub(in crate::diagnose) fn check_failing(
 ) -> Finding {
     match failing(cx) {
         Some(why) => {
-            let mut step = Remedy::look(format!("Check this first: {why}"), None);
-            step.next_needs_it = true;
+            let step = Remedy::first(format!("Check this first: {why}"));
             finding.remedies.push(step);
             finding
         }

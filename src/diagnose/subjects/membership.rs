@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::run_failure;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
-use crate::problems::steps;
+use crate::problems::{Problem, steps};
+use crate::report::ComposeText;
 use crate::rollout::Rollout;
 use crate::rollout::placing::sorting_number;
 use crate::words::CommandLine;
@@ -194,6 +196,20 @@ pub(in crate::diagnose) fn recorded_stage<'i>(
         .iter()
         .find(|stage| stage.clusters.iter().any(|status| status.name == cluster))
         .map(|stage| stage.name.as_str())
+}
+
+/// Where undoing the change of the clusters lets a live run continue, that is the step, with the command that does
+/// so.
+pub(in crate::diagnose) fn undo(
+    cx: &DiagnosisContext<'_>,
+    mut problem: Problem,
+    command: Option<CommandLine>,
+) -> Problem {
+    if !is_undone_by_undoing(cx) {
+        return problem;
+    }
+    problem.remedies.clear();
+    problem.fix_with(run_failure::undo_in_time(cx), command)
 }
 
 /// What gives a cluster the label again for which the run's stage selected it, where it is one cluster and one

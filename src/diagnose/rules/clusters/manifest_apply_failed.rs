@@ -46,15 +46,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     finding.fault = problems().map(fault).min();
     if let Some(others) = reasons.get(1..).filter(|others| !others.is_empty()) {
         let names = others.iter().flat_map(|(_, on)| &on.on);
-        let mut first = Remedy::look(
-            format!(
-                "Resolve each of the reasons before a new run: otherwise it stalls at {} again.",
-                enumerate(distinct(names.map(|failing| failing.cluster)))
-            ),
-            None,
-        );
-        first.next_needs_it = true;
-        finding.remedies.push(first);
+        finding.remedies.push(Remedy::first(format!(
+            "Resolve each of the reasons before a new run: otherwise it stalls at {} again.",
+            enumerate(distinct(names.map(|failing| failing.cluster)))
+        )));
     }
     for (_, on) in &reasons {
         finding = remedies(on, finding);

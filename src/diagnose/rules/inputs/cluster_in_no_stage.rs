@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::membership::{is_undone_by_undoing, recorded_stage, relabel};
-use crate::diagnose::subjects::run_failure;
+use crate::diagnose::subjects::membership::{recorded_stage, relabel, undo};
 use crate::problems::{Problem, StageMap, no_stage};
 use crate::rollout::Rollout;
 use crate::rollout::sent::joined_since;
@@ -98,10 +97,9 @@ fn under_a_run(cx: &DiagnosisContext<'_>, mut problem: Problem, clusters: &[&str
         stages => format!("the run has {them} in stages {}", enumerate(stages)),
     };
     problem.message = format!("{}; {known}", problem.message.trim_end_matches('.'));
-    if stages.is_empty() || !is_undone_by_undoing(cx) {
+    if stages.is_empty() {
         return problem;
     }
-    let undo = relabel(cx, &clusters.iter().copied().collect());
-    problem.remedies.clear();
-    problem.fix_with(run_failure::undo_in_time(cx), undo)
+    let label = relabel(cx, &clusters.iter().copied().collect());
+    undo(cx, problem, label)
 }

@@ -1,8 +1,7 @@
 //! Two stages select the same cluster.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::membership::is_undone_by_undoing;
-use crate::diagnose::subjects::run_failure;
+use crate::diagnose::subjects::membership::undo;
 use crate::problems::{Problem, StageMap, two_stages, was_in_two_stages};
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
@@ -28,16 +27,16 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
         Some(_) if fixed => "; with the current strategy each is in one",
         _ => "",
     };
-    let mut problem = match recorded.as_ref().filter(|_| stages > Some(1)) {
+    let problem = match recorded.as_ref().filter(|_| stages > Some(1)) {
         Some(map) => two_stages(map, cx.past(since)),
         // The labels have changed since, or cannot be read.
         None => was_in_two_stages(recorded.as_ref(), cluster, cx.past(since)),
     };
     // What a run that has begun recorded is sound, so that somebody has changed a label since.
-    if cx.failure.is_none() && is_undone_by_undoing(cx) {
-        problem.remedies.clear();
-        problem = problem.fix(run_failure::undo_in_time(cx));
-    }
+    let problem = match cx.failure {
+        Some(_) => problem,
+        None => undo(cx, problem, None),
+    };
     let problem = problem.look_with("Check the stage of every cluster then.", cx.plan_command());
     Some((problem, fixed))
 }

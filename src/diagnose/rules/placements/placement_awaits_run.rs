@@ -7,6 +7,7 @@ use crate::kubefleet::reasons;
 use crate::kubefleet::run::UpdateRun;
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::sent::sent_index;
+use crate::words::CommandLine;
 
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
@@ -78,14 +79,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
                     .flag("--placement", &object.name)
                     .flag("--strategy", "STRATEGY"),
             )
-            .fix_with(
-                "Start the first run.",
-                cx.command("run")
-                    .arg("RUN")
-                    .flag("--placement", &object.name)
-                    .flag("--strategy", "STRATEGY"),
-            ),
+            .fix_with("Start the first run.", first_run(cx)),
     )
+}
+
+/// A run that takes after no other one.
+fn first_run(cx: &DiagnosisContext<'_>) -> CommandLine {
+    let run = cx.command("run").arg("RUN");
+    run.flag("--placement", &cx.inventory.placement_name)
+        .flag("--strategy", "STRATEGY")
 }
 
 /// A placement whose clusters have content, and whose newest snapshot no run has used.
@@ -133,9 +135,6 @@ fn newer_snapshot(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     };
     Some(finding.fix_with(
         "Roll it out with a new run.",
-        cx.new_content_command().or_else(|| {
-            let run = cx.command("run").arg("RUN").flag("--placement", name);
-            Some(run.flag("--strategy", "STRATEGY"))
-        }),
+        cx.new_content_command().unwrap_or_else(|| first_run(cx)),
     ))
 }
