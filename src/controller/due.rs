@@ -155,9 +155,13 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     let own = state
         .approvals
         .iter()
-        .filter(|it| it.spec.run == run.meta.name && it.counts())
-        .filter(|it| !pace::is_noted(run, &it.meta.name));
+        .filter(|it| it.spec.run == run.meta.name && !pace::is_noted(run, &it.meta.name));
+    // Only an approval is watched for: what somebody else accepted is seen at the next look.
+    let (own, others) = own.partition::<Vec<_>, _>(|it| it.counts());
+    let taken = others.iter().filter(|it| it.is_accepted());
+    let taken = taken.filter_map(|it| it.accepted()?.since).max();
     let approved = own
+        .into_iter()
         .filter_map(|it| {
             let accepted = it.status.conditions.condition(reasons::APPROVAL_ACCEPTED);
             match accepted.filter(|_| it.is_accepted()) {
@@ -183,7 +187,7 @@ fn last_change(state: &State) -> (Timestamp, SignedDuration, bool) {
     };
     let (changed, troubled) = bindings_changed(state, wrote);
     let troubled = slowed(state).map_or(troubled, |slowed| troubled.max(slowed.pace));
-    let since = wrote.max(changed).unwrap_or(state.now);
+    let since = wrote.max(changed).max(taken).unwrap_or(state.now);
     let pace = if troubled > every {
         troubled.min(pace::LONGEST)
     } else {

@@ -131,6 +131,11 @@ impl QueryAnswer {
         }
     }
 
+    /// Whether nothing of what was asked for exists.
+    pub fn is_known_absent(&self) -> bool {
+        self.objects.is_empty() && self.outcome.gap().is_none()
+    }
+
     /// The objects of one type.
     pub fn all<T: InBody>(&self) -> impl Iterator<Item = &Arc<T>> + Clone {
         self.objects.iter().filter_map(Object::get)

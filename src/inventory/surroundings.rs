@@ -110,6 +110,12 @@ impl PlacementSurroundings {
         self.run_named(name).map(AsRef::as_ref)
     }
 
+    /// Whether a run was asked for and does not exist, on whichever placement.
+    pub fn is_run_gone(&self, run: &ObjectRef) -> bool {
+        let mut asked = self.answers.iter();
+        asked.any(|(query, it)| *query == HubQuery::object(run) && it.is_known_absent())
+    }
+
     /// The runs on the placement that have started, are not over and are not being deleted, oldest
     /// first.
     pub fn runs_under_way(&self) -> impl Iterator<Item = &UpdateRun> {

@@ -310,6 +310,7 @@ impl Walk {
             return needs;
         }
         needs.extend(run.into_iter().flat_map(|run| self.all_approvals(run)));
+        needs.extend(run.into_iter().flat_map(|run| self.owners_of_requests(run)));
         needs.extend([
             placement_query.clone(),
             HubQuery::all(scope.kind(Concept::UpdateRun), namespace),
@@ -483,9 +484,8 @@ impl Walk {
     }
 
     fn is_known_absent(&self, query: &HubQuery) -> bool {
-        self.known
-            .get(query)
-            .is_some_and(|answer| answer.objects.is_empty() && answer.outcome.gap().is_none())
+        let answer = self.known.get(query);
+        answer.is_some_and(QueryAnswer::is_known_absent)
     }
 
     /// The requests of a run, and those that its status names and the label did not find: up to
@@ -504,6 +504,22 @@ impl Walk {
             self.approvals(run.tasks().filter(|task| !is_seen(task)))
         });
         missing.into_iter().flatten().chain([listed]).collect()
+    }
+
+    /// The questions for the other runs to which requests with the names that a run needs are made out.
+    fn owners_of_requests(&self, run: &UpdateRun) -> BTreeSet<HubQuery> {
+        let scope = self.scope();
+        let names: BTreeSet<_> = run.tasks().map(|it| &it.approval_request).collect();
+        let known = self.known.values();
+        let requests = known.flat_map(QueryAnswer::all::<ApprovalRequest>);
+        let others = requests.filter(|it| {
+            let owner = &it.spec.run;
+            names.contains(&it.meta.name) && *owner != run.meta.name && !owner.is_empty()
+        });
+        let kind = scope.kind(Concept::UpdateRun);
+        others
+            .map(|it| HubQuery::named(kind, scope.namespace(), &it.spec.run))
+            .collect()
     }
 
     /// The requests that a run waits for now. Their names stand in its status long before they

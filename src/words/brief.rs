@@ -25,6 +25,14 @@ pub fn brief(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{GAP}{}", before_word(&head), after_word(&tail)))
 }
 
+/// What somebody said, behind a colon and without its full stop; empty where that is nothing.
+pub fn after_colon(said: &str) -> String {
+    match said.trim_end_matches(['.', ' ']) {
+        "" => String::new(),
+        said => format!(": {said}"),
+    }
+}
+
 /// Without the beginning of a word at its end, where that is short.
 fn before_word(head: &str) -> &str {
     match head.rsplit_once(' ') {

@@ -12,7 +12,7 @@ mod shown;
 mod verb;
 mod worded;
 
-pub use brief::{brief, without_place};
+pub use brief::{after_colon, brief, without_place};
 pub use class::CommandClass;
 pub use closest::closest;
 pub use command::{CommandLine, CommandSpelling, as_next, leading, line};

@@ -7,7 +7,7 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::kubefleet::binding::{Binding, FieldDifference};
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{ObjectRef, duration};
-use crate::report::{ComposeText, Finding, HubAndMember};
+use crate::report::{ComposeText, Finding, HubAndMember, Subject};
 use crate::rollout::overrides::selector_of;
 use crate::rollout::{Health, ManifestTrouble};
 use crate::words::{CommandLine, distinct, enumerate};
@@ -86,6 +86,13 @@ impl ComparedBinding {
     }
 }
 
+fn on_hub(manifest: &ManifestTrouble<'_>) -> String {
+    match &manifest.envelope {
+        Some(it) => format!("the envelope {} {}/{}", it.kind, it.namespace, it.name),
+        None => manifest.describe(),
+    }
+}
+
 /// What is at fault, and where.
 pub struct AffectedObject<'a, 'i> {
     pub cx: &'a DiagnosisContext<'i>,
@@ -130,6 +137,12 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
             let has = cluster.binding.map(overrides);
             is_fine && has.is_some_and(|has| here.iter().all(|here| *here == has))
         })
+    }
+
+    /// Whether it is about more than one object.
+    pub fn has_several(&self) -> bool {
+        let mut all = self.all.iter();
+        all.any(|(_, it)| Subject::from(*it) != self.manifest.into())
     }
 
     /// `Deployment shop/web (wrapped in ConfigMap shop/envelope)`.
@@ -226,39 +239,37 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
 
     /// What to change on the hub: the object itself, or the envelope that wraps it.
     pub fn on_hub(&self) -> String {
-        match &self.manifest.envelope {
-            Some(envelope) => {
-                format!(
-                    "the envelope {} {}/{}",
-                    envelope.kind, envelope.namespace, envelope.name
-                )
-            }
-            None => self.manifest.describe(),
-        }
+        on_hub(self.manifest)
     }
 
-    /// The clusters for which an override changes the object, as far as overrides were read, with the place of the
-    /// selector.
-    pub fn overridden(&self) -> Option<(Vec<&'i str>, &'i OverrideSnapshot, usize)> {
+    /// The same of all objects.
+    pub fn all_on_hub(&self) -> String {
+        enumerate(distinct(self.all.iter().map(|(_, it)| on_hub(it))))
+    }
+
+    /// The first object that an override changes, as far as overrides were read, the clusters for which it does, and
+    /// the place of the selector.
+    pub fn overridden(
+        &self,
+    ) -> Option<(
+        &'a ManifestTrouble<'i>,
+        Vec<&'i str>,
+        &'i OverrideSnapshot,
+        usize,
+    )> {
         let known = &self.cx.inventory.overrides.items;
-        let of_cluster = |(failing, manifest): &(&FailingCluster<'i>, &ManifestTrouble<'i>)| {
+        let mut changed = self.all.iter().filter_map(|(failing, manifest)| {
             let identity = manifest.identity();
             failing.binding.spec.override_names().find_map(|name| {
                 let over = known.iter().find(|it| it.object() == name)?;
-                Some((
-                    failing.cluster,
-                    over.as_ref(),
-                    selector_of(over, &identity)?,
-                ))
+                let at = selector_of(over, &identity)?;
+                Some((*manifest, failing.cluster, over.as_ref(), at))
             })
-        };
-        let mut changed = self.all.iter().filter_map(of_cluster);
-        let (cluster, over, at) = changed.next()?;
-        let also = changed.filter(|(_, other, _)| std::ptr::eq(*other, over));
-        let clusters = [cluster]
-            .into_iter()
-            .chain(also.map(|(cluster, ..)| cluster));
-        Some((distinct(clusters), over, at))
+        });
+        let (manifest, cluster, over, at) = changed.next()?;
+        let also = changed.filter(|(_, _, other, _)| std::ptr::eq(*other, over));
+        let clusters = distinct([cluster].into_iter().chain(also.map(|it| it.1)));
+        Some((manifest, clusters, over, at))
     }
 
     /// The paths of the fields that differ between hub and member, as far as bindings or Works name them.

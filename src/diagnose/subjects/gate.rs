@@ -16,7 +16,7 @@ use crate::report::{ComposeText, Finding, Remedy, Verdict};
 use crate::rollout::content::{emptied, goes_back, leaving_ahead, lost_content, missing_content};
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
-    ClusterState, Gate, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
+    ClusterState, Gate, Phase, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
 };
 use crate::words::{by_number, enumerate};
 
@@ -347,17 +347,40 @@ pub(in crate::diagnose) fn hold_back(cx: &DiagnosisContext<'_>, finding: Finding
             None => finding,
         };
     }
-    if rollout.state_ignored {
-        return finding.disrupt_with(
-            "Delete the run to block the rollout: clusters keep their content. A gate cannot be \
-             rejected, and this hub cannot stop a run.",
-            cx.command("delete").arg(name),
-        );
-    }
-    finding.fix_with(
-        "Stop the run to block the rollout: a gate cannot be rejected.",
-        cx.command("stop").arg(name),
+    halt(
+        cx,
+        finding,
+        "to block the rollout: a gate cannot be rejected.",
     )
+}
+
+/// Adds a step that halts a run, with what comes after `Stop the run`: where the hub cannot stop one, it is
+/// deleted.
+pub(in crate::diagnose) fn halt(cx: &DiagnosisContext<'_>, finding: Finding, why: &str) -> Finding {
+    let name = &cx.run_object().name;
+    if cx.rollout.as_ref().is_some_and(|it| it.state_ignored) {
+        let delete = format!(
+            "Delete the run {why} Clusters keep their content, and this hub cannot stop a run."
+        );
+        return finding.disrupt_with(delete, cx.command("delete").arg(name));
+    }
+    finding.fix_with(format!("Stop the run {why}"), cx.command("stop").arg(name))
+}
+
+/// The same for a run that continues while what it is done with fails.
+pub(in crate::diagnose) fn halt_meanwhile(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
+    let executes = |it: &&Rollout<'_>| it.phase == Phase::Executing;
+    let rollout = cx.rollout.as_ref().filter(executes);
+    let next = rollout.filter(|_| cx.verdict == Verdict::Progressing);
+    let next = next.map(Rollout::reached_next).unwrap_or_default();
+    if next.is_empty() {
+        return finding;
+    }
+    let why = format!(
+        "first, if the content may be at fault: it continues with {}.",
+        enumerate(next)
+    );
+    halt(cx, finding, &why)
 }
 
 /// The snapshot to which `rollback` would go.

@@ -77,15 +77,19 @@ pub(in crate::diagnose) fn with_override(
 }
 
 fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
-    let Some((clusters, over, at)) = affected.overridden() else {
+    let Some((manifest, clusters, over, at)) = affected.overridden() else {
         return finding;
     };
     let origin = problems::overridden(over);
     let origin = describe_object(&origin.kind, &origin.namespace, &origin.name);
-    let object = affected.manifest.describe();
+    let object = manifest.describe();
+    let it = match affected.has_several() {
+        true => &object,
+        false => "it",
+    };
     let path = format!("{}[{at}]", selectors_path(over));
     finding.message = format!(
-        "{} {origin} changes it for {}.",
+        "{} {origin} changes {it} for {}.",
         finding.message,
         enumerate(clusters)
     );
@@ -233,6 +237,15 @@ pub trait RepairPlace: Sized {
         self.new_run(affected.cx, words.replace("{}", &affected.on_hub()))
     }
 
+    /// Adds that the object is deleted where that is possible, so that KubeFleet creates its own.
+    #[must_use]
+    fn replaced_there(self, affected: &AffectedObject<'_, '_>) -> Self;
+
+    /// Adds that the member rejects the manifest itself, and what helps then.
+    /// Source: workapplier/drift_detection_takeover.go:partialDiffBetweenManifestAndInMemberClusterObjects.
+    #[must_use]
+    fn manifest_rejected(self, affected: &AffectedObject<'_, '_>) -> Self;
+
     /// Adds a repair of how the content is applied, which needs a new run with the same content.
     #[must_use]
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
@@ -288,6 +301,36 @@ impl RepairPlace for Finding {
             )),
             None => self.fix_with(repair, cx.new_content_command()),
         }
+    }
+
+    fn replaced_there(self, affected: &AffectedObject<'_, '_>) -> Self {
+        if !affected.is_replaceable() || affected.has_several() {
+            return self;
+        }
+        let action = format!(
+            "Or delete {} on {}, if nothing else needs it and a gap of up to 15 minutes is acceptable: the \
+             agent then creates its own.",
+            affected.manifest.describe(),
+            affected.one_by_one()
+        );
+        // What was there before belongs to somebody.
+        let ours = ownership::of_manifest(affected.manifest) != Some("FS506");
+        self.disrupt_with(action, ours.then(|| affected.kubectl("delete")))
+            .then_continues(affected.cx)
+    }
+
+    fn manifest_rejected(mut self, affected: &AffectedObject<'_, '_>) -> Self {
+        self.message = format!(
+            "{} The API server there rejects the manifest as invalid, so that all fields were compared.",
+            self.message
+        );
+        self.fault = Some(FaultOrigin::Content);
+        self.repair_on_hub(
+            affected,
+            "Fix {} on the hub until the API server there accepts it, or rename the object where a field \
+             is immutable, and roll it out with a new run.",
+        )
+        .replaced_there(affected)
     }
 
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {

@@ -18,7 +18,7 @@ pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option
         } => return None,
         P::NamespaceNotFound { .. } | P::NamespaceTerminating { .. } => "FS503",
         P::KindNotFound { .. } => "FS504",
-        P::Drift => "FS505",
+        P::Drift { .. } => "FS505",
         P::DiffFound {
             report_only: false, ..
         }
@@ -58,7 +58,7 @@ pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option
         | P::AdmissionPolicyDenied { .. }
         | P::WebhookUnreachable { .. }
         | P::PodSecurity { .. }
-        | P::Forbidden
+        | P::Forbidden { .. }
         | P::ObjectModified
         | P::Invalid { .. }
         | P::TooLarge
@@ -80,7 +80,7 @@ pub(in crate::diagnose) const fn of_binding(problem: &BindingProblem) -> &'stati
         P::Envelope { .. } => "FS512",
         P::NameTaken => "FS530",
         P::NamespaceTerminating { .. }
-        | P::Forbidden
+        | P::Forbidden { .. }
         | P::TooLarge
         | P::ApiServerUnavailable { .. }
         | P::Other { .. } => "FS511",

@@ -113,11 +113,10 @@ pub(super) fn parse(text: &str) -> Option<ManifestProblem> {
     {
         return Some(ManifestProblem::ObjectModified);
     }
-    if contains(text, " is forbidden: ")
-        || text.eq_ignore_ascii_case("unauthorized")
-        || text.ends_with(": Unauthorized")
-    {
-        return Some(ManifestProblem::Forbidden);
+    let unknown = text.eq_ignore_ascii_case("unauthorized") || text.ends_with(": Unauthorized");
+    let forbidden = contains(text, " is forbidden: ").then(|| after(text, " is forbidden: "));
+    if let Some(said) = forbidden.or_else(|| unknown.then(|| "Unauthorized".to_owned())) {
+        return Some(ManifestProblem::Forbidden { said });
     }
     UNAVAILABLE
         .iter()

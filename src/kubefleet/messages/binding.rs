@@ -136,7 +136,10 @@ pub enum BindingProblem {
         manifest: Option<String>,
     },
     /// The hub's API server refused the hub agent.
-    Forbidden,
+    Forbidden {
+        /// Its words.
+        said: String,
+    },
     /// A Work is too large to be stored.
     TooLarge,
     /// The Work of an earlier rollout is still being deleted, and the new one has its name.
@@ -338,7 +341,7 @@ fn known(text: &str) -> Option<BindingProblem> {
         ManifestProblem::NamespaceTerminating { namespace } => {
             Some(BindingProblem::NamespaceTerminating { namespace })
         }
-        ManifestProblem::Forbidden => Some(BindingProblem::Forbidden),
+        ManifestProblem::Forbidden { said } => Some(BindingProblem::Forbidden { said }),
         ManifestProblem::TooLarge => Some(BindingProblem::TooLarge),
         // Nothing else comes back as `Other`.
         ManifestProblem::Other { .. } => Some(BindingProblem::NameTaken),

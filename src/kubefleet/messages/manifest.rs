@@ -61,8 +61,10 @@ const OWN: &[(&str, FromText)] = &[
     ("no ownership of the object in the member cluster", |_| {
         ManifestProblem::TakeoverNever
     }),
-    ("cannot apply manifest: drifts are found", |_| {
-        ManifestProblem::Drift
+    ("cannot apply manifest: drifts are found", |text| {
+        ManifestProblem::Drift {
+            degraded: contains(text, "in degraded mode"),
+        }
     }),
     ("objects with only generate name are not supported", |_| {
         ManifestProblem::GenerateNameOnly
@@ -188,7 +190,8 @@ fn from_reason(reason: &str, text: &str) -> ManifestProblem {
         "FailedToFindObjInMemberCluster" => ManifestProblem::LookupFailed,
         "FailedToTakeOver" => ManifestProblem::TakeoverFailed,
         "NotTakenOver" => ManifestProblem::TakeoverNever,
-        "FoundDrifts" | "FoundDriftsInDegradedMode" => ManifestProblem::Drift,
+        "FoundDrifts" => ManifestProblem::Drift { degraded: false },
+        "FoundDriftsInDegradedMode" => ManifestProblem::Drift { degraded: true },
         "FoundDiff" => ManifestProblem::DiffFound {
             degraded: false,
             report_only: true,

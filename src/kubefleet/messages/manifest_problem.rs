@@ -55,7 +55,10 @@ pub enum ManifestProblem {
     TakeoverFailed,
     /// Someone edited the object and `whenToApply` is `IfNotDrifted`
     /// (process.go:performPreApplyDriftDetectionIfApplicable).
-    Drift,
+    Drift {
+        /// All fields were compared, since the member rejects the manifest.
+        degraded: bool,
+    },
     /// Drifts could not be computed; the manifest may be applied all the same.
     DriftDetectionFailed,
     /// The change touches a field that cannot be changed.
@@ -92,8 +95,11 @@ pub enum ManifestProblem {
         /// Level and version, such as `restricted:latest`.
         level: String,
     },
-    /// The member agent may not do this.
-    Forbidden,
+    /// The member agent may not do this, or is not known there any more.
+    Forbidden {
+        /// The API server's words.
+        said: String,
+    },
     /// Server-side apply found other field managers (apply.go:serverSideApply).
     ApplyConflict {
         /// Their names.
@@ -165,7 +171,7 @@ impl ManifestProblem {
                     report_only: false,
                     ..
                 }
-                | Self::Drift
+                | Self::Drift { .. }
                 | Self::ApplyConflict { .. }
         )
     }
@@ -185,7 +191,7 @@ impl ManifestProblem {
                 Self::AlreadyOwnedByOthers { .. } | Self::CoOwned => {
                     takes_over && ways.allow_co_ownership
                 }
-                Self::Drift => is_new || ways.when_to_apply == "Always",
+                Self::Drift { .. } => is_new || ways.when_to_apply == "Always",
                 Self::ApplyConflict { .. } => !apply.keeps_others_fields(),
                 _ => false,
             }

@@ -764,7 +764,7 @@ fn preempted(binding: Option<&str>) -> Cause {
 
 #[test]
 fn a_drift_is_kept_where_the_same_content_is_applied_again() {
-    let drift = ManifestProblem::Drift;
+    let drift = ManifestProblem::Drift { degraded: false };
     let strategy = |when: &str| ApplyStrategy {
         when_to_apply: when.to_owned(),
         ..ApplyStrategy::default()
@@ -1221,7 +1221,9 @@ fn binding_problems() {
         ),
         (
             "works.placement.kubernetes-fleet.io is forbidden: User \"x\" cannot create resource \"works\"",
-            BindingProblem::Forbidden,
+            BindingProblem::Forbidden {
+                said: owned("User \"x\" cannot create resource \"works\""),
+            },
         ),
         ("etcdserver: request is too large", BindingProblem::TooLarge),
         (
@@ -1479,14 +1481,14 @@ fn manifest_problems() {
             failed(
                 "cannot apply manifest: drifts are found between the manifest and the object from the member cluster",
             ),
-            P::Drift,
+            P::Drift { degraded: false },
         ),
         (
             "FoundDriftsInDegradedMode",
             failed(&format!(
                 "cannot apply manifest: drifts are found between the manifest and the object from the member cluster{degraded}"
             )),
-            P::Drift,
+            P::Drift { degraded: true },
         ),
         (
             "ManifestApplyFailed",
@@ -1597,7 +1599,16 @@ fn manifest_problems() {
         (
             "ManifestApplyFailed",
             failed("secrets is forbidden: User \"m\" cannot create resource \"secrets\""),
-            P::Forbidden,
+            P::Forbidden {
+                said: owned("User \"m\" cannot create resource \"secrets\""),
+            },
+        ),
+        (
+            "ManifestApplyFailed",
+            failed("failed to create the manifest object: Unauthorized"),
+            P::Forbidden {
+                said: owned("Unauthorized"),
+            },
         ),
         (
             "ManifestApplyFailed",
@@ -1681,7 +1692,7 @@ fn manifest_problems() {
         (
             "ManifestApplyFailed",
             owned("An unexpected apply result is yielded (FoundDrifts, error: odd)"),
-            P::Drift,
+            P::Drift { degraded: false },
         ),
         (
             "ManifestNotAvailableYet",

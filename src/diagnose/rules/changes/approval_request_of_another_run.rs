@@ -87,7 +87,7 @@ fn is_unneeded(cx: &DiagnosisContext<'_>, owner: &str) -> bool {
     let inventory = cx.inventory;
     match inventory.run_on(owner) {
         Some(run) => run.meta.name == cx.run_object().name || is_finished(run),
-        None => false,
+        None => inventory.is_run_gone(&cx.object(Concept::UpdateRun, owner)),
     }
 }
 

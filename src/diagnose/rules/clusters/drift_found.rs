@@ -5,6 +5,7 @@ use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::describe_object;
+use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
@@ -38,6 +39,12 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             describe(&sent)
         );
         return scaled(affected, &sent, finding);
+    }
+    if matches!(
+        affected.manifest.problem,
+        ManifestProblem::Drift { degraded: true }
+    ) {
+        return finding.manifest_rejected(affected);
     }
     if counts_defaults(affected) {
         return defaulted(affected, finding);

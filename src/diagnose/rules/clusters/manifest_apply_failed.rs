@@ -5,15 +5,52 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
-use crate::diagnose::subjects::objects::rolled_out;
+use crate::diagnose::subjects::objects::{per_subject, rolled_out};
+use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::report::Remedy;
+use crate::rollout::ManifestTrouble;
+use crate::words::after_colon;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::on_object("FS502", "manifest-apply-failed", check).content();
+pub const RULE: Rule = Rule::on_member("FS502", "manifest-apply-failed", check).content();
 
-fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
+/// One finding for what refuses objects for the same reason, and for every other object.
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let refused = |it: &&ManifestTrouble<'_>| ownership::of_manifest(it) == Some(rule.code);
+    let all = cx.troubles.iter().flat_map(|it| &it.trouble.manifests);
+    let mut first: BTreeMap<_, Subject> = BTreeMap::new();
+    for manifest in all.filter(refused) {
+        if let Some(refusal) = shared_refusal(manifest) {
+            first.entry(refusal).or_insert_with(|| manifest.into());
+        }
+    }
+    let subject = |manifest: &ManifestTrouble<'_>| {
+        let shared = shared_refusal(manifest).and_then(|it| first.get(&it).cloned());
+        refused(&manifest).then(|| shared.unwrap_or_else(|| manifest.into()))
+    };
+    per_subject(cx, rule, subject, describe)
+}
+
+/// What refuses objects whatever they are: who, where that matters, and why, without the words that
+/// differ with the object.
+fn shared_refusal<'m>(manifest: &'m ManifestTrouble<'_>) -> Option<(String, &'m str, String)> {
+    use ManifestProblem as P;
+    let who = refused_by(&manifest.problem);
+    Some(match &manifest.problem {
+        P::AdmissionDenied { said, .. } | P::AdmissionPolicyDenied { said, .. } => {
+            let words = said.split_whitespace();
+            let words = words.filter(|it| !names_object(it, manifest.name));
+            (who, "", words.collect::<Vec<_>>().join(" "))
+        }
+        P::WebhookUnreachable { .. } | P::Forbidden { .. } => (who, "", String::new()),
+        P::QuotaExceeded { .. } | P::PodSecurity { .. } => (who, manifest.namespace, String::new()),
+        _ => return None,
+    })
+}
+
+fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere: what is true of most comes first.
     let mut reasons: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for (failing, manifest) in &affected.all {
@@ -29,7 +66,10 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         .map(|on| (words(&on), on))
         .collect();
     reasons.sort_by_key(|(_, on)| Reverse(on.on.len()));
-    let object = affected.object();
+    let object = match affected.has_several() {
+        true => affected.objects(),
+        false => affected.object(),
+    };
     finding.message = if let [(why, _)] = reasons.as_slice() {
         format!(
             "{object} could not be applied on {}: {why}.",
@@ -68,47 +108,69 @@ fn refused_by(problem: &ManifestProblem) -> String {
             let words = words.filter(|it| !it.contains(|c: char| c.is_ascii_digit()));
             words.collect::<Vec<_>>().join(" ")
         }
-        other => describe_problem(other),
+        other => describe_problem(other, false),
     }
+}
+
+/// Whether a word has a name in it, as `Deployment/shop/web` has.
+fn names_object(word: &str, name: &str) -> bool {
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.');
+    let mut parts = word.split(|it| !is_of_name(it));
+    parts.any(|it| it.trim_end_matches('.') == name)
 }
 
 /// Why the object was refused: where the texts differ, that of the first cluster, said to be of it.
 fn words(affected: &AffectedObject<'_, '_>) -> String {
-    let why = describe_problem(&affected.manifest.problem);
+    let several = affected.has_several();
+    let why = describe_problem(&affected.manifest.problem, several);
     let mut all = affected.all.iter();
-    if all.all(|(_, it)| describe_problem(&it.problem) == why) {
+    if all.all(|(_, it)| describe_problem(&it.problem, several) == why) {
         return why;
     }
     let first = affected.all.first();
     let cluster = first.map_or_else(|| affected.cluster(), |(failing, _)| failing.cluster);
-    match why.split_once(" refused it: ") {
-        Some((who, said)) => format!("{who} refused it (on {cluster}: {said})"),
+    let refused = if several {
+        "refused them"
+    } else {
+        "refused it"
+    };
+    match why.split_once(&format!(" {refused}: ")) {
+        Some((who, said)) => format!("{who} {refused} (on {cluster}: {said})"),
         None => format!("{why} (the text of {cluster})"),
     }
 }
 
-fn describe_problem(problem: &ManifestProblem) -> String {
+fn describe_problem(problem: &ManifestProblem, several: bool) -> String {
     use ManifestProblem as P;
+    let (it, violates) = match several {
+        true => ("them", "they violate"),
+        false => ("it", "it violates"),
+    };
     match problem {
         P::QuotaExceeded { quota } => format!("the ResourceQuota {quota} there is used up"),
         P::AdmissionDenied { webhook, said } => {
-            format!("the admission webhook {webhook} refused it{}", quoted(said))
+            format!(
+                "the admission webhook {webhook} refused {it}{}",
+                after_colon(said)
+            )
         }
         P::AdmissionPolicyDenied { policy, said } => format!(
-            "the ValidatingAdmissionPolicy {policy} refused it{}",
-            quoted(said)
+            "the ValidatingAdmissionPolicy {policy} refused {it}{}",
+            after_colon(said)
         ),
         P::WebhookUnreachable { webhook } => {
             format!("the admission webhook {webhook} did not answer")
         }
-        P::PodSecurity { level } => format!("it violates the Pod Security level {level}"),
+        P::PodSecurity { level } => format!("{violates} the Pod Security level {level}"),
         P::ImmutableField { field: Some(field) } => {
             format!("the field {field} of the existing object is immutable")
         }
         P::ImmutableField { field: None } => {
             "it changes an immutable field of the existing object".to_owned()
         }
-        P::Forbidden => "the member's API server forbade the request".to_owned(),
+        P::Forbidden { said } => {
+            format!("the member's API server forbade the request: `{said}`")
+        }
         P::ObjectModified => "something else changed the object there at the same time".to_owned(),
         P::Invalid { field: Some(field) } => {
             format!("the API server there finds the field {field} invalid")
@@ -131,20 +193,12 @@ const fn fault(problem: &ManifestProblem) -> FaultOrigin {
     match problem {
         P::QuotaExceeded { .. }
         | P::WebhookUnreachable { .. }
-        | P::Forbidden
+        | P::Forbidden { .. }
         | P::ObjectModified
         | P::LookupFailed
         | P::DriftDetectionFailed => FaultOrigin::Environment,
         P::OwnerMissing => FaultOrigin::Person,
         _ => FaultOrigin::Content,
-    }
-}
-
-/// The words of who refused, with a leading colon.
-fn quoted(said: &str) -> String {
-    match said.trim_end_matches(['.', ' ']) {
-        "" => String::new(),
-        said => format!(": {said}"),
     }
 }
 
@@ -155,7 +209,7 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     let problem = &affected.manifest.problem;
     let clusters = affected.clusters();
     let object = affected.manifest.describe();
-    let on_hub = affected.on_hub();
+    let on_hub = affected.all_on_hub();
     finding = match problem {
         P::QuotaExceeded { quota } => finding.look_with(
             format!(
@@ -206,11 +260,18 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                  out with a new run."
             )),
         ),
-        P::Forbidden => (
-            Some(format!(
-                "Find out what forbids it on {clusters}: RBAC of the member agent, or an admission \
-                 plugin. The evidence has the full text."
-            )),
+        P::Forbidden { said } => (
+            Some(match said.as_str() {
+                "Unauthorized" => {
+                    format!("Renew the credentials of the member agent on {clusters}.")
+                }
+                said if said.starts_with("User ") => {
+                    format!("Let the member agent do that on {clusters}, by RBAC.")
+                }
+                _ => {
+                    format!("Find out what forbids it on {clusters}: an admission plugin, or RBAC.")
+                }
+            }),
             None,
         ),
         P::Invalid { .. } | P::TooLarge => (
@@ -250,17 +311,8 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     if let Some(content) = content {
         finding = finding.new_run(affected.cx, content);
     }
-    if matches!(problem, P::ImmutableField { .. }) && affected.is_replaceable() {
-        finding = finding
-            .disrupt_with(
-                format!(
-                    "Or delete {object} on {}, if a gap of up to 15 minutes is acceptable: the agent creates it \
-                     again.",
-                    affected.one_by_one()
-                ),
-                affected.kubectl("delete"),
-            )
-            .then_continues(affected.cx);
+    if matches!(problem, P::ImmutableField { .. }) {
+        finding = finding.replaced_there(affected);
     }
     finding
 }
@@ -283,7 +335,7 @@ fn by_rule(affected: &AffectedObject<'_, '_>, clusters: &str, finding: Finding) 
                 affected.cx,
                 &format!(
                     "Fix {} on the hub, or with an override for {clusters},",
-                    affected.on_hub()
+                    affected.all_on_hub()
                 ),
             ),
         )

@@ -1,7 +1,6 @@
 //! An object existed on a member cluster before the placement, and is not taken over.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem::discriminant;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, ComparedBinding};
@@ -21,7 +20,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     for failing in &cx.troubles {
         for manifest in &failing.trouble.manifests {
             if ownership::of_manifest(manifest) == Some(rule.code) {
-                let why = discriminant(&manifest.problem);
+                let why = &manifest.problem;
                 let known = clusters
                     .entry(manifest.into())
                     .or_insert((why, BTreeSet::new()));
@@ -68,6 +67,9 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
     finding.message = format!("{object} already existed on {clusters}, and {why}.");
     finding = affected.compared(finding, ComparedBinding::Diff);
     match affected.manifest.problem {
+        ManifestProblem::DiffFound { degraded: true, .. } => {
+            return finding.manifest_rejected(affected);
+        }
         ManifestProblem::DiffFound { .. } => {
             finding = finding
                 .fix(format!(
@@ -126,13 +128,5 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
              new one."
         ),
     );
-    if names.len() > 1 || !affected.is_replaceable() {
-        return finding;
-    }
-    finding
-        .disrupt(format!(
-            "Or delete {object} on {clusters}, if nothing else needs it and a short gap is \
-             acceptable: the agent then creates its own."
-        ))
-        .then_continues(affected.cx)
+    finding.replaced_there(affected)
 }

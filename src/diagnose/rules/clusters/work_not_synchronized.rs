@@ -7,6 +7,7 @@ use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
 use crate::problems::steps;
+use crate::words::after_colon;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
@@ -73,13 +74,13 @@ fn describe(
                  run.",
             )
         }
-        BindingProblem::Forbidden => {
-            finding.message =
-                format!("The hub does not allow KubeFleet to write the Works for {clusters}.");
-            finding.fix(
-                "Find in the evidence what forbids it on the hub (RBAC of the hub agent, a quota, \
-                 an admission policy), and allow it.",
-            ).then_continues(cx)
+        BindingProblem::Forbidden { said } => {
+            finding.message = format!(
+                "The hub does not allow KubeFleet to write the Works for {clusters}: `{said}`."
+            );
+            finding
+                .fix("Let the hub agent do that: by RBAC, or in the policy that forbids it.")
+                .then_continues(cx)
         }
         BindingProblem::ApiServerUnavailable { .. } => {
             finding.message = format!(
@@ -93,10 +94,11 @@ fn describe(
                 .then_continues(cx)
         }
         _ => {
-            finding.message = format!(
-                "The hub could not prepare the Works for {clusters}; the binding's condition has \
-                 the reason."
-            );
+            let said = match problem {
+                BindingProblem::Other { text } => after_colon(text),
+                _ => String::new(),
+            };
+            finding.message = format!("The hub could not prepare the Works for {clusters}{said}.");
             finding
                 .look_with(
                     "Read the evidence and the hub agent's log: they name what could not be \

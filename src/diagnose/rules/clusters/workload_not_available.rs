@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
+use crate::diagnose::subjects::gate::halt_meanwhile;
 use crate::diagnose::subjects::member_findings;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::duration;
@@ -69,6 +70,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         return finding
             .severity(Severity::Info)
             .look("Wait a minute: it may become available again.");
+    }
+    if was_done {
+        finding = halt_meanwhile(affected.cx, finding);
     }
     let own = OwnWait::of(affected);
     if let Some((OwnWait::Held(held), sent)) = &own {

@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::life::state_ignored_by_hub::{asks_to_halt, state_ignored};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::gate::{next_approval, obstacle, unlisted};
+use crate::diagnose::subjects::gate::{halt, next_approval, obstacle, unlisted};
 use crate::kubefleet::duration;
 use crate::rollout::Rollout;
 
@@ -74,13 +74,12 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
                         format!("approval={}/{}", next.stage, next.time.as_str()),
                     ),
                 ),
-                None if let Some(why) = &obstacle => finding.fix_with(
-                    format!(
-                        "Stop the run before the time is over, and resume it when this is resolved: {why} \
-                         It continues by itself otherwise."
-                    ),
-                    cx.command("stop").arg(&run.name),
-                ),
+                None if let Some(why) = &obstacle => {
+                    let why = format!(
+                        "before the time is over: {why} It continues by itself otherwise."
+                    );
+                    halt(cx, finding, &why)
+                }
                 None => finding.look_with("Wait: nothing else is needed.", wait),
             },
             _ => finding.look("Wait for the timer too: an approval does not shorten it."),
