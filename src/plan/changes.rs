@@ -188,7 +188,8 @@ pub(super) fn compute(
     let generator = generator(inventory);
     let content = |index| content_of(&all, index, contents.texts, generator);
     let then = to.and_then(|index| Some((index, content(index)?)));
-    let Some((to, then)) = then.filter(|_| !updated.is_empty()) else {
+    let Some((to, then)) = then.filter(|_| !updated.is_empty() || !computed.removed.is_empty())
+    else {
         return Vec::new();
     };
     let overrides = contents.overrides;

@@ -1,111 +1,160 @@
-//! Objects that a run would bring where another placement has put them.
+//! What is in the way of the objects that a run would bring: other placements have put them there, or an
+//! earlier Work is still being deleted.
 
 use std::collections::BTreeMap;
 
-use super::{ObjectChanges, Plan, Warning, WarningKind};
+use jiff::Timestamp;
+
+use super::{ObjectChanges, Warning, WarningKind};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, Conditions as _, ObjectRef, reasons};
+use crate::problems::steps;
 use crate::report::{ComposeText, Subject};
-use crate::words::{CommandLine, distinct, enumerate};
+use crate::words::{CommandLine, by_number, distinct, enumerate};
 
 /// Clusters that are looked at: the run does not get past the first that fails.
 const LOOKED_AT: usize = 3;
 
-/// An object of another placement.
-#[derive(Debug, Clone)]
-pub struct PlacedObject {
-    owner: ObjectRef,
-    cluster: String,
-    work: ObjectRef,
-    object: Subject,
+/// The changes of a placement.
+#[derive(Clone, Copy)]
+pub struct NewObjects<'c> {
+    pub placement: &'c Subject,
+    pub changes: &'c [ObjectChanges],
+    /// Whether it only reports differences.
+    pub compares_only: bool,
 }
 
-impl PlacedObject {
-    /// What a Work has put into its cluster of the objects that are new there for a plan.
-    /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject.
-    pub fn of(work: &Work, plan: &Plan) -> Vec<Self> {
-        let owner = work.placement();
-        let owner = owner.filter(|it| Subject::from(it) != plan.placement);
-        let (Some(owner), Some(cluster)) = (owner, work.cluster()) else {
+impl<'c> NewObjects<'c> {
+    /// The first of some clusters that get objects which they do not have.
+    pub fn first_clusters<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+        let new = names.filter(|name| self.on(name).next().is_some());
+        new.take(LOOKED_AT).collect()
+    }
+
+    /// What a cluster has not got of the placement yet.
+    fn on(&self, cluster: &str) -> impl Iterator<Item = &'c Subject> {
+        let is_of = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);
+        let change = self.changes.iter().find(is_of).into_iter();
+        change.flat_map(|it| it.created.iter().chain(&it.overwritten))
+    }
+}
+
+/// Something in the way on one cluster.
+#[derive(Debug, Clone)]
+pub struct InTheWay {
+    cluster: String,
+    work: ObjectRef,
+    what: FoundThere,
+}
+
+#[derive(Debug, Clone)]
+enum FoundThere {
+    /// An object of another placement.
+    Placed { owner: ObjectRef, object: Subject },
+    /// An earlier Work of this placement, whose name the next one needs.
+    EarlierWork { deleted: Timestamp },
+}
+
+impl InTheWay {
+    /// What a Work has put into its cluster of the objects that are new there, or that it keeps its name.
+    /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject;
+    /// workgenerator/controller.go:upsertWork.
+    pub fn of(work: &Work, new: &NewObjects<'_>) -> Vec<Self> {
+        let (Some(owner), Some(cluster)) = (work.placement(), work.cluster()) else {
             return Vec::new();
         };
-        let new: Vec<_> = plan.new_on(cluster).collect();
+        let objects: Vec<_> = new.on(cluster).collect();
+        let on = |what| Self {
+            cluster: cluster.to_owned(),
+            work: work.object(),
+            what,
+        };
+        if Subject::from(&owner) == *new.placement {
+            let deleted = work.meta.deleted.filter(|_| !objects.is_empty());
+            let earlier = deleted.map(|deleted| on(FoundThere::EarlierWork { deleted }));
+            return earlier.into_iter().collect();
+        }
         let placed = work.status.manifests.iter().filter_map(|manifest| {
             let applied = manifest.conditions.condition(reasons::APPLIED);
             let id = &manifest.id;
             let object = Subject::new(&id.kind, &id.namespace, &id.name);
             let is_there = applied.is_some_and(Condition::is_true);
-            (is_there && new.contains(&&object)).then(|| Self {
-                owner: owner.clone(),
-                cluster: cluster.to_owned(),
-                work: work.object(),
-                object,
+            (is_there && objects.contains(&&object)).then(|| {
+                let owner = owner.clone();
+                on(FoundThere::Placed { owner, object })
             })
         });
         placed.collect()
     }
 }
 
-impl Plan {
-    /// The first clusters that get objects which they do not have.
-    pub fn first_with_new_objects(&self) -> Vec<&str> {
-        let clusters = self.stages.iter().flat_map(|stage| &stage.clusters);
-        let names = clusters.map(|it| it.name.as_str());
-        let new = names.filter(|name| self.new_on(name).next().is_some());
-        new.take(LOOKED_AT).collect()
-    }
-
-    /// What a cluster has not got of the placement yet.
-    fn new_on<'p>(&'p self, cluster: &str) -> impl Iterator<Item = &'p Subject> {
-        let is_of = |it: &&ObjectChanges| it.clusters.iter().any(|name| name == cluster);
-        let change = self.changes.iter().find(is_of);
-        change
-            .into_iter()
-            .flat_map(|it| it.created.iter().chain(&it.overwritten))
-    }
-
-    /// Warns of the objects that other placements have put there.
-    pub fn warn_of_placed(&mut self, placed: impl IntoIterator<Item = PlacedObject>) {
-        let mut owners: BTreeMap<ObjectRef, Vec<PlacedObject>> = BTreeMap::new();
-        for placed in placed {
-            owners.entry(placed.owner.clone()).or_default().push(placed);
+/// Warns of what is in the way.
+pub fn warnings_of(found: Vec<InTheWay>, new: &NewObjects<'_>) -> Vec<Warning> {
+    let mut owners: BTreeMap<ObjectRef, Vec<(InTheWay, Subject)>> = BTreeMap::new();
+    let mut earlier = Vec::new();
+    for found in found {
+        match &found.what {
+            FoundThere::EarlierWork { .. } => earlier.push(found),
+            FoundThere::Placed { owner, object } => {
+                let object = object.clone();
+                owners
+                    .entry(owner.clone())
+                    .or_default()
+                    .push((found, object));
+            }
         }
-        for (owner, placed) in owners {
-            let Some(first) = placed.first() else {
-                continue;
-            };
-            let PlacedObject {
-                cluster,
-                work,
-                object,
-                ..
-            } = first;
-            let clusters = distinct(placed.iter().map(|it| it.cluster.as_str()));
-            let objects = placed.iter().map(|it| it.object.to_string());
-            let message = format!(
-                "{owner} has put {} on {}. KubeFleet does not {} an object for two placements: the run would be \
-                 stuck there.",
-                enumerate(distinct(objects)),
-                enumerate(&clusters),
-                if self.compares_only {
-                    "compare"
-                } else {
-                    "apply"
-                }
-            );
-            let path = format!(
-                "status.manifestConditions[identifier.name={}].conditions[type=Applied].status",
-                object.name
-            );
-            let trace = CommandLine::fleet("trace").arg(format!("{}/{}", object.kind, object.name));
-            let trace = trace.namespace(&object.namespace).flag("--member", cluster);
-            let warning = Warning::new(WarningKind::ObjectOfAnotherPlacement, &owner, message)
-                .clusters(clusters)
-                .evidence(work, path, "True")
-                .look_with("Check which rollout put it there.", trace)
-                .fix("Remove it from the content of one of the two placements first.");
-            self.warnings.push(warning);
-        }
-        self.warnings.sort_by_key(|warning| warning.kind);
     }
+    let placed = owners.iter();
+    let placed = placed.filter_map(|(owner, all)| owned_by(owner, all, new.compares_only));
+    earlier_works(&earlier).into_iter().chain(placed).collect()
+}
+
+fn owned_by(
+    owner: &ObjectRef,
+    placed: &[(InTheWay, Subject)],
+    compares_only: bool,
+) -> Option<Warning> {
+    let (InTheWay { cluster, work, .. }, object) = placed.first()?;
+    let clusters = distinct(placed.iter().map(|(it, _)| it.cluster.as_str()));
+    let objects = placed.iter().map(|(_, object)| object.to_string());
+    let message = format!(
+        "{owner} has put {} on {}. KubeFleet does not {} an object for two placements: the run would be \
+         stuck there.",
+        enumerate(distinct(objects)),
+        enumerate(&clusters),
+        if compares_only { "compare" } else { "apply" }
+    );
+    let path = format!(
+        "status.manifestConditions[identifier.name={}].conditions[type=Applied].status",
+        object.name
+    );
+    let trace = CommandLine::fleet("trace").arg(format!("{}/{}", object.kind, object.name));
+    let trace = trace.namespace(&object.namespace).flag("--member", cluster);
+    let warning = Warning::new(WarningKind::ObjectOfAnotherPlacement, owner, message)
+        .clusters(clusters)
+        .evidence(work, path, "True")
+        .look_with("Check which rollout put it there.", trace);
+    Some(warning.fix("Remove it from the content of one of the two placements first."))
+}
+
+fn earlier_works(earlier: &[InTheWay]) -> Option<Warning> {
+    let first = earlier.first()?;
+    let clusters = distinct(earlier.iter().map(|it| it.cluster.as_str()));
+    let (work, is) = by_number(clusters.len(), ("Work", "is"), ("Works", "are"));
+    let message = format!(
+        "The placement's earlier {work} for {} {is} still being deleted: the run would be stuck there \
+         until then.",
+        enumerate(&clusters)
+    );
+    let mut warning = Warning::new(WarningKind::EarlierWorkRemains, &first.work, message);
+    for it in earlier {
+        if let FoundThere::EarlierWork { deleted } = it.what {
+            warning = warning.evidence(&it.work, "metadata.deletionTimestamp", deleted);
+        }
+    }
+    let inspect = first.work.kubectl("get").flag("-o", "yaml");
+    let warning = warning.clusters(clusters);
+    let warning = warning.look_with("Check which finalizers hold it.", inspect);
+    let gone = steps::wait_for(&first.work, "delete");
+    Some(warning.look_with("Wait until it is gone.", gone))
 }

@@ -6,6 +6,7 @@ use super::{ObjectChanges, Warning, WarningKind};
 use crate::inventory::Inventory;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, names, reasons};
 use crate::problems::members::{self as evidence, TroubledMembers};
@@ -104,7 +105,12 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
         // What is not available yet may become so.
         let lasts = condition.kind != reasons::AVAILABLE
             || inventory.now.duration_since(since) > STUCK_AFTER;
-        if lasts && trouble.is_told() {
+        // What is completed is tried again, and another warning tells of it.
+        let is_tried_again = matches!(
+            trouble.problem,
+            Some(BindingProblem::SnapshotGroupIncomplete { .. })
+        );
+        if lasts && trouble.is_told() && !is_tried_again {
             failing.push((binding, condition));
         }
     }

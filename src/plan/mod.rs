@@ -30,7 +30,7 @@ use crate::words::worded;
 
 pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
 pub use compute::compute;
-pub use elsewhere::PlacedObject;
+pub use elsewhere::{InTheWay, NewObjects, warnings_of};
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 

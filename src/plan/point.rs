@@ -191,6 +191,8 @@ kinds! {
         NamespaceNotDelivered = "namespace-not-delivered", "FS503";
         /// Another placement has put an object into clusters that the run would bring there.
         ObjectOfAnotherPlacement = "object-owned-by-another-placement", "FS508";
+        /// An earlier Work has the name that the next one needs, and is still being deleted.
+        EarlierWorkRemains = "earlier-work-remains", "FS530";
         /// Clusters have what the run would bring, and it fails there.
         ClusterFailing = "cluster-failing";
         /// What others did on clusters keeps them from what they were sent, and may keep them from other content.

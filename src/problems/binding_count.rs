@@ -1,5 +1,7 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
+use std::collections::BTreeSet;
+
 use super::steps::{of_placement, see_members};
 use super::{Problem, RefusalTense, scheduling};
 use crate::inventory::Inventory;
@@ -57,19 +59,26 @@ pub fn binding_count(
             problem.evidence(binding.object(), "spec.state", &binding.spec.state)
         };
     }
-    let missing: Vec<_> = policy
-        .and_then(|policy| policy.spec.policy.as_deref())
-        .filter(|policy| policy.kind == "PickFixed" && inventory.bindings.is_complete())
-        .map(|policy| {
-            let absent = policy.clusters.iter();
-            absent.filter(|name| !now.contains(name.as_str())).collect()
-        })
-        .unwrap_or_default();
+    let fixed = policy.and_then(|policy| policy.spec.policy.as_deref());
+    let fixed = fixed.filter(|policy| policy.kind == "PickFixed");
+    let named: Vec<_> = fixed.iter().flat_map(|it| &it.clusters).collect();
+    let absent = named.iter().filter(|name| !now.contains(name.as_str()));
+    let missing: Vec<&String> = absent
+        .filter(|_| inventory.bindings.is_complete())
+        .copied()
+        .collect();
     if !missing.is_empty() {
         return problem.clusters(missing).fix(
             "Join the named clusters that have no binding, or remove them from the policy's \
              `clusterNames`. List each name only once.",
         );
+    }
+    let mut seen = BTreeSet::new();
+    let twice = named.iter().find(|name| !seen.insert(name.as_str()));
+    if let Some(twice) = twice {
+        return problem.fix(format!(
+            "List {twice} only once in the policy's `clusterNames`: the count has it twice."
+        ));
     }
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let short = wanted > i64::try_from(now.len()).ok();

@@ -147,7 +147,7 @@ pub fn goes_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
     let Ok(own) = rollout.run.status.snapshot_index.parse::<u64>() else {
         return Vec::new();
     };
-    if !rollout.is_live() {
+    if !rollout.is_live() || is_snapshot_gone(rollout.inventory, rollout.run) {
         return Vec::new();
     }
     rollout
@@ -203,6 +203,17 @@ impl MissingContent<'_> {
     }
 }
 
+fn are_snapshots_known(inventory: &Inventory) -> bool {
+    inventory.has_asked_for(Concept::ResourceSnapshot) && inventory.snapshots.is_complete()
+}
+
+/// Whether the snapshot that a run recorded is known not to exist.
+fn is_snapshot_gone(inventory: &Inventory, run: &UpdateRun) -> bool {
+    let name = names::master_snapshot(&run.spec.placement, &run.status.snapshot_index);
+    let mut snapshots = inventory.snapshots.iter();
+    are_snapshots_known(inventory) && !snapshots.any(|it| it.meta.name == name)
+}
+
 /// Whether clusters that a live run has still to reach would get nothing, or content that the run did
 /// not record: the controller names the snapshot by its index, and does not look whether it is the
 /// same. A gate of such a run is not offered. Source: updaterun/execution.go:executeUpdatingStage.
@@ -213,16 +224,13 @@ pub fn missing_content<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> 
         return None;
     }
     let snapshot = names::master_snapshot(&run.spec.placement, index);
-    let snapshots = &inventory.snapshots;
-    let exists = snapshots.iter().any(|it| it.meta.name == snapshot);
-    let is_known = inventory.has_asked_for(Concept::ResourceSnapshot) && snapshots.is_complete();
-    let how = if is_known && !exists {
+    let how = if is_snapshot_gone(inventory, run) {
         ContentLoss::Gone
     } else if life::is_foreign(inventory, run) {
         ContentLoss::Another
     } else {
         // Source: workgenerator/controller.go:fetchAllResourceSnapshots.
-        let known = is_known.then(|| Version::of_index(inventory, index));
+        let known = are_snapshots_known(inventory).then(|| Version::of_index(inventory, index));
         match known.and_then(|version| version.flaw()) {
             Some(flaw) => ContentLoss::Incomplete(flaw),
             None => return missing_override(rollout),

@@ -401,6 +401,24 @@ fn members_that_do_not_answer_or_leave_are_told() {
     assert!(step(&plan).is_null(), "{plan:#}");
 }
 
+#[test]
+fn a_run_that_only_removes_tells_what_is_deleted() {
+    let plan = of(
+        &[],
+        &edited(&[
+            ("number-of-clusters: '3'", "number-of-clusters: '0'"),
+            ("state: Bound", "state: Unscheduled"),
+            ("state: Scheduled", "state: Unscheduled"),
+        ]),
+    );
+    let changes = plan["changes"].as_array().unwrap();
+    let deleted = changes.iter().map(|it| it["deleted"].as_array().unwrap());
+    assert!(
+        deleted.flatten().any(|it| it["kind"] == "Namespace"),
+        "{plan:#}"
+    );
+}
+
 /// Such a placement is there for what others bring into the namespace.
 #[test]
 fn a_namespace_that_goes_with_others_in_it_is_told() {
@@ -1212,6 +1230,21 @@ fn what_another_placement_has_put_there_holds_the_run() {
         text.contains("KubeFleet does not compare an object for two"),
         "{text}"
     );
+    // Its own Work that is still being deleted has the name that the next one needs.
+    let created = "  name: web-work\n  namespace: fleet-member-";
+    let deleted =
+        "  name: web-work\n  deletionTimestamp: '2026-03-02T08:50:00Z'\n  namespace: fleet-member-";
+    let earlier = |cluster| work("web", cluster, "True").replace(created, deleted);
+    let told = of(&[], &earlier("gamma"));
+    let remains = "earlier-work-remains".to_owned();
+    assert!(kinds(&told, "warnings").contains(&remains), "{told:#}");
+    let text = told.to_string();
+    assert!(
+        text.contains("earlier Work for gamma is still being deleted")
+            && text.contains("--for=delete"),
+        "{text}"
+    );
+    assert!(!kinds(&of(&[], &earlier("alpha")), "warnings").contains(&remains));
     // What is not applied, what is of the placement itself, and what the cluster has already.
     for quiet in [
         work("other", "gamma", "False"),

@@ -19,7 +19,9 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
-use crate::plan::{self, PlacedObject, Plan, PlanContents, WarningKind};
+use crate::plan::{
+    self, InTheWay, NewObjects, Plan, PlanContents, Warning, WarningKind, warnings_of,
+};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::enumerate;
@@ -149,7 +151,16 @@ pub(in crate::commands) fn read(
         plan.not_checked
             .push(NotChecked::new(format!("{what} on the hub"), why));
     }
-    warn_of_placed(reading, &mut plan)?;
+    let new = NewObjects {
+        placement: &plan.placement,
+        changes: &plan.changes,
+        compares_only: plan.compares_only,
+    };
+    let clusters = plan.stages.iter().flat_map(|stage| &stage.clusters);
+    let (warnings, unread) = in_the_way(reading, &new, clusters.map(|it| it.name.as_str()))?;
+    plan.warnings.extend(warnings);
+    plan.warnings.sort_by_key(|warning| warning.kind);
+    plan.not_checked.extend(unread);
     plan.not_checked.sort();
     Ok(PlanWithInputs {
         plan,
@@ -158,16 +169,20 @@ pub(in crate::commands) fn read(
     })
 }
 
-/// Warns of what other placements have put into the first clusters that get something new.
-fn warn_of_placed(reading: &mut SourceReading, plan: &mut Plan) -> Result<(), Error> {
-    let clusters = plan.first_with_new_objects().into_iter();
+/// What is in the way in the first of some clusters that get something new, and what could not be read of it.
+pub(in crate::commands) fn in_the_way<'n>(
+    reading: &mut SourceReading,
+    new: &NewObjects<'_>,
+    clusters: impl Iterator<Item = &'n str>,
+) -> Result<(Vec<Warning>, Option<NotChecked>), Error> {
+    let clusters = new.first_clusters(clusters).into_iter();
     let works = clusters.map(|it| HubQuery::all(Kind::Work, &names::member_namespace(it)));
     let works: Vec<_> = works.collect();
     let mut placed = vec![Vec::new(); works.len()];
     let answers = reading.each(&works, |at, more| match more {
         ListProgress::Objects(objects) => {
             placed[at].extend(objects.iter().flat_map(|object| match &object.body {
-                ObjectBody::Work(work) => PlacedObject::of(work, plan),
+                ObjectBody::Work(work) => InTheWay::of(work, new),
                 _ => Vec::new(),
             }));
         }
@@ -177,11 +192,9 @@ fn warn_of_placed(reading: &mut SourceReading, plan: &mut Plan) -> Result<(), Er
     // Files have the Works of one placement.
     let mut answers = answers.iter().filter(|_| reading.hub().is_some());
     let gap = answers.find_map(|it| it.outcome.gap());
-    let what = "Works of other placements";
-    let unread = gap.map(|why| NotChecked::new(what, why));
-    plan.not_checked.extend(unread);
-    plan.warn_of_placed(placed.into_iter().flatten());
-    Ok(())
+    let unread = gap.map(|why| NotChecked::new("Works of other placements", why));
+    let found = placed.into_iter().flatten().collect();
+    Ok((warnings_of(found, new), unread))
 }
 
 /// Adds the overrides of other namespaces for a placement in a namespace whose snapshots have several parts: with

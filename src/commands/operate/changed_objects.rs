@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{self, WorkQuery};
+use crate::commands::gather::plan_inputs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::operate::safeguards;
 use crate::error::Error;
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
-    CascadingDeletion, MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run,
+    CascadingDeletion, MovedObjects, NewObjects, ObjectChanges, PlanContents, RefusedObject,
+    RunChanges, of_run,
 };
 use crate::problems::steps;
 use crate::render::RenderLook;
@@ -111,6 +113,26 @@ pub(in crate::commands) fn show(
     }
     for object in &refused {
         preview.warning(&object.describe());
+    }
+    let placement = run
+        .scope()
+        .object(Concept::Placement, &found.spec.placement);
+    let new = NewObjects {
+        placement: &placement.into(),
+        changes: &changes,
+        compares_only: found.only_compares(),
+    };
+    let names = found.updated_clusters().map(|it| it.name.as_str());
+    match plan_inputs::in_the_way(reading, &new, names) {
+        Ok((warnings, gap)) => {
+            for warning in warnings {
+                preview.warning(warning.message.trim_end_matches('.'));
+            }
+            if let Some(gap) = gap {
+                preview.status(&format!("{} are unknown: {}", gap.what, gap.why));
+            }
+        }
+        Err(error) => preview.status(&error.message),
     }
     if let Some(moved) = MovedObjects::describe(&moved) {
         preview.warning(moved.trim_end_matches('.'));

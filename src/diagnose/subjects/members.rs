@@ -72,11 +72,13 @@ pub(in crate::diagnose) fn needed<'i>(cx: &DiagnosisContext<'i>) -> Vec<NeededMe
             let failing = trouble(cluster.name);
             let overdue = cluster.state == ClusterState::Stuck
                 || failing.is_some_and(|failing| failing.explains(cx.verdict));
-            let waits = stuck
-                && !stage.deletes
-                && overdue
-                && !matches!(cluster.health, Health::Fine(_))
-                && !on_hub(failing);
+            // A removal never counts as stuck, but without the agent it does not end.
+            let silent = || cluster.member?.silent_for(cx.now());
+            let waits = if stage.deletes {
+                overdue && silent().is_some()
+            } else {
+                stuck && overdue && !matches!(cluster.health, Health::Fine(_)) && !on_hub(failing)
+            };
             needed.push(NeededMember {
                 name: cluster.name,
                 stage: Some(cluster.stage),

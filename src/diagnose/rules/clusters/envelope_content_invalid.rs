@@ -63,6 +63,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
                 "Move the object into a ResourceEnvelope in its own namespace",
             ),
             EnvelopeProblem::SeveralWorks => {
+                // No other content comes past it either.
+                finding.fault = Some(FaultOrigin::Environment);
                 finding.message = format!(
                     "More than one Work carries the {envelope} for {clusters}, so KubeFleet updates \
                      none of them."
