@@ -171,6 +171,8 @@ impl<'s> ClusterStep<'s> {
 struct FoundChanges {
     groups: DeltaGroups,
     not_checked: Vec<NotChecked>,
+    /// The objects that fail in a cluster and do not change there.
+    still_failing: BTreeMap<String, Subject>,
 }
 
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
@@ -213,6 +215,7 @@ pub(super) fn compute(
         contents,
     );
     draft.not_checked.append(&mut found.not_checked);
+    draft.still_failing = found.still_failing;
     refused(draft, &found.groups);
     moved(draft, &found.groups);
     sort_changes(found.groups, to)
@@ -305,7 +308,8 @@ fn compare_sides<'s>(
     contents: &PlanContents<'_>,
 ) -> FoundChanges {
     let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
-    let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::<String, Vec<String>>::new());
+    let mut found = FoundChanges::default();
+    let mut unread = BTreeMap::<String, Vec<String>>::new();
     let applies = after.apply.as_ref().is_some_and(|it| !it.is_report_diff());
     for step in steps {
         let binding = inventory.binding(step.name);
@@ -352,12 +356,10 @@ fn compare_sides<'s>(
             let blocked = unread.entry(why).or_default();
             blocked.extend(fault.clusters.iter().cloned());
         }
-        compare(inventory, (from, &before), after, &clusters, &mut groups);
+        compare(inventory, (from, &before), after, &clusters, &mut found);
     }
-    FoundChanges {
-        groups,
-        not_checked: unread.into_iter().map(unknown).collect(),
-    }
+    found.not_checked = unread.into_iter().map(unknown).collect();
+    found
 }
 
 /// What changes, the most clusters first.
@@ -420,7 +422,7 @@ fn compare(
     (from, before): (Option<&str>, &ComparedSide<'_>),
     after: &ComparedSide<'_>,
     clusters: &[ClusterStep<'_>],
-    found: &mut DeltaGroups,
+    found: &mut FoundChanges,
 ) {
     let mut known = BTreeMap::new();
     for cluster in clusters {
@@ -457,8 +459,13 @@ fn compare(
         let bound = own.zip(after.apply.as_ref()).zip(then);
         let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
             let sides = (&before.rendering, &after.rendering);
-            delta.overwritten = overwritten(&troubled, apply, sides, (was, at));
+            let failing = FailingObjects::of(&troubled, apply, sides, (was, at));
+            delta.overwritten = failing.overwritten;
             delta.counts.overwritten = delta.overwritten.len();
+            let name = cluster.name.to_owned();
+            found
+                .still_failing
+                .extend(failing.unchanged.map(|it| (name, it)));
             let has = own.spec.apply_strategy.as_deref();
             has.map(|has| has.differences(apply)).unwrap_or_default()
         });
@@ -468,36 +475,47 @@ fn compare(
             delta,
             apply: apply.unwrap_or_default(),
         };
-        found
-            .entry(change)
-            .or_default()
-            .push(cluster.name.to_owned());
+        let alike = found.groups.entry(change).or_default();
+        alike.push(cluster.name.to_owned());
     }
 }
 
-/// The objects of a cluster that are kept so far, and that a way to apply the content overwrites.
-fn overwritten(
-    troubled: &[ManifestTrouble<'_>],
-    apply: &ApplyStrategy,
-    (before, after): (&RenderedClusters<'_>, &RenderedClusters<'_>),
-    (was, at): (usize, usize),
-) -> Vec<ManifestKey> {
-    if troubled.is_empty() {
-        return Vec::new();
+/// What becomes of the objects of a cluster that fail there.
+#[derive(Default)]
+struct FailingObjects {
+    /// Those that are kept so far, and that a way to apply the content overwrites.
+    overwritten: Vec<ManifestKey>,
+    /// The first that stays as it is, and so fails again.
+    unchanged: Option<Subject>,
+}
+
+impl FailingObjects {
+    fn of(
+        troubled: &[ManifestTrouble<'_>],
+        apply: &ApplyStrategy,
+        (before, after): (&RenderedClusters<'_>, &RenderedClusters<'_>),
+        (was, at): (usize, usize),
+    ) -> Self {
+        let mut kept = Self::default();
+        if troubled.is_empty() {
+            return kept;
+        }
+        let had = before.manifests(was);
+        let had: BTreeMap<_, _> = had
+            .iter()
+            .map(|it| (&it.manifest.identity, &it.manifest.value))
+            .collect();
+        for sent in &after.manifests(at) {
+            let object = &sent.manifest.identity;
+            let is_new = had.get(object) != Some(&&sent.manifest.value);
+            if fails(troubled, object, |it| it.is_overcome_by(apply, is_new)) {
+                kept.overwritten.push(object.clone());
+            } else if !is_new && fails(troubled, object, ManifestProblem::is_lasting) {
+                kept.unchanged.get_or_insert_with(|| subject(object));
+            }
+        }
+        kept
     }
-    let had = before.manifests(was);
-    let had: BTreeMap<_, _> = had
-        .iter()
-        .map(|it| (&it.manifest.identity, &it.manifest.value))
-        .collect();
-    let is_kept = |object: &ManifestKey, value: &serde_json::Value| {
-        let is_new = had.get(object) != Some(&value);
-        fails(troubled, object, |it| it.is_overcome_by(apply, is_new))
-    };
-    let sent = after.manifests(at);
-    let sent = sent.iter().map(|it| &it.manifest);
-    let kept = sent.filter(|it| is_kept(&it.identity, &it.value));
-    kept.map(|it| it.identity.clone()).collect()
 }
 
 /// Whether an object of a cluster has such a problem.

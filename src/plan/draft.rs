@@ -1,5 +1,6 @@
 //! A plan being made: what the checks read, and what they add to.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning};
@@ -10,7 +11,7 @@ use crate::kubefleet::run::{RunSpec, UpdateRun};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::problems::{Problem, StageMap};
-use crate::report::NotChecked;
+use crate::report::{NotChecked, Subject};
 use crate::words::CommandLine;
 
 /// A plan being made.
@@ -22,6 +23,8 @@ pub(super) struct PlanDraft<'i> {
     pub refusals: Vec<Refusal>,
     pub warnings: Vec<Warning>,
     pub not_checked: Vec<NotChecked>,
+    /// The objects that fail in clusters and that the run does not change there.
+    pub still_failing: BTreeMap<String, Subject>,
     /// Whether something is not known without which nobody can say what the controller would do.
     pub undecided: bool,
 }
@@ -36,6 +39,7 @@ impl<'i> PlanDraft<'i> {
             refusals: Vec::new(),
             warnings: Vec::new(),
             not_checked: Vec::new(),
+            still_failing: BTreeMap::new(),
             undecided: false,
         };
         draft.gaps();

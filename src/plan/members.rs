@@ -76,6 +76,7 @@ fn is_sent_nothing(inventory: &Inventory, run: &UpdateRun, cluster: &str) -> boo
 pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[ObjectChanges]) {
     let inventory = draft.inventory;
     let (mut failing, mut held, mut kept) = (Vec::new(), Vec::new(), None);
+    let (mut again, mut object) = (Vec::new(), None);
     for status in run.updated_clusters() {
         let binding = inventory.binding(&status.name);
         let trouble = binding.and_then(|binding| binding_trouble(inventory, binding));
@@ -94,6 +95,9 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             if let Some(stays) = manifests.find(|it| stays_as_others_left_it(it, run, changes)) {
                 held.push((binding, condition));
                 kept.get_or_insert_with(|| stays.describe());
+            } else if let Some(stays) = draft.still_failing.get(&status.name) {
+                again.push((binding, condition));
+                object.get_or_insert_with(|| stays.to_string());
             }
             continue;
         }
@@ -121,6 +125,14 @@ pub(super) fn failing(draft: &mut PlanDraft<'_>, run: &UpdateRun, changes: &[Obj
             by_number(held.len(), "keeps", "keep")
         );
         fail(draft, WarningKind::ClusterHeld, message, &held);
+    }
+    if let Some(object) = object {
+        let names = enumerate(again.iter().map(|(it, _)| &it.spec.cluster));
+        let fail_there = by_number(again.len(), "fails", "fail");
+        let message = format!(
+            "{names} {fail_there} for {object}, which the run does not change there: it will stall again."
+        );
+        fail(draft, WarningKind::ClusterFailing, message, &again);
     }
     let is_sent = failing.iter().all(|(binding, _)| !binding.is_unsent());
     let has = match failing.len() {

@@ -299,6 +299,9 @@ fn gate<'i>(
     let since = |reason| progressing.filter(|it| it.reason == reason)?.since;
     let waiting_since = since(reasons::STAGE_WAITING)
         .filter(|_| time == TaskTime::Before || is_past_clusters(stage));
+    // After a stop the wait is counted from that again, elapsed or not.
+    let elapsed = task.conditions.since(reasons::WAIT_TIME_ELAPSED);
+    let restarts = !stage.is_done() && progressing.is_some_and(|it| it.since > elapsed);
     let state = if task.is_approval() {
         match (
             is(reasons::APPROVAL_REQUEST_APPROVED),
@@ -308,7 +311,7 @@ fn gate<'i>(
             (false, true) => TaskState::Open,
             (false, false) => TaskState::NotReached,
         }
-    } else if is(reasons::WAIT_TIME_ELAPSED) {
+    } else if is(reasons::WAIT_TIME_ELAPSED) && !restarts {
         TaskState::Done
     } else if waiting_since.is_some() {
         TaskState::Open

@@ -227,11 +227,11 @@ impl Gate<'_> {
 
     /// When the controller accepted the approval, or noticed that the wait was over.
     pub fn ended(&self) -> Option<Timestamp> {
-        self.noted(if self.task.is_approval() {
-            reasons::APPROVAL_REQUEST_APPROVED
-        } else {
-            reasons::WAIT_TIME_ELAPSED
-        })
+        if self.task.is_approval() {
+            return self.noted(reasons::APPROVAL_REQUEST_APPROVED);
+        }
+        let elapsed = self.noted(reasons::WAIT_TIME_ELAPSED);
+        elapsed.filter(|_| self.state == TaskState::Done)
     }
 
     /// When the run noted a step of the task.

@@ -648,9 +648,15 @@ fn clusters_that_keep_what_others_did_are_told() {
         !compares.iter().any(|it| it == "cluster-held"),
         "{compares:?}"
     );
-    // What the content itself is to blame for ends with it.
-    let failed = says(namespace, "ManifestApplyFailed", careful);
+    // What the content itself is to blame for ends with it, where the run changes that object.
+    let failed = says(settings, "ManifestApplyFailed", careful);
     assert_eq!(warnings(&[], &failed), [""; 0]);
+    let plan = of(&[], &says(namespace, "ManifestApplyFailed", careful));
+    assert_eq!(kinds(&plan, "warnings"), ["cluster-failing"]);
+    assert_eq!(
+        plan["warnings"][0]["message"],
+        "beta fails for Namespace web, which the run does not change there: it will stall again."
+    );
 }
 
 #[test]

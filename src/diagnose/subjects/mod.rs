@@ -20,6 +20,7 @@ pub(in crate::diagnose) mod rendered;
 pub(in crate::diagnose) mod resting;
 pub(in crate::diagnose) mod rule;
 pub(in crate::diagnose) mod run_failure;
+pub(in crate::diagnose) mod same_again;
 pub(in crate::diagnose) mod sent;
 pub(in crate::diagnose) mod size;
 pub(in crate::diagnose) mod state;

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::rendered::{BoundVersion, NamedContent};
-use crate::diagnose::{subjects::overrides, subjects::unsent};
+use crate::diagnose::subjects::{overrides, same_again, unsent};
 use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::{Condition, ObjectRef, reasons};
 use crate::rollout::versions::versions;
 
 /// Of which objects the whole text is needed: of the content of clusters on which an override fails,
-/// or a workload lacks what it needs, and of those that a run is to reach with overrides or envelopes.
+/// or a workload lacks what it needs, of those that a run is to reach with overrides or envelopes, and of the
+/// snapshots between which a rollback would go.
 pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     // Most often there is none, and no cluster has to be understood to see that.
     let fails = |kinds: &[&str]| {
@@ -22,9 +23,10 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
         })
     };
     let may_fail = fails(&[reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED]);
-    let may_lack = || fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
+    let may_stay = fails(&[reasons::APPLIED, reasons::AVAILABLE]);
+    let may_lack = fails(&[reasons::AVAILABLE]) && unsent::is_possible(inventory);
     let ahead = inventory.may_fail_ahead();
-    if !may_fail && !ahead && !may_lack() {
+    if !may_fail && !ahead && !may_stay {
         return Vec::new();
     }
     let cx = DiagnosisContext::new(inventory);
@@ -36,7 +38,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
         .iter()
         .filter_map(|failing| Some((failing, bound(NamedContent::of(failing)?)?)))
         .filter(|(failing, bound)| {
-            overrides::refusing(failing).is_some() || lost.may_need(failing, bound)
+            overrides::refusing(failing).is_some() || may_lack && lost.may_need(failing, bound)
         })
         .map(|(_, bound)| bound);
     let ahead = overrides::ahead(&cx);
@@ -44,6 +46,7 @@ pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
     let wanted: BTreeSet<ObjectRef> = in_trouble
         .chain(ahead)
         .flat_map(|bound| bound.texts().collect::<Vec<_>>())
+        .chain(same_again::texts(&cx))
         .collect();
     wanted.iter().map(HubQuery::object).collect()
 }

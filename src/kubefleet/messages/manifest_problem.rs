@@ -176,6 +176,19 @@ impl ManifestProblem {
         )
     }
 
+    /// Whether the same manifest fails for it again, as long as nobody does anything there.
+    pub const fn is_lasting(&self) -> bool {
+        !matches!(
+            self,
+            Self::Fine
+                | Self::Preparing
+                | Self::NotAvailableYet
+                | Self::AvailabilityTrackingFailed
+                | Self::ApiServerUnavailable { .. }
+                | Self::ObjectModified
+        )
+    }
+
     /// Whether the hub's content goes over what kept the object where it is applied like this. `is_new`
     /// is whether it differs from what was applied last: drifts are looked for only where it does not.
     /// Source: workapplier/process.go:shouldPerformPreApplyDriftDetection.

@@ -796,13 +796,18 @@ fn takes_back_only(
         let both = current.zip(launch.snapshot.as_deref());
         both.is_some_and(|(now, to)| objects(&now.status.snapshot_index) != objects(to))
     };
-    if helps || failing.iter().any(|it| gets(it)) {
+    let unchanged: Vec<_> = plan.warnings_of(WarningKind::ClusterFailing).collect();
+    let stalls = |cluster: &str| {
+        let mut clusters = unchanged.iter().flat_map(|it| &it.clusters);
+        clusters.any(|name| name == cluster)
+    };
+    if helps || failing.iter().any(|it| gets(it) && !stalls(it)) {
         return Ok(());
     }
     let (fail, get) = by_number(failing.len(), ("fails", "gets"), ("fail", "get"));
     let what = match unfit {
         Some(unfit) => format!("nothing new: {} does not fit", unfit.subject),
-        None => "the same objects again: an override or the cluster is at fault, not the snapshot"
+        None => "the same object again: an override or the cluster is at fault, not the snapshot"
             .to_owned(),
     };
     refused(format!("{} {fail}, and {get} {what}", enumerate(failing)))

@@ -98,8 +98,14 @@ fn deleted(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
             "Check again in a minute: the new request has the same name.",
             cx.command("diagnose").arg(&run.name),
         );
+        let mut timers = rollout.open_timers().filter(|it| it.stage == gate.stage);
         if rollout.state_ignored {
             finding
+        } else if let Some(until) = timers.find_map(|it| it.until()) {
+            finding.look(format!(
+                "Wait until {until}, if it does not appear: the controller checks the run when the timed wait is \
+                 over. A stop would restart that."
+            ))
         } else {
             finding
                 .fix_with(

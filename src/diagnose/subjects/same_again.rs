@@ -1,0 +1,71 @@
+//! What fails with an earlier snapshot as well, because that has the same object.
+
+use crate::diagnose::subjects::context::DiagnosisContext;
+use crate::diagnose::subjects::sent::SentManifest;
+use crate::kubefleet::ObjectRef;
+use crate::manifests::{SnapshotContent, WorkGenerator};
+use crate::member::PodHold;
+use crate::report::{Subject, Verdict};
+use crate::rollout::rollback;
+use crate::rollout::versions::Version;
+
+/// The objects that the run waits for, and that fail whatever else changes.
+fn lasting(cx: &DiagnosisContext<'_>) -> Vec<Subject> {
+    let blocking = cx.troubles.iter().filter(|it| it.blocking);
+    let all = blocking.flat_map(|it| it.trouble.manifests.iter().map(move |object| (it, object)));
+    let lasting = all.filter(|(failing, object)| {
+        let is_held = || {
+            let sent = SentManifest::of(cx, failing, object)?;
+            let settings = sent.settings()?;
+            PodHold::of_settings(object.kind, settings.paused, &settings.update)
+        };
+        object.problem.is_lasting() || is_held().is_some()
+    });
+    lasting.map(|(_, object)| object.into()).collect()
+}
+
+/// The snapshot that the run brings, and the one to which a rollback would go.
+fn compared<'i>(cx: &DiagnosisContext<'i>) -> Option<(Version<'i>, Version<'i>)> {
+    let run = cx.run().filter(|_| cx.verdict == Verdict::Stuck)?;
+    let good = rollback::last_good(cx.inventory, run).ok()?;
+    let version = |index| Some(Version::of_index(cx.inventory, index)).filter(Version::is_complete);
+    Some((version(&run.status.snapshot_index)?, version(good.index)?))
+}
+
+/// Of which objects the texts are needed to know.
+pub(in crate::diagnose) fn texts(cx: &DiagnosisContext<'_>) -> Vec<ObjectRef> {
+    if lasting(cx).is_empty() {
+        return Vec::new();
+    }
+    let both = compared(cx).into_iter();
+    let parts = both.flat_map(|(now, then)| [now.parts, then.parts]);
+    parts.flatten().map(|part| part.object()).collect()
+}
+
+/// Whether a rollback gets stuck on an object as the run does.
+pub(in crate::diagnose) fn fails_again(cx: &DiagnosisContext<'_>) -> bool {
+    let failing = lasting(cx);
+    let both = compared(cx).filter(|_| !failing.is_empty());
+    let Some(((now, then), run)) = both.zip(cx.run()) else {
+        return false;
+    };
+    let generator = WorkGenerator::of_agent(cx.inventory, run).unwrap_or_default();
+    let texts = &cx.inventory.texts;
+    let content = |version| SnapshotContent::of_version(version, texts, generator);
+    let Some((now, then)) = content(&now).zip(content(&then)) else {
+        return false;
+    };
+    let values = |content: &'_ SnapshotContent, object: &Subject| -> Vec<_> {
+        let items = content.items.iter().map(|it| &it.manifest);
+        let own = items.filter(|it| {
+            let key = &it.identity;
+            Subject::new(&key.kind, &key.namespace, &key.name) == *object
+        });
+        own.map(|it| it.value.clone()).collect()
+    };
+    let is_same = |object: &Subject| {
+        let value = values(&now, object);
+        !value.is_empty() && value == values(&then, object)
+    };
+    failing.iter().any(is_same)
+}
