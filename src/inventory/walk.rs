@@ -295,15 +295,9 @@ impl Walk {
                 // An override may not fit from the beginning.
                 let asks = |before| !ahead.is_empty() || since.is_none_or(|it| it < before);
                 if self.content_before.is_some_and(asks) && !index.is_empty() {
-                    let kind = scope.kind(Concept::ResourceSnapshot);
-                    let name = names::master_snapshot(&placement, index);
-                    let master = HubQuery::named(kind, namespace, &name);
-                    let more = self.further_parts(&master).map(|part| {
-                        let name = format!("{placement}-{index}-{part}");
-                        HubQuery::named(kind, namespace, &name)
-                    });
-                    needs.extend(more);
-                    needs.push(master);
+                    needs.extend(self.parts_of(&placement, index));
+                    let held = self.held_ahead(run).into_iter();
+                    needs.extend(held.flat_map(|index| self.parts_of(&placement, index)));
                     needs.extend(ahead.iter().map(HubQuery::object));
                 }
             }
@@ -426,6 +420,27 @@ impl Walk {
         ahead
             .filter(|it| self.is_known_absent(&HubQuery::object(it)))
             .collect()
+    }
+
+    /// The questions for the parts of a snapshot, as far as it is known how many there are.
+    fn parts_of(&self, placement: &str, index: &str) -> Vec<HubQuery> {
+        let scope = self.scope();
+        let kind = scope.kind(Concept::ResourceSnapshot);
+        let named = |name: &str| HubQuery::named(kind, scope.namespace(), name);
+        let master = named(&names::master_snapshot(placement, index));
+        let more = self.further_parts(&master);
+        let more = more.map(|part| named(&format!("{placement}-{index}-{part}")));
+        more.chain([master.clone()]).collect()
+    }
+
+    /// The first of the snapshots that clusters have which a run is to reach: what it deletes there is theirs.
+    fn held_ahead(&self, run: &UpdateRun) -> BTreeSet<&str> {
+        const LOOKED_AT: usize = 2;
+        let ahead: BTreeSet<&str> = clusters_ahead(run).map(|it| it.name.as_str()).collect();
+        let bindings = self.bindings();
+        let bindings = bindings.filter(|it| ahead.contains(it.spec.cluster.as_str()));
+        let held: BTreeSet<_> = bindings.filter_map(Binding::snapshot_index).collect();
+        held.into_iter().take(LOOKED_AT).collect()
     }
 
     /// The numbers of a snapshot's parts beside the master, where that is known: their names end with them.

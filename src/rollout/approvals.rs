@@ -1,7 +1,8 @@
 //! Approvals: what has become of each request, and who gave them as far as the objects tell.
 
 use super::content::{
-    emptied, leaving_ahead, lost_content, missing_content, overtaken, would_go_back,
+    cascading_losses, emptied, leaving_ahead, lost_content, missing_content, overtaken,
+    would_go_back,
 };
 use super::rollback::TakenBack;
 use super::{
@@ -146,6 +147,7 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
                 && missing_content(rollout).is_none()
                 && lost_content(rollout).is_empty()
                 && emptied(rollout).is_empty()
+                && cascading_losses(rollout).is_empty()
                 && leaving_ahead(rollout).is_empty()
                 && TakenBack::for_run(rollout.inventory, rollout.run).is_none();
             if alone && !rests && !removes {

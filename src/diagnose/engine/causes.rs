@@ -240,6 +240,9 @@ pub(in crate::diagnose) const ENDS_RUN: [&str; 11] = [
     "FS302",
 ];
 
+/// That its placement is being deleted.
+const DELETED: &str = "FS206";
+
 /// What to decide about before a run goes on, though it does not fail for it at once: from which severity, and
 /// why. What ends the run comes first.
 const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 13] = [
@@ -412,9 +415,11 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
     }
     let is_explained = findings.iter().any(|it| first.contains(&it.code));
     let step = step_before_check(cx, &first, is_explained);
+    // A deletion is not undone, whenever the controller notices it.
+    let is_doomed = fails.is_some() || first.iter().any(|code| code == DELETED);
     let dooms: Vec<_> = findings
         .iter()
-        .filter(|it| fails.is_some() && first.contains(&it.code))
+        .filter(|it| is_doomed && first.contains(&it.code))
         .flat_map(|it| match it.caused_by.as_slice() {
             [] => vec![it.code.clone()],
             causes => causes.iter().map(|cause| cause.code.clone()).collect(),
@@ -422,11 +427,11 @@ pub(in crate::diagnose) fn order_steps(cx: &DiagnosisContext<'_>, findings: &mut
         .collect();
     for finding in findings {
         finding.root_cause |= dooms.contains(&finding.code);
-        let is_doomed_wait = fails.is_some() && finding.code == "FS407";
+        let is_doomed_wait = is_doomed && finding.code == "FS407";
         if !LETS_GO_ON.contains(&finding.code.as_str()) && !is_doomed_wait {
             continue;
         }
-        if fails.is_some() {
+        if is_doomed {
             finding.root_cause &= !is_explained;
             finding
                 .remedies
@@ -555,6 +560,9 @@ fn step_before_check(cx: &DiagnosisContext<'_>, first: &[String], is_explained: 
         let (why, code) = (essence(&failure.message), failure.code);
         let action = format!("Check why the run fails {when}: `{why}` ({code}).");
         (action, cx.plan_command())
+    } else if first == [DELETED] && cx.outlook.aborts(cx.verdict).is_none() {
+        let action = format!("Resolve {DELETED} first: the run fails when it is gone.");
+        (action, None)
     } else {
         let first = enumerate(first);
         let action = format!("Resolve {first} first: otherwise the run fails {when}.");

@@ -121,8 +121,8 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
         })
     }
 
-    /// Whether the run is done with the same content on another cluster, with the same overrides: then
-    /// the clusters differ, and not what they are sent.
+    /// Whether the run is done with the same content on other clusters, with the same overrides, and it fails on
+    /// no more than these: then the clusters differ, and not what they are sent.
     pub fn runs_elsewhere(&self) -> bool {
         let Some(rollout) = &self.cx.rollout else {
             return false;
@@ -132,11 +132,18 @@ impl<'a, 'i> AffectedObject<'a, 'i> {
             (&spec.snapshot, &spec.overrides, &spec.cluster_overrides)
         };
         let here: Vec<_> = self.on.iter().map(|on| overrides(on.binding)).collect();
-        rollout.clusters().any(|cluster| {
+        let fine = rollout.clusters().filter(|cluster| {
             let is_fine = matches!(cluster.health, Health::Fine(_));
             let has = cluster.binding.map(overrides);
             is_fine && has.is_some_and(|has| here.iter().all(|here| *here == has))
-        })
+        });
+        let object = Subject::from(self.manifest);
+        let failing = self.cx.troubles.iter().filter(|failing| {
+            let mut all = failing.trouble.manifests.iter();
+            all.any(|it| Subject::from(it) == object)
+        });
+        let fine = fine.count();
+        fine > 0 && fine >= failing.count()
     }
 
     /// Whether it is about more than one object.

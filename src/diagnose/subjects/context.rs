@@ -53,6 +53,13 @@ pub struct FailureView<'i> {
     pub causes: Vec<Cause>,
 }
 
+/// Whether the placement that was asked about is being deleted.
+pub(in crate::diagnose) fn is_target_going(inventory: &Inventory) -> bool {
+    let placement = inventory.placement.present();
+    inventory.target.kind.concept() == Concept::Placement
+        && placement.is_some_and(|it| it.meta.is_deleting())
+}
+
 impl<'i> DiagnosisContext<'i> {
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
@@ -65,6 +72,10 @@ impl<'i> DiagnosisContext<'i> {
         };
         let troubles = failing_cluster::failing_clusters(inventory, rollout.as_ref());
         let verdict = match &rollout {
+            // What a run has brought goes with its placement.
+            Some(rollout) if rollout.is_finished() && is_target_going(inventory) => {
+                Verdict::Deleting
+            }
             Some(rollout) => verdict::of_run(rollout),
             None => verdict::of_placement(inventory, &troubles),
         };
@@ -125,7 +136,7 @@ impl<'i> DiagnosisContext<'i> {
     /// What is known of the run, for documents.
     pub fn run_facts(&self) -> Option<RunFacts> {
         let rollout = self.rollout.as_ref()?;
-        Some(RunFacts::new(rollout, self.verdict))
+        Some(RunFacts::new(rollout, verdict::of_run(rollout)))
     }
 
     /// The run as an object; the target when there is none.

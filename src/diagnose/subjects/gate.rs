@@ -13,7 +13,9 @@ use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
 use crate::problems::namespace_undelivered_ahead;
 use crate::report::{ComposeText, Finding, Remedy, Verdict};
-use crate::rollout::content::{emptied, goes_back, leaving_ahead, lost_content, missing_content};
+use crate::rollout::content::{
+    cascading_losses, emptied, goes_back, leaving_ahead, lost_content, missing_content,
+};
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{
     ClusterState, Gate, Phase, Rollout, StageView, TaskState, TaskTime, life, opening, rollback,
@@ -172,6 +174,9 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
             rollout.run.status.snapshot_index,
             enumerate(emptied)
         ));
+    }
+    if let Some(loss) = cascading_losses(rollout).first() {
+        return Some(format!("it {}.", loss.describe()));
     }
     if let Some((cluster, binding)) = leaving_ahead(rollout).first() {
         return Some(format!(

@@ -1,6 +1,7 @@
 //! The placement is being deleted under a run, or has been.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::context::is_target_going;
 use crate::diagnose::subjects::run_failure;
 use crate::problems::placement_deleted;
 use crate::rollout::Rollout;
@@ -40,7 +41,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     let explains = cx.causes().any(is_explained);
     let live = cx.rollout.as_ref().is_some_and(Rollout::is_live);
-    if (!explains && !live) || (explains && gone) {
+    let is_asked = is_target_going(cx.inventory);
+    if (!explains && !live && !is_asked) || (explains && gone) {
         // That a placement is gone for good is told by what the run says of it.
         return None;
     }
@@ -48,6 +50,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let finding = if explains {
         let so = "so the run can no longer read what it needs from it";
         run_failure::finding_without_run(cx, rule, problem(so))
+    } else if !live {
+        return Some(rule.told(problem("and its content goes from its clusters")));
     } else {
         let whether = match cx.verdict {
             Verdict::WaitingForApproval => ", approved or not",
