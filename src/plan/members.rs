@@ -23,6 +23,13 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     let members = clusters.filter_map(|cluster| inventory.member(&cluster.name));
     let reached =
         members.filter(|it| it.is_leaving() || !is_sent_nothing(inventory, run, &it.meta.name));
+    // A removal needs the agent as well; a cluster that left is none of its clusters any more.
+    let removed = computed
+        .removed
+        .iter()
+        .filter_map(|it| inventory.member(&it.name));
+    let removed = removed.filter(|it| !it.is_leaving());
+    let reached = reached.chain(removed);
     let troubled = TroubledMembers::of(reached, inventory.members.iter(), inventory.now);
     leave(draft, &troubled);
     deleted_bindings(draft, computed);

@@ -196,6 +196,9 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
     if let Some(term) = rollout.run.unknown_term() {
         return Some(match term {
             UnknownTerm::State(state) => format!("its state {state} is not known here."),
+            UnknownTerm::Reason(halt) if halt.message.is_empty() => {
+                "what it waits for is not known here.".to_owned()
+            }
             UnknownTerm::Reason(halt) => essence(&halt.message).to_owned(),
             UnknownTerm::Task(stage, task) => {
                 format!(

@@ -68,6 +68,21 @@ pub(in crate::diagnose) fn taken_back(
     )
 }
 
+/// Adds that a stopped run is resumed, unless its content was taken back.
+pub(in crate::diagnose) fn resumed(
+    cx: &DiagnosisContext<'_>,
+    finding: Finding,
+    action: &str,
+) -> Finding {
+    match cx
+        .run()
+        .and_then(|run| TakenBack::for_run(cx.inventory, run))
+    {
+        Some(back) => taken_back(cx, finding, &back),
+        None => finding.fix_with(action, cx.command("resume").arg(cx.run_object().name)),
+    }
+}
+
 /// The clusters from which any new run removes the placement.
 pub(in crate::diagnose) fn removed(inventory: &Inventory) -> Option<String> {
     let bindings = inventory.bindings.iter();

@@ -7,7 +7,9 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
 use crate::diagnose::subjects::objects::{per_subject, rolled_out};
 use crate::diagnose::subjects::ownership;
+use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::report::Remedy;
 use crate::rollout::ManifestTrouble;
 use crate::words::after_colon;
@@ -187,6 +189,13 @@ fn describe_problem(problem: &ManifestProblem, several: bool) -> String {
     }
 }
 
+/// A configuration of webhooks that the same content brings: it may be what refuses the rest.
+fn own_webhook<'i>(affected: &AffectedObject<'_, 'i>) -> Option<&'i ManifestIdentity> {
+    let sent = SentManifest::all(affected.cx, affected.on.first()?);
+    let mut all = sent.filter(SentManifest::is_applied).map(|it| it.manifest);
+    all.find(|it| it.kind.ends_with("WebhookConfiguration"))
+}
+
 /// Whose fault it is: the content's only where no rule of the member alone refuses it.
 const fn fault(problem: &ManifestProblem) -> FaultOrigin {
     use ManifestProblem as P;
@@ -222,6 +231,27 @@ fn remedies(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
                 .arg("resourcequota")
                 .arg(quota),
         ),
+        P::WebhookUnreachable { webhook } if let Some(own) = own_webhook(affected) => {
+            let it = Subject::new(&own.kind, "", &own.meta.name);
+            let on_it = |verb| {
+                let command = affected.on_member(verb).arg(own.kind.to_lowercase());
+                command.arg(&own.meta.name)
+            };
+            finding
+                .look_with(
+                    format!("Check whether {webhook} is of {it}, which the content itself brings."),
+                    on_it("get").flag("-o", "yaml"),
+                )
+                .disrupt_with(
+                    format!(
+                        "Delete {it} on {}, if it is and its service needs what it refuses: the agent creates it \
+                         again after that.",
+                        affected.one_by_one()
+                    ),
+                    on_it("delete"),
+                )
+                .then_continues(affected.cx)
+        }
         P::ObjectModified => finding.look_with(
             format!(
                 "Find what keeps changing {object} on {}.",

@@ -19,6 +19,9 @@ pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", RuleSearch:
 /// How far apart two reports of an agent are, as a rule: with less, silence is no silence.
 const TWO_REPORTS: SignedDuration = SignedDuration::from_secs(30);
 
+/// For how long an agent is silent of which it is asked whether it comes back.
+const FOR_GOOD: SignedDuration = SignedDuration::from_hours(24);
+
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let needed = needed(cx);
     if let Some(newest) = all_silent_since(cx.inventory.members.iter(), cx.now()) {
@@ -65,11 +68,16 @@ fn finding_on(
         .fix(format!(
             "Restore {name}, its agent, or its connection to the hub's API server."
         ));
-    Some(if needed.waits {
-        finding.then_continues(cx)
-    } else {
-        finding
-    })
+    if !needed.waits {
+        return Some(finding);
+    }
+    let finding = finding.then_continues(cx);
+    if silent < FOR_GOOD {
+        return Some(finding);
+    }
+    Some(finding.disrupt(format!(
+        "Or remove {name} from the fleet, if it does not come back, and start a new run without it."
+    )))
 }
 
 fn silent_members(

@@ -42,6 +42,7 @@ fn describe(
     mut finding: Finding,
 ) -> Finding {
     let subject = finding.subject.name.clone();
+    let first = finding.clusters.first().cloned().unwrap_or_default();
     match problem {
         BindingProblem::NamespaceTerminating { .. } => {
             finding.fault = Some(FaultOrigin::Person);
@@ -90,6 +91,24 @@ fn describe(
                 .fix(
                     "Fix what the evidence names, if this persists: the hub's API server, or a webhook \
                      on the hub.",
+                )
+                .then_continues(cx)
+        }
+        // Source: workgenerator/controller.go:upsertWork.
+        BindingProblem::Other { text } if text.ends_with(" already exists") => {
+            finding.message = format!(
+                "The hub could not write the Works for {clusters}{}: a Work of that name is not known as one of \
+                 these bindings.",
+                after_colon(text)
+            );
+            finding
+                .look_with(
+                    "Check which binding that Work is of: its labels name it.",
+                    steps::works_for(&cx.placement_object(), &first).switch("--show-labels"),
+                )
+                .disrupt(
+                    "Delete it, if that binding is gone: what it has brought goes from the cluster, and the hub \
+                     agent writes a new one.",
                 )
                 .then_continues(cx)
         }

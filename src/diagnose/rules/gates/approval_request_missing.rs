@@ -1,6 +1,7 @@
 //! The run waits for an approval request that does not exist.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::resumed;
 use crate::inventory::Sight;
 use crate::kubefleet::{Conditions, duration, reasons};
 use crate::rollout::{Gate, LOOK_EVERY, Rollout};
@@ -88,11 +89,9 @@ fn deleted(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
             .condition(reasons::APPROVAL_REQUEST_CREATED),
     );
     Some(if halted {
-        finding.fix_with(
-            "Resume the run when the rollout should continue; the new request has the same \
-             name.",
-            cx.command("resume").arg(&run.name),
-        )
+        let resume =
+            "Resume the run when the rollout should continue; the new request has the same name.";
+        resumed(cx, finding, resume)
     } else {
         let finding = finding.look_with(
             "Check again in a minute: the new request has the same name.",

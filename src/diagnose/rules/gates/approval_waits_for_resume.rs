@@ -1,6 +1,7 @@
 //! An approval that counts was given while the run is stopped.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::resumed;
 use crate::rollout::Gate;
 
 /// Approvals are taken in state Run only. Source: updaterun/stop.go.
@@ -25,21 +26,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
         return None;
     }
     let object = request.object();
-    Some(
-        rule.finding(
-            &object,
-            format!(
-                "{} is approved correctly, but a stopped run accepts no approvals: it counts \
-                 once {} is resumed.",
-                request.meta.name, run.name
-            ),
-        )
+    let message = format!(
+        "{} is approved correctly, but a stopped run accepts no approvals: it counts once {} is \
+         resumed.",
+        request.meta.name, run.name
+    );
+    let finding = rule
+        .finding(&object, message)
         .stage(gate.stage)
         .condition(&object, approved)
-        .evidence(&run, "spec.state", &rollout.run.spec.state)
-        .fix_with(
-            "Resume the run when the rollout should continue.",
-            cx.command("resume").arg(&run.name),
-        ),
-    )
+        .evidence(&run, "spec.state", &rollout.run.spec.state);
+    let resume = "Resume the run when the rollout should continue.";
+    Some(resumed(cx, finding, resume))
 }

@@ -18,6 +18,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let state = spec.state.as_ref().filter(|_| spec.is_unknown_state());
     let what = match rollout.run.unknown_term()? {
         UnknownTerm::State(state) => format!("has the state {state}"),
+        UnknownTerm::Reason(halt) if halt.message.is_empty() => {
+            format!("has a condition {} without a message", halt.kind)
+        }
         UnknownTerm::Reason(halt) => {
             format!("reports {}: `{}`", halt.reason, essence(&halt.message))
         }
