@@ -380,8 +380,7 @@ impl<'i> Rollout<'i> {
     /// deleted there.
     pub fn removed_next(&self) -> Vec<&'i str> {
         let next = self.reached_next();
-        let removals = self.stages.iter().filter(|stage| stage.deletes);
-        let removed = removals.flat_map(|stage| &stage.clusters).filter(|it| {
+        let removed = self.removals().filter(|it| {
             let sent = it
                 .binding
                 .and_then(|it| sent::sent_index(self.inventory, it));
@@ -438,12 +437,21 @@ impl<'i> Rollout<'i> {
         held.any(|it| !it.unnoted) || failing.any(|it| !it.unnoted)
     }
 
+    fn removals(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        let removals = self.stages.iter().filter(|stage| stage.deletes);
+        removals.flat_map(|stage| &stage.clusters)
+    }
+
+    /// The clusters whose removal has begun, and ends whatever becomes of the run.
+    pub fn removals_begun(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        let removals = self.removals();
+        removals.filter(|it| it.binding.is_some_and(|it| it.meta.is_deleting()))
+    }
+
     /// The removals that nothing of KubeFleet can finish: the binding has been going for too long, and
     /// a finalizer that is not KubeFleet's is on it.
     pub fn held_removals(&self) -> impl Iterator<Item = &ClusterView<'i>> {
-        let removals = self.stages.iter().filter(|stage| stage.deletes);
-        let clusters = removals.flat_map(|stage| &stage.clusters);
-        clusters.filter(|cluster| {
+        self.removals().filter(|cluster| {
             let Some(meta) = cluster.binding.map(|binding| &binding.meta) else {
                 return false;
             };

@@ -68,12 +68,16 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         }
         None => finding.disrupt_with(resting::removes("Resume it", &removed), resume),
     };
-    Some(finding.disrupt_with(
-        match (left.len(), rollout.clusters().count()) {
-            (0, _) => "Or delete it: every cluster keeps its content.",
-            (left, all) if left == all => "Or delete it: this changes nothing on its clusters.",
-            _ => "Or delete it: updated clusters keep the new content, the others keep the old.",
-        },
-        cx.command("delete").arg(&run.meta.name),
-    ))
+    let going: Vec<_> = rollout.removals_begun().map(|it| it.name).collect();
+    let keeps = match (left.len(), rollout.clusters().count()) {
+        _ if !going.is_empty() => format!(
+            "the removal from {} ends all the same, and the other clusters keep what they have.",
+            enumerate(going)
+        ),
+        (0, _) => "every cluster keeps its content.".to_owned(),
+        (left, all) if left == all => "this changes nothing on its clusters.".to_owned(),
+        _ => "updated clusters keep the new content, the others keep the old.".to_owned(),
+    };
+    let delete = cx.command("delete").arg(&run.meta.name);
+    Some(finding.disrupt_with(format!("Or delete it: {keeps}"), delete))
 }
