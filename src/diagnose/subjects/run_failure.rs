@@ -173,7 +173,9 @@ pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Find
 
 /// Adds the only step that is left when the cause is fixed.
 pub(in crate::diagnose) fn just_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
-    let names: BTreeSet<_> = cx.troubles.iter().map(|it| it.cluster).collect();
+    // What is only under way says nothing yet.
+    let told = cx.troubles.iter().filter(|it| it.trouble.is_told());
+    let names: BTreeSet<_> = told.map(|it| it.cluster).collect();
     let fail = if names.len() == 1 { "fails" } else { "fail" };
     let finding = if names.is_empty() {
         finding

@@ -71,16 +71,14 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     for binding in inventory.bindings.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
     }
-    Some(
-        finding
-            .look_with(
-                "Check what a run would do.",
-                cx.command("plan")
-                    .flag("--placement", &object.name)
-                    .flag("--strategy", "STRATEGY"),
-            )
-            .fix_with("Start the first run.", first_run(cx)),
-    )
+    let plan = cx.command("plan").flag("--placement", &object.name);
+    let plan = plan.flag("--strategy", "STRATEGY");
+    let finding = finding.look_with("Check what a run would do.", plan);
+    Some(if placement.is_scheduled() {
+        finding.fix_with("Start the first run.", first_run(cx))
+    } else {
+        finding.look("Resolve FS105 first: before that, a run fails.")
+    })
 }
 
 /// A run that takes after no other one.
