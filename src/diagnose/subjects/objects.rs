@@ -83,9 +83,10 @@ fn overridden(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Findin
     let origin = problems::overridden(over);
     let origin = describe_object(&origin.kind, &origin.namespace, &origin.name);
     let object = manifest.describe();
-    let it = match affected.has_several() {
-        true => &object,
-        false => "it",
+    let it = if affected.has_several() {
+        &object
+    } else {
+        "it"
     };
     let path = format!("{}[{at}]", selectors_path(over));
     finding.message = format!(

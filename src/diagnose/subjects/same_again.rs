@@ -3,6 +3,7 @@
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::manifests::{SnapshotContent, WorkGenerator};
 use crate::member::PodHold;
 use crate::report::{Subject, Verdict};
@@ -39,7 +40,7 @@ pub(in crate::diagnose) fn texts(cx: &DiagnosisContext<'_>) -> Vec<ObjectRef> {
     }
     let both = compared(cx).into_iter();
     let parts = both.flat_map(|(now, then)| [now.parts, then.parts]);
-    parts.flatten().map(|part| part.object()).collect()
+    parts.flatten().map(ResourceSnapshot::object).collect()
 }
 
 /// Whether a rollback gets stuck on an object as the run does.

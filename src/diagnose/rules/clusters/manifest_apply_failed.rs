@@ -68,9 +68,10 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         .map(|on| (words(&on), on))
         .collect();
     reasons.sort_by_key(|(_, on)| Reverse(on.on.len()));
-    let object = match affected.has_several() {
-        true => affected.objects(),
-        false => affected.object(),
+    let object = if affected.has_several() {
+        affected.objects()
+    } else {
+        affected.object()
     };
     finding.message = if let [(why, _)] = reasons.as_slice() {
         format!(
@@ -144,9 +145,10 @@ fn words(affected: &AffectedObject<'_, '_>) -> String {
 
 fn describe_problem(problem: &ManifestProblem, several: bool) -> String {
     use ManifestProblem as P;
-    let (it, violates) = match several {
-        true => ("them", "they violate"),
-        false => ("it", "it violates"),
+    let (it, violates) = if several {
+        ("them", "they violate")
+    } else {
+        ("it", "it violates")
     };
     match problem {
         P::QuotaExceeded { quota } => format!("the ResourceQuota {quota} there is used up"),

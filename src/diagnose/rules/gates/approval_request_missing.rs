@@ -100,7 +100,7 @@ fn deleted(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Fi
         let mut timers = rollout.open_timers().filter(|it| it.stage == gate.stage);
         if rollout.state_ignored {
             finding
-        } else if let Some(until) = timers.find_map(|it| it.until()) {
+        } else if let Some(until) = timers.find_map(Gate::until) {
             finding.look(format!(
                 "Wait until {until}, if it does not appear: the controller checks the run when the timed wait is \
                  over. A stop would restart that."
