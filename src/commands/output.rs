@@ -154,14 +154,18 @@ pub fn json<T: Serialize>(data: &T) -> Result<String, Error> {
     Ok(words::json(data)?)
 }
 
-/// A JSON document in one line.
-pub fn json_line<T: Serialize>(data: &T) -> Result<String, Error> {
-    Ok(words::json_line(data)?)
-}
-
 /// A YAML document.
 pub fn yaml<T: Serialize>(data: &T) -> Result<String, Error> {
     Ok(words::yaml(data)?)
+}
+
+/// A document of a stream: JSON in one line, or YAML behind its mark.
+pub fn streamed<T: Serialize>(data: &T, as_yaml: bool) -> Result<String, Error> {
+    if as_yaml {
+        Ok(format!("---\n{}", yaml(data)?))
+    } else {
+        Ok(words::json_line(data)?)
+    }
 }
 
 /// Objects as kubectl names them, one a line.

@@ -43,15 +43,11 @@ pub struct ClockOffset {
 impl Hub {
     /// Asks the hub whether the user may do each of these things, in their order.
     pub fn may(&mut self, wanted: &[AccessCheck]) -> Vec<Result<bool, HubError>> {
-        let connection = self.connection.clone();
-        let wanted = wanted.to_vec();
-        self.wait("permissions", async move {
-            side_by_side(wanted, |access| {
-                let connection = connection.clone();
-                async move { review(&connection, &access).await }
-            })
-            .await
-        })
+        let reviews = side_by_side(wanted.to_vec(), |access| {
+            let connection = self.connection.clone();
+            async move { review(&connection, &access).await }
+        });
+        self.wait("permissions", reviews)
     }
 
     /// Asks who the hub takes us for, beside whatever is asked meanwhile; [`Hub::whoami`] tells.
@@ -78,34 +74,24 @@ impl Hub {
         path: &str,
         wanted: &ExpectedAnswer<'_>,
     ) -> Result<T, HubError> {
-        let connection = self.connection.clone();
-        let path = path.to_owned();
-        let body = self.wait("the hub", async move { connection.get(&path, JSON).await })?;
+        let body = self.wait("the hub", self.connection.get(path, JSON))?;
         answer::read(wanted, &body)
     }
 
     /// Reads any path of the hub's API server as text.
     pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
-        let connection = self.connection.clone();
-        let path = path.to_owned();
-        self.wait("the hub", async move {
-            let answer = connection
-                .patiently(&Connection::asking(&path, "*/*"))
-                .await?;
-            if answer.is_page {
-                return Err(answer::wrong(
-                    &ExpectedAnswer::kind("", "text"),
-                    &answer.body,
-                ));
-            }
-            Ok(String::from_utf8_lossy(&answer.body).into_owned())
-        })
+        let asking = Connection::asking(path, "*/*");
+        let answer = self.wait("the hub", self.connection.patiently(&asking))?;
+        if answer.is_page {
+            let wanted = ExpectedAnswer::kind("", "text");
+            return Err(answer::wrong(&wanted, &answer.body));
+        }
+        Ok(String::from_utf8_lossy(&answer.body).into_owned())
     }
 
     /// What the hub's clock says; `None` where its answers carry no date.
     pub fn clocks(&mut self) -> Result<Option<ClockOffset>, HubError> {
-        let connection = self.connection.clone();
-        self.wait("the clock", async move { connection.clocks().await })
+        self.wait("the clock", self.connection.clocks())
     }
 }
 

@@ -273,13 +273,8 @@ impl Hub {
     /// The version of an object as the hub has it now, of which it sends the metadata alone; `None`
     /// where it does not exist or cannot be read.
     pub fn version_now(&mut self, query: &HubQuery) -> Option<String> {
-        let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
-        let query = query.clone();
-        self.wait(query.kind.plural(), async move {
-            read::versions::version_of(&connection, &served, &query)
-                .await
-                .ok()?
-        })
+        let version = read::versions::version_of(&self.connection, &self.served, query);
+        self.wait(query.kind.plural(), version).ok()?
     }
 
     /// The versions of all objects of some lists by namespace and name, as the hub has them now;
@@ -288,13 +283,8 @@ impl Hub {
         &mut self,
         lists: &[HubQuery],
     ) -> Option<HashMap<(String, String), String>> {
-        let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
-        let what = describe(lists);
-        self.wait(&what, async move {
-            read::versions::versions_of(&connection, &served, lists)
-                .await
-                .ok()
-        })
+        let versions = read::versions::versions_of(&self.connection, &self.served, lists);
+        self.wait(&describe(lists), versions).ok()
     }
 
     /// Runs a future to its end, and says what is waited for when that takes a while.
@@ -314,10 +304,8 @@ impl Hub {
 
     fn ask_states(&mut self, kind: Kind) -> Result<Vec<String>, HubError> {
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
-        let connection = self.connection.clone();
-        self.wait("the schema of update runs", async move {
-            read::served::run_states(&connection, kind, version).await
-        })
+        let states = read::served::run_states(&self.connection, kind, version);
+        self.wait("the schema of update runs", states)
     }
 }
 
@@ -336,19 +324,15 @@ impl ObjectSource for Hub {
     }
 
     fn look(&mut self, errands: &[MemberErrand]) -> BTreeMap<String, MemberObservation> {
-        let keep_texts = self.texts.is_some();
         let Some(members) = self.members.as_mut().filter(|_| !errands.is_empty()) else {
             return BTreeMap::new();
         };
-        if keep_texts {
+        if self.texts.is_some() {
             members.keep_texts();
         }
-        let seen = wait(
-            &self.runtime,
-            &self.on_wait,
-            "what the member clusters show",
-            members.look(errands),
-        );
+        let look = members.look(errands);
+        let what = "what the member clusters show";
+        let seen = wait(&self.runtime, &self.on_wait, what, look);
         let mut looks = BTreeMap::new();
         for (cluster, seen) in seen {
             if !seen.texts.is_empty() {

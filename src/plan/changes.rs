@@ -184,8 +184,7 @@ pub(super) fn compute(
     contents: &PlanContents<'_>,
 ) -> Vec<ObjectChanges> {
     let inventory = draft.inventory;
-    let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    let updated: Vec<&PlannedCluster> = stages.collect();
+    let updated: Vec<_> = computed.updated().collect();
     let all = versions(inventory);
     let generator = generator(inventory);
     let content = |index| content_of(&all, index, contents.texts, generator);

@@ -30,8 +30,7 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, contents: &PlanContents
     content::of_hub(&mut draft, then, contents.unclear);
     content::unmatched(&mut draft, contents.unmatched);
     let changes = if let Some(why) = content::reselected(&draft, contents) {
-        let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
-        let clusters = clusters.map(|it| it.name.clone()).collect();
+        let clusters = computed.updated().map(|it| it.name.clone()).collect();
         draft.not_checked.push(changes::unknown((why, clusters)));
         Vec::new()
     } else {

@@ -228,8 +228,8 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
     ) else {
         return;
     };
-    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    let to_lose: Vec<_> = clusters
+    let to_lose: Vec<_> = computed
+        .updated()
         .filter(|it| it.snapshot.is_some() && it.snapshot.as_deref() != then)
         .map(|it| it.name.as_str())
         .collect();
@@ -237,21 +237,17 @@ pub(super) fn empty(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: 
         return;
     }
     let problem = snapshot_empty(placement, snapshot, &to_lose);
-    draft
-        .warnings
-        .push(Warning::of(WarningKind::SnapshotEmpty, problem));
+    draft.warn(WarningKind::SnapshotEmpty, problem);
 }
 
 /// Warns of snapshots whose names clusters have already from some that were deleted.
 pub(super) fn reused(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     let inventory = draft.inventory;
-    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let clusters = computed.updated();
     let kept = clusters.filter(|it| it.change == ClusterChange::Unchanged && !it.rewritten);
     let names: Vec<_> = kept.map(|it| it.name.as_str()).collect();
     if let Some(problem) = name_reused(inventory, &names) {
-        draft
-            .warnings
-            .push(Warning::of(WarningKind::SnapshotNameReused, problem));
+        draft.warn(WarningKind::SnapshotNameReused, problem);
     }
 }
 
@@ -380,8 +376,7 @@ fn needed_by_others(draft: &mut PlanDraft<'_>, all: &[Version<'_>]) {
                 subject: run.object().into(),
                 ..snapshot_pruned_next(placement, part, Some(run))
             };
-            let warning = Warning::of(WarningKind::SnapshotAboutToBePruned, problem);
-            draft.warnings.push(warning);
+            draft.warn(WarningKind::SnapshotAboutToBePruned, problem);
         }
     }
 }
@@ -409,8 +404,7 @@ fn only_way_back(draft: &mut PlanDraft<'_>, existing: &[&Version<'_>]) {
         message,
         ..snapshot_pruned_next(placement, part, None)
     };
-    let warning = Warning::of(WarningKind::SnapshotAboutToBePruned, problem);
-    draft.warnings.push(warning);
+    draft.warn(WarningKind::SnapshotAboutToBePruned, problem);
 }
 
 fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>, is_oldest: bool) {
@@ -423,6 +417,5 @@ fn pruned_next(draft: &mut PlanDraft<'_>, version: &Version<'_>, is_oldest: bool
         return;
     };
     let problem = snapshot_pruned_next(placement, part, None);
-    let warning = Warning::of(WarningKind::SnapshotAboutToBePruned, problem);
-    draft.warnings.push(warning);
+    draft.warn(WarningKind::SnapshotAboutToBePruned, problem);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning};
+use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::controller::State;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Inventory, Sight};
@@ -47,7 +47,7 @@ impl<'i> PlanDraft<'i> {
     }
 
     /// The placement as an object, whether it exists or not.
-    pub fn placement(&self) -> &ObjectRef {
+    pub fn placement(&self) -> &'i ObjectRef {
         &self.wish.placement
     }
 
@@ -127,6 +127,10 @@ impl<'i> PlanDraft<'i> {
 
     pub fn refuse(&mut self, kind: RefusalKind, problem: Problem) {
         self.refusals.push(Refusal::of(kind, problem));
+    }
+
+    pub fn warn(&mut self, kind: WarningKind, problem: Problem) {
+        self.warnings.push(Warning::of(kind, problem));
     }
 
     /// Says what nobody can say, without which the plan is not decided.

@@ -9,20 +9,16 @@ use crate::rollout::limits::{self, DECISIONS, ETCD_REQUEST};
 
 /// Warns of objects that may outgrow what can be stored, and of lists that are cut.
 pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
-    let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    let updated: Vec<&str> = stages.map(|cluster| cluster.name.as_str()).collect();
+    let updated = computed.updated().map(|cluster| cluster.name.as_str());
+    let updated: Vec<&str> = updated.collect();
     let removed = computed.removed.iter().map(|cluster| cluster.name.as_str());
     let all: Vec<&str> = updated.iter().copied().chain(removed).collect();
-    let placement = draft.placement().clone();
+    let placement = draft.placement();
     let limit = limits::describe(ETCD_REQUEST);
-    let name = draft
-        .wish
-        .run
-        .clone()
-        .unwrap_or_else(|| placement.name.clone());
+    let name = draft.wish.run.as_ref().unwrap_or(&placement.name);
     let size = limits::run_size(all.iter().copied());
     if limits::is_near(size) {
-        let run = draft.inventory.scope.object(Concept::UpdateRun, &name);
+        let run = draft.inventory.scope.object(Concept::UpdateRun, name);
         let message = format!(
             "The run would grow to about {} with {} clusters, but etcd accepts {limit} by default. \
              If the write is refused, KubeFleet cannot record progress and the run stalls.",
@@ -35,7 +31,7 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
                 .fix("Split the clusters across several placements."),
         );
     }
-    let size = limits::placement_size(updated.iter().copied(), &name);
+    let size = limits::placement_size(updated.iter().copied(), name);
     if limits::is_near(size) {
         let message = format!(
             "The status of {placement} would grow to about {} with {} clusters, but etcd accepts \
@@ -45,9 +41,9 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
             updated.len()
         );
         draft.warnings.push(
-            Warning::new(WarningKind::PlacementStatusTooLarge, &placement, message)
+            Warning::new(WarningKind::PlacementStatusTooLarge, placement, message)
                 .computed(
-                    &placement,
+                    placement,
                     &["status.placementStatuses"],
                     limits::describe(size),
                 )
@@ -66,8 +62,8 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
             updated.len()
         );
         draft.warnings.push(
-            Warning::new(WarningKind::DecisionsCut, &placement, message).computed(
-                &placement,
+            Warning::new(WarningKind::DecisionsCut, placement, message).computed(
+                placement,
                 &["status.placementStatuses"],
                 updated.len().to_string(),
             ),

@@ -19,8 +19,8 @@ use crate::words::{CommandLine, by_number, capital, enumerate};
 /// them.
 pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &UpdateRun) {
     let inventory = draft.inventory;
-    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    let members = clusters.filter_map(|cluster| inventory.member(&cluster.name));
+    let members = computed.updated();
+    let members = members.filter_map(|cluster| inventory.member(&cluster.name));
     let reached =
         members.filter(|it| it.is_leaving() || !is_sent_nothing(inventory, run, &it.meta.name));
     // A removal needs the agent as well; a cluster that left is none of its clusters any more.
@@ -35,15 +35,12 @@ pub(super) fn check(draft: &mut PlanDraft<'_>, computed: &ComputedStages, run: &
     deleted_bindings(draft, computed);
     silent(draft, &troubled);
     unhealthy(draft, &troubled);
-    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    let clusters = clusters.map(|cluster| cluster.name.as_str());
+    let clusters = computed.updated().map(|cluster| cluster.name.as_str());
     if let Some(problem) = content_sent_late(inventory, clusters.clone()) {
-        let kind = WarningKind::ContentSentLate;
-        draft.warnings.push(Warning::of(kind, problem));
+        draft.warn(WarningKind::ContentSentLate, problem);
     }
     if let Some(problem) = namespace_undelivered(inventory, clusters) {
-        let kind = WarningKind::NamespaceNotDelivered;
-        draft.warnings.push(Warning::of(kind, problem));
+        draft.warn(WarningKind::NamespaceNotDelivered, problem);
     }
 }
 
@@ -258,8 +255,7 @@ fn leave(draft: &mut PlanDraft<'_>, troubled: &TroubledMembers<'_>) {
 /// Warns of the bindings that go, as those of an evicted cluster do.
 fn deleted_bindings(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
     let inventory = draft.inventory;
-    let clusters = computed.stages.iter().flat_map(|stage| &stage.clusters);
-    for cluster in clusters {
+    for cluster in computed.updated() {
         let mut bindings = inventory.bindings_of(&cluster.name);
         let Some(binding) = bindings.find(|it| it.meta.is_deleting()) else {
             continue;

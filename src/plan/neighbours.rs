@@ -16,7 +16,8 @@ use crate::words::{count, enumerate};
 
 /// Warns of the clusters that the planned run takes back.
 pub(super) fn going_back(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
-    let back: Vec<_> = clusters(computed)
+    let back: Vec<_> = computed
+        .updated()
         .filter(|cluster| cluster.change == ClusterChange::Back)
         .collect();
     let Some(then) = then.filter(|_| !back.is_empty()) else {
@@ -94,7 +95,8 @@ fn active(
     let run = other.run;
     let object = run.object();
     let theirs = run.status.snapshot_index.as_str();
-    let planned: BTreeMap<&str, &PlannedCluster> = clusters(computed)
+    let planned: BTreeMap<&str, &PlannedCluster> = computed
+        .updated()
         .map(|cluster| (cluster.name.as_str(), cluster))
         .collect();
     let ours = |name: &&str| planned.contains_key(*name);
@@ -190,10 +192,6 @@ const fn phase(other: &Rollout<'_>) -> &'static str {
         Phase::Initializing => "is being initialized",
         _ => "is in progress",
     }
-}
-
-fn clusters(computed: &ComputedStages) -> impl Iterator<Item = &PlannedCluster> {
-    computed.stages.iter().flat_map(|stage| &stage.clusters)
 }
 
 /// Warns where the hub begins with every run at once.

@@ -1,7 +1,7 @@
 //! What the controller would refuse, in the words of a plan. What is wrong, its model finds.
 
 use super::draft::PlanDraft;
-use super::{RefusalKind, Warning, WarningKind, content};
+use super::{RefusalKind, WarningKind, content};
 use crate::controller::{InputFault, InputFinding, MissingInput};
 use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::placement::Placement;
@@ -48,9 +48,7 @@ pub(super) fn refuse(
                     let mut problem =
                         snapshot_awaited(inventory, draft.placement(), draft.placement());
                     problem.message = capital(&problem.message);
-                    draft
-                        .warnings
-                        .push(Warning::of(WarningKind::SnapshotAwaited, problem));
+                    draft.warn(WarningKind::SnapshotAwaited, problem);
                 }
             }
             InputFinding::Fault(fault, _) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::PlanDraft;
-use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, Warning, WarningKind};
+use super::{ClusterChange, Plan, PlannedCluster, PlannedStage, WarningKind};
 use crate::controller::{self, ClusterTimes, State};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -20,6 +20,13 @@ pub(super) struct ComputedStages {
     pub stages: Vec<PlannedStage>,
     pub removed: Vec<PlannedCluster>,
     pub unplaced: Vec<PlannedCluster>,
+}
+
+impl ComputedStages {
+    /// The clusters that the run updates.
+    pub fn updated(&self) -> impl Iterator<Item = &PlannedCluster> + Clone {
+        self.stages.iter().flat_map(|stage| &stage.clusters)
+    }
 }
 
 /// The stages as the controller computes them.
@@ -92,8 +99,7 @@ fn empty(draft: &mut PlanDraft<'_>, map: &StageMap<'_>, stages: &[PlannedStage])
             &members,
             RefusalTense::Now,
         );
-        let warning = Warning::of(WarningKind::StageEmpty, problem);
-        draft.warnings.push(warning);
+        draft.warn(WarningKind::StageEmpty, problem);
     }
 }
 

@@ -25,8 +25,7 @@ fn hidden(draft: &mut PlanDraft<'_>, strategy: &Strategy) {
     let others = draft.inventory.strategies.iter();
     let mut others = others.filter(|it| it.object() != strategy.object());
     if let Some(problem) = others.find_map(strategy_unreadable) {
-        let warning = Warning::of(WarningKind::StrategyUnreadable, problem);
-        draft.warnings.push(warning);
+        draft.warn(WarningKind::StrategyUnreadable, problem);
     }
 }
 

@@ -206,6 +206,13 @@ const LAUNCH: &[Permission] = &[
     useful(List, Work),
 ];
 
+/// What may come before a run that is made: others are stopped or deleted.
+const FIRST: &[Permission] = &[
+    useful(Patch, UpdateRun),
+    useful(Delete, UpdateRun),
+    useful(Get, ApprovalRequest),
+];
+
 /// What is watched to see what became of a write.
 const WATCH: &[Permission] = &[
     useful(Watch, UpdateRun),
@@ -382,32 +389,8 @@ pub const ALL: &[CommandPermissions] = &[
             WATCH,
         ],
     ),
-    needs(
-        "rollback",
-        Role::Operator,
-        &[
-            LAUNCH,
-            &[
-                useful(Patch, UpdateRun),
-                useful(Delete, UpdateRun),
-                useful(Get, ApprovalRequest),
-            ],
-            WATCH,
-        ],
-    ),
-    needs(
-        "run",
-        Role::Operator,
-        &[
-            LAUNCH,
-            &[
-                useful(Patch, UpdateRun),
-                useful(Delete, UpdateRun),
-                useful(Get, ApprovalRequest),
-            ],
-            WATCH,
-        ],
-    ),
+    needs("rollback", Role::Operator, &[LAUNCH, FIRST, WATCH]),
+    needs("run", Role::Operator, &[LAUNCH, FIRST, WATCH]),
     needs(
         "snapshots",
         Role::Viewer,

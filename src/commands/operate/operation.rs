@@ -192,12 +192,8 @@ impl Operation<'_> {
                 if !unlike.is_empty() {
                     return self.altered(change, &unlike);
                 }
-                self.reading.record.did(&change.did);
-                self.ui.status(&change.did);
                 let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
-                Ok(ChangeOutcome::Written {
-                    uid: uid.to_owned(),
-                })
+                Ok(self.done(change, uid))
             }
             SentChange::Refused(error) if !self.args.is_dry() && may_be_an_echo(&error) => {
                 if self.was_done(change, before) {
@@ -206,9 +202,7 @@ impl Operation<'_> {
                          in between sent it twice",
                         change.object
                     ));
-                    self.reading.record.did(&change.did);
-                    self.ui.status(&change.did);
-                    return Ok(ChangeOutcome::Written { uid: String::new() });
+                    return Ok(self.done(change, ""));
                 }
                 Err(refusal::explain(change, &error, self.reading))
             }
@@ -216,6 +210,15 @@ impl Operation<'_> {
             SentChange::Unsent(error) => Err(not_done(change, error.into(), self.reading)),
             SentChange::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
             SentChange::Doubtful(error) => self.doubtful(change, &error),
+        }
+    }
+
+    /// Tells that a change was done.
+    fn done(&mut self, change: &Change, uid: &str) -> ChangeOutcome {
+        self.reading.record.did(&change.did);
+        self.ui.status(&change.did);
+        ChangeOutcome::Written {
+            uid: uid.to_owned(),
         }
     }
 
@@ -272,11 +275,7 @@ impl Operation<'_> {
         let answer = self.reading.hub().map(|hub| hub.read_back(&query));
         let found = answer.filter(|answer| answer.outcome == Outcome::Listed);
         let what = match found.map(|answer| change.happened(answer.objects.first())) {
-            Some(WriteCertainty::Yes) => {
-                self.reading.record.did(&change.did);
-                self.ui.status(&change.did);
-                return Ok(ChangeOutcome::Written { uid: String::new() });
-            }
+            Some(WriteCertainty::Yes) => return Ok(self.done(change, "")),
             Some(WriteCertainty::No) => "shows that nothing was changed",
             Some(WriteCertainty::Unclear) => "was changed in a different way",
             None => "cannot be read: the outcome is unknown",
@@ -350,9 +349,7 @@ impl Operation<'_> {
                 self.ui.warning(&format!(
                     "the answer was lost ({error}), but {object} shows that it was done"
                 ));
-                self.reading.record.did(&change.did);
-                self.ui.status(&change.did);
-                Ok(ChangeOutcome::Written { uid: String::new() })
+                Ok(self.done(change, ""))
             }
             // The API server's own error ends it; whatever else was lost may still get there.
             WriteCertainty::No if matches!(error, HubError::Refused { code: 500, .. }) => {

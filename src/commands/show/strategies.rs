@@ -18,7 +18,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::HubQuery;
+use crate::inventory::source::{HubQuery, QueryAnswer};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Strategy;
@@ -221,46 +221,45 @@ impl FoundStrategies {
     ) -> Result<Self, Error> {
         let queries = reach.queries(Concept::Strategy);
         let answers = reading.list_all(&queries)?;
-        let mut found = Self {
-            strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
-            users: BTreeMap::new(),
-            gaps: runs::gaps(&queries, &answers),
-        };
-        found.add_runs(reading, reach, evidence)?;
-        Ok(found)
+        let gaps = runs::gaps(&queries, &answers);
+        Self::with_runs(&answers, gaps, reading, reach, evidence)
     }
 
     fn one(reading: &mut SourceReading, target: &ObjectRef) -> Result<Self, Error> {
-        let query = HubQuery::object(target);
-        let answers = [reading.ask(&query)];
-        reading.listed(std::slice::from_ref(&query), &answers)?;
-        let mut found = Self {
-            strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
-            users: BTreeMap::new(),
-            gaps: Vec::new(),
-        };
+        let answers = reading.list_all(&[HubQuery::object(target)])?;
         let reach = ListReach::one(target.scope());
-        found.add_runs(reading, &reach, ReadDepth::VerdictIfListed)?;
-        Ok(found)
+        let evidence = ReadDepth::VerdictIfListed;
+        Self::with_runs(&answers, Vec::new(), reading, &reach, evidence)
     }
 
     /// Adds the runs that were made from one of the strategies; without them the strategies are
     /// worth showing all the same.
-    fn add_runs(
-        &mut self,
+    fn with_runs(
+        answers: &[QueryAnswer],
+        mut gaps: Vec<NotChecked>,
         reading: &mut SourceReading,
         reach: &ListReach,
         evidence: ReadDepth,
-    ) -> Result<(), Error> {
-        let known: BTreeSet<_> = self.strategies.iter().map(|(object, _)| object).collect();
+    ) -> Result<Self, Error> {
+        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let mut strategies: Vec<_> = objects
+            .filter_map(|object| Some((object.reference(), object.get::<Strategy>()?.clone())))
+            .collect();
+        strategies.sort_by(|a, b| a.0.cmp(&b.0));
+        let known: BTreeSet<_> = strategies.iter().map(|(object, _)| object).collect();
         let wanted = |run: &UpdateRun| known.contains(&strategy_of(run));
         let row = |_: &Inventory, rollout: &Rollout<'_>| (strategy_of(rollout.run), user(rollout));
         let runs = runs::rows(reading, reach, evidence, wanted, row)?;
+        let mut users: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (_, (strategy, user)) in runs.runs {
-            self.users.entry(strategy).or_default().push(user);
+            users.entry(strategy).or_default().push(user);
         }
-        self.gaps.extend(runs.gaps);
-        Ok(())
+        gaps.extend(runs.gaps);
+        Ok(Self {
+            strategies,
+            users,
+            gaps,
+        })
     }
 
     fn list(&self) -> StrategyList {
@@ -313,16 +312,6 @@ impl FoundStrategies {
             .column_if(wide, Column::new("ACTIVE RUNS"), |it| active(it).join(", "))
             .table()
     }
-}
-
-fn strategies<'o>(
-    objects: impl Iterator<Item = &'o crate::kubefleet::object::Object>,
-) -> Vec<(ObjectRef, std::sync::Arc<Strategy>)> {
-    let mut found: Vec<_> = objects
-        .filter_map(|object| Some((object.reference(), object.get::<Strategy>()?.clone())))
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
 }
 
 fn strategy_of(run: &UpdateRun) -> ObjectRef {

@@ -348,16 +348,13 @@ impl<T: Serialize> FollowedList<'_, T> {
         item: &ItemNow<T>,
         format: Format,
     ) -> Result<String, Error> {
-        let event = self.events.then_some(WatchedItem {
-            what,
-            object: &item.item,
-        });
-        Ok(match (format, event) {
-            (Format::Yaml, Some(event)) => format!("---\n{}", output::yaml(&event)?),
-            (Format::Yaml, None) => format!("---\n{}", output::yaml(&item.item)?),
-            (_, Some(event)) => output::json_line(&event)?,
-            (_, None) => output::json_line(&item.item)?,
-        })
+        let as_yaml = format == Format::Yaml;
+        let object = &item.item;
+        if self.events {
+            output::streamed(&WatchedItem { what, object }, as_yaml)
+        } else {
+            output::streamed(object, as_yaml)
+        }
     }
 
     /// Leaves the whole list on the terminal.

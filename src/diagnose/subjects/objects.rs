@@ -250,6 +250,10 @@ pub trait RepairPlace: Sized {
     /// Adds a repair of how the content is applied, which needs a new run with the same content.
     #[must_use]
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
+
+    /// Adds the step after what ends a run: a new one takes its place.
+    #[must_use]
+    fn next_run(self, cx: &DiagnosisContext<'_>, action: impl Into<String>) -> Self;
 }
 
 /// A repair of the content, and that it is rolled out: a run keeps its snapshot.
@@ -336,6 +340,16 @@ impl RepairPlace for Finding {
 
     fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
         self.fix_with(repair, cx.new_run_command())
+    }
+
+    fn next_run(mut self, cx: &DiagnosisContext<'_>, action: impl Into<String>) -> Self {
+        if cx.awaits_scheduler() {
+            self = self.look_with(
+                "Check whether the scheduler has placed the clusters: plan shows no refusal then.",
+                cx.plan_command(),
+            );
+        }
+        self.fix_with(action, cx.new_run_command())
     }
 }
 

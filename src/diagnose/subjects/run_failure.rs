@@ -143,23 +143,6 @@ pub(in crate::diagnose) fn undo_in_time(cx: &DiagnosisContext<'_>) -> String {
     format!("Undo the change {}, if it was a mistake.", in_time(cx))
 }
 
-/// Adds the step after what ends a run: a new one takes its place.
-pub(in crate::diagnose) fn new_run(
-    cx: &DiagnosisContext<'_>,
-    finding: Finding,
-    action: impl Into<String>,
-) -> Finding {
-    let finding = if cx.awaits_scheduler() {
-        finding.look_with(
-            "Check whether the scheduler has placed the clusters: plan shows no refusal then.",
-            cx.plan_command(),
-        )
-    } else {
-        finding
-    };
-    finding.fix_with(action, cx.new_run_command())
-}
-
 /// Adds the step that follows every repair: a failed run never continues.
 pub(in crate::diagnose) fn then_new_run(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     finding.fix_with(

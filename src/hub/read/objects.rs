@@ -122,19 +122,17 @@ impl ObjectReader<'_> {
     pub fn answer(&self, queries: &[LiveQuery]) -> Vec<LiveAnswer> {
         let plurals = queries.iter().map(|query| query.kind.plural.as_str());
         let what = enumerate(distinct(plurals));
-        self.hub.wait(&what, async {
-            side_by_side(queries.to_vec(), |query| {
-                let (connection, outcome) = (self.connection.clone(), self.outcome);
-                async move {
-                    let objects = objects(&connection, &query).await;
-                    LiveAnswer {
-                        outcome: objects.as_ref().err().map_or(Outcome::Listed, outcome),
-                        objects: objects.unwrap_or_default(),
-                    }
+        let answers = side_by_side(queries.to_vec(), |query| {
+            let (connection, outcome) = (self.connection.clone(), self.outcome);
+            async move {
+                let objects = objects(&connection, &query).await;
+                LiveAnswer {
+                    outcome: objects.as_ref().err().map_or(Outcome::Listed, outcome),
+                    objects: objects.unwrap_or_default(),
                 }
-            })
-            .await
-        })
+            }
+        });
+        self.hub.wait(&what, answers)
     }
 }
 

@@ -77,15 +77,13 @@ impl Hub {
     }
 
     /// Sends several requests at once.
-    fn request(&mut self, what: &str, asks: Vec<BatchedRequest>) -> Vec<ReadReplies> {
+    fn request(&self, what: &str, asks: Vec<BatchedRequest>) -> Vec<ReadReplies> {
         let keep = self.texts.is_some();
-        let connection = self.connection.clone();
-        let served = Arc::clone(&self.served);
         let (count, bears) = (self.signals.clone(), self.bears);
         let asked: Vec<_> = asks.iter().flat_map(BatchedRequest::queries).collect();
         self.wait(what, async move {
             let all = side_by_side(asks, |ask| {
-                let (connection, served) = (connection.clone(), Arc::clone(&served));
+                let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
                 async move { queries::ask(&connection, &served, &ask, keep).await }
             });
             match count {

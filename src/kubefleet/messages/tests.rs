@@ -1342,42 +1342,15 @@ fn work_problems() {
 #[test]
 fn manifest_problems() {
     use ManifestProblem as P;
-    let failed = |inner: &str| format!("Failed to apply the manifest (error: {inner})");
     let degraded = " in degraded mode (full comparison is performed instead of partial comparison, as the manifest object is considered to be invalid by the member cluster API server)";
-    let table: Vec<(&str, String, P)> = vec![
-        (
-            "Applied",
-            owned("Manifest has been applied successfully"),
-            P::Fine,
-        ),
-        ("Available", owned("Manifest is available"), P::Fine),
-        (
-            "NotTrackable",
-            owned(
-                "Manifest's availability is not trackable; Fleet assumes that the applied manifest is available",
-            ),
-            P::Fine,
-        ),
-        (
-            "NoDiffFound",
-            owned("No diff has been found between the hub cluster and the member cluster"),
-            P::Fine,
-        ),
-        (
-            "AppliedWithFailedDriftDetection",
-            owned("AppliedWithFailedDriftDetection"),
-            P::DriftDetectionFailed,
-        ),
-        (
-            "PreparingToProcess",
-            owned("The manifest is being prepared for processing."),
-            P::Preparing,
-        ),
+    let differs = "cannot take over object: configuration differences are found between the manifest object and the corresponding object in the member cluster";
+    let drifts = "cannot apply manifest: drifts are found between the manifest and the object from the member cluster";
+    let differs_degraded = format!("{differs}{degraded}");
+    let drifts_degraded = format!("{drifts}{degraded}");
+    let failed = [
         (
             "DecodingErred",
-            failed(
-                "failed to decode manifest: failed to find GVR from member cluster client REST mapping: no matches for kind \"Widget\" in version \"example.com/v1\"",
-            ),
+            "failed to decode manifest: failed to find GVR from member cluster client REST mapping: no matches for kind \"Widget\" in version \"example.com/v1\"",
             P::KindNotFound {
                 kind: Some(owned("Widget")),
                 version: Some(owned("example.com/v1")),
@@ -1385,33 +1358,27 @@ fn manifest_problems() {
         ),
         (
             "DecodingErred",
-            failed(
-                "failed to decode manifest: failed to unmarshal JSON: unexpected end of JSON input",
-            ),
+            "failed to decode manifest: failed to unmarshal JSON: unexpected end of JSON input",
             P::DecodeFailed,
         ),
         (
             "FoundGenerateName",
-            failed("objects with only generate name are not supported"),
+            "objects with only generate name are not supported",
             P::GenerateNameOnly,
         ),
         (
             "Duplicated",
-            failed("a duplicate manifest has been found"),
+            "a duplicate manifest has been found",
             P::Duplicate,
         ),
         (
             "FailedToFindObjInMemberCluster",
-            failed(
-                "failed to find the corresponding object for the manifest object in the member cluster: error returned by the API server: odd",
-            ),
+            "failed to find the corresponding object for the manifest object in the member cluster: error returned by the API server: odd",
             P::LookupFailed,
         ),
         (
             "FailedToTakeOver",
-            failed(
-                "failed to take over a pre-existing object: the object is already owned by some other sources(s) and co-ownership is disallowed (existingOwnerRefs: [{APIVersion:apps/v1 Kind:ReplicaSet Name:web-5c UID:1 Controller:0xc0001 BlockOwnerDeletion:0xc0002} {APIVersion:v1 Kind:ConfigMap Name:owner UID:2 Controller:<nil> BlockOwnerDeletion:<nil>}])",
-            ),
+            "failed to take over a pre-existing object: the object is already owned by some other sources(s) and co-ownership is disallowed (existingOwnerRefs: [{APIVersion:apps/v1 Kind:ReplicaSet Name:web-5c UID:1 Controller:0xc0001 BlockOwnerDeletion:0xc0002} {APIVersion:v1 Kind:ConfigMap Name:owner UID:2 Controller:<nil> BlockOwnerDeletion:<nil>}])",
             P::AlreadyOwnedByOthers {
                 owners: vec![
                     OwnerRef {
@@ -1427,23 +1394,17 @@ fn manifest_problems() {
         ),
         (
             "FailedToTakeOver",
-            failed(
-                "failed to take over a pre-existing object: the object is already owned by some other sources(s) and co-ownership is disallowed",
-            ),
+            "failed to take over a pre-existing object: the object is already owned by some other sources(s) and co-ownership is disallowed",
             P::AlreadyOwnedByOthers { owners: Vec::new() },
         ),
         (
             "FailedToTakeOver",
-            failed(
-                "failed to take over a pre-existing object: the object is already owned by another Fleet AppliedWork object",
-            ),
+            "failed to take over a pre-existing object: the object is already owned by another Fleet AppliedWork object",
             P::OwnedByAnotherAppliedWork,
         ),
         (
             "FailedToTakeOver",
-            failed(
-                "cannot take over object: configuration differences are found between the manifest object and the corresponding object in the member cluster",
-            ),
+            differs,
             P::DiffFound {
                 degraded: false,
                 report_only: false,
@@ -1451,9 +1412,7 @@ fn manifest_problems() {
         ),
         (
             "FailedToTakeOver",
-            failed(&format!(
-                "cannot take over object: configuration differences are found between the manifest object and the corresponding object in the member cluster{degraded}"
-            )),
+            differs_degraded.as_str(),
             P::DiffFound {
                 degraded: true,
                 report_only: false,
@@ -1461,257 +1420,207 @@ fn manifest_problems() {
         ),
         (
             "FailedToTakeOver",
-            failed("failed to take over a pre-existing object: odd"),
+            "failed to take over a pre-existing object: odd",
             P::TakeoverFailed,
         ),
         (
             "NotTakenOver",
-            failed("no ownership of the object in the member cluster; takeover is needed"),
+            "no ownership of the object in the member cluster; takeover is needed",
             P::TakeoverNever,
         ),
         (
             "FailedToRunDriftDetection",
-            failed(
-                "failed to calculate pre-apply drifts between the manifest and the object from the member cluster: odd",
-            ),
+            "failed to calculate pre-apply drifts between the manifest and the object from the member cluster: odd",
             P::DriftDetectionFailed,
         ),
-        (
-            "FoundDrifts",
-            failed(
-                "cannot apply manifest: drifts are found between the manifest and the object from the member cluster",
-            ),
-            P::Drift { degraded: false },
-        ),
+        ("FoundDrifts", drifts, P::Drift { degraded: false }),
         (
             "FoundDriftsInDegradedMode",
-            failed(&format!(
-                "cannot apply manifest: drifts are found between the manifest and the object from the member cluster{degraded}"
-            )),
+            drifts_degraded.as_str(),
             P::Drift { degraded: true },
         ),
+    ];
+    let not_applied = [
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to apply the manifest: failed to create manifest object: error returned by the API server: namespaces \"billing\" not found",
-            ),
+            "failed to apply the manifest: failed to create manifest object: error returned by the API server: namespaces \"billing\" not found",
             P::NamespaceNotFound {
                 namespace: owned("billing"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to apply the manifest: failed to patch the manifest object: error returned by the API server: Deployment.apps \"web\" is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\"}}: field is immutable",
-            ),
+            "failed to apply the manifest: failed to patch the manifest object: error returned by the API server: Deployment.apps \"web\" is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\"}}: field is immutable",
             P::ImmutableField {
                 field: Some(owned("spec.selector")),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to patch the manifest object: error returned by the API server: Service \"s\" is invalid: [spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive, spec.clusterIPs[0]: Invalid value: []string{\"10.0.0.1\"}: may not change once set]",
-            ),
+            "failed to patch the manifest object: error returned by the API server: Service \"s\" is invalid: [spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive, spec.clusterIPs[0]: Invalid value: []string{\"10.0.0.1\"}: may not change once set]",
             P::ImmutableField {
                 field: Some(owned("spec.clusterIPs[0]")),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "StatefulSet.apps \"db\" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'template' are forbidden",
-            ),
+            "StatefulSet.apps \"db\" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'template' are forbidden",
             P::ImmutableField {
                 field: Some(owned("spec")),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to apply the manifest: failed to create manifest object: error returned by the API server: ResourceQuota in version \"v1\" cannot be handled as a ResourceQuota: quantities must match the regular expression",
-            ),
+            "failed to apply the manifest: failed to create manifest object: error returned by the API server: ResourceQuota in version \"v1\" cannot be handled as a ResourceQuota: quantities must match the regular expression",
             P::Invalid { field: None },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0",
-            ),
+            "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0",
             P::Invalid {
                 field: Some(owned("spec.replicas")),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "pods \"web\" is forbidden: exceeded quota: compute, requested: cpu=2, used: cpu=0, limited: cpu=1",
-            ),
+            "pods \"web\" is forbidden: exceeded quota: compute, requested: cpu=2, used: cpu=0, limited: cpu=1",
             P::QuotaExceeded {
                 quota: owned("compute"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed("admission webhook \"guard.example.com\" denied the request: no"),
+            "admission webhook \"guard.example.com\" denied the request: no",
             P::AdmissionDenied {
                 webhook: owned("guard.example.com"),
                 said: owned("no"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'all' denied request: too many",
-            ),
+            "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'all' denied request: too many",
             P::AdmissionPolicyDenied {
                 policy: owned("replicas"),
                 said: owned("too many"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "Internal error occurred: failed calling webhook \"guard.example.com\": failed to call webhook: Post \"https://g\": dial tcp: connect: connection refused",
-            ),
+            "Internal error occurred: failed calling webhook \"guard.example.com\": failed to call webhook: Post \"https://g\": dial tcp: connect: connection refused",
             P::WebhookUnreachable {
                 webhook: owned("guard.example.com"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "pods \"web\" is forbidden: violates PodSecurity \"restricted:latest\": privileged",
-            ),
+            "pods \"web\" is forbidden: violates PodSecurity \"restricted:latest\": privileged",
             P::PodSecurity {
                 level: owned("restricted:latest"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "configmaps \"c\" is forbidden: unable to create new content in namespace shop because it is being terminated",
-            ),
+            "configmaps \"c\" is forbidden: unable to create new content in namespace shop because it is being terminated",
             P::NamespaceTerminating {
                 namespace: Some(owned("shop")),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed("secrets is forbidden: User \"m\" cannot create resource \"secrets\""),
+            "secrets is forbidden: User \"m\" cannot create resource \"secrets\"",
             P::Forbidden {
                 said: owned("User \"m\" cannot create resource \"secrets\""),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed("failed to create the manifest object: Unauthorized"),
+            "failed to create the manifest object: Unauthorized",
             P::Forbidden {
                 said: owned("Unauthorized"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to apply the manifest object: an error is returned by the API server: Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1: .spec.replicas",
-            ),
+            "failed to apply the manifest object: an error is returned by the API server: Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1: .spec.replicas",
             P::ApplyConflict {
                 managers: vec![owned("kubectl")],
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to apply the manifest object: an error is returned by the API server: Apply failed with 3 conflicts: conflicts with \"hpa\":\n- .spec.replicas\nconflicts with \"kubectl-edit\" using apps/v1:\n- .spec.a\n- .spec.b",
-            ),
+            "failed to apply the manifest object: an error is returned by the API server: Apply failed with 3 conflicts: conflicts with \"hpa\":\n- .spec.replicas\nconflicts with \"kubectl-edit\" using apps/v1:\n- .spec.a\n- .spec.b",
             P::ApplyConflict {
                 managers: vec![owned("hpa"), owned("kubectl-edit")],
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please apply your changes to the latest version and try again",
-            ),
+            "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please apply your changes to the latest version and try again",
             P::ObjectModified,
         ),
+        ("Request entity too large: limit is 3145728", P::TooLarge),
         (
-            "ManifestApplyFailed",
-            failed("Request entity too large: limit is 3145728"),
+            "ConfigMap \"c\" is invalid: metadata.annotations: Too long: must have at most 262144 bytes",
             P::TooLarge,
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "ConfigMap \"c\" is invalid: metadata.annotations: Too long: must have at most 262144 bytes",
-            ),
-            P::TooLarge,
-        ),
-        (
-            "ManifestApplyFailed",
-            failed("Get \"https://10.0.0.1\": dial tcp 10.0.0.1:443: i/o timeout"),
+            "Get \"https://10.0.0.1\": dial tcp 10.0.0.1:443: i/o timeout",
             P::ApiServerUnavailable {
                 detail: owned("Get \"https://10.0.0.1\": dial tcp 10.0.0.1:443: i/o timeout"),
             },
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to validate owner references: manifest is set to have owner references but co-ownership is disallowed",
-            ),
+            "failed to validate owner references: manifest is set to have owner references but co-ownership is disallowed",
             P::OwnerReferencesNotAllowed,
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to validate owner references: object is co-owned by multiple objects but co-ownership has been disallowed",
-            ),
+            "failed to validate owner references: object is co-owned by multiple objects but co-ownership has been disallowed",
             P::CoOwned,
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to validate owner references: object is not owned by the expected AppliedWork object",
-            ),
+            "failed to validate owner references: object is not owned by the expected AppliedWork object",
             P::OwnerMissing,
         ),
         (
-            "ManifestApplyFailed",
-            failed(
-                "failed to validate owner references: object is already owned by another AppliedWork object",
-            ),
+            "failed to validate owner references: object is already owned by another AppliedWork object",
             P::OwnedByAnotherAppliedWork,
         ),
         (
-            "ManifestApplyFailed",
-            failed("something new"),
+            "something new",
             P::Other {
                 text: owned("something new"),
             },
         ),
+    ];
+    let whole = [
+        ("Applied", "Manifest has been applied successfully", P::Fine),
+        ("Available", "Manifest is available", P::Fine),
+        (
+            "NotTrackable",
+            "Manifest's availability is not trackable; Fleet assumes that the applied manifest is available",
+            P::Fine,
+        ),
+        (
+            "NoDiffFound",
+            "No diff has been found between the hub cluster and the member cluster",
+            P::Fine,
+        ),
+        (
+            "AppliedWithFailedDriftDetection",
+            "AppliedWithFailedDriftDetection",
+            P::DriftDetectionFailed,
+        ),
+        (
+            "PreparingToProcess",
+            "The manifest is being prepared for processing.",
+            P::Preparing,
+        ),
         (
             "ManifestApplyFailed",
-            owned("An unexpected apply result is yielded (FoundDrifts, error: odd)"),
+            "An unexpected apply result is yielded (FoundDrifts, error: odd)",
             P::Drift { degraded: false },
         ),
         (
             "ManifestNotAvailableYet",
-            owned("Manifest is not yet available; Fleet will check again later"),
+            "Manifest is not yet available; Fleet will check again later",
             P::NotAvailableYet,
         ),
         (
             "ManifestNotAvailableYet",
-            owned("Manifest is trackable but not available yet"),
+            "Manifest is trackable but not available yet",
             P::NotAvailableYet,
         ),
         (
             "Failed",
-            owned("Failed to track the availability of the applied manifest (error = odd)"),
+            "Failed to track the availability of the applied manifest (error = odd)",
             P::AvailabilityTrackingFailed,
         ),
         (
             "FoundDiff",
-            owned("Diff has been found between the hub cluster and the member cluster"),
+            "Diff has been found between the hub cluster and the member cluster",
             P::DiffFound {
                 degraded: false,
                 report_only: true,
@@ -1719,9 +1628,7 @@ fn manifest_problems() {
         ),
         (
             "FoundDiffInDegradedMode",
-            owned(
-                "Diff has been found in degraded mode: cannot perform partial comparison as the member cluster API server rejected the manifest object (object is invalid)",
-            ),
+            "Diff has been found in degraded mode: cannot perform partial comparison as the member cluster API server rejected the manifest object (object is invalid)",
             P::DiffFound {
                 degraded: true,
                 report_only: true,
@@ -1729,61 +1636,56 @@ fn manifest_problems() {
         ),
         (
             "FailedToReportDiff",
-            owned(
-                "Failed to report the diff between the hub cluster and the member cluster (error = odd)",
-            ),
+            "Failed to report the diff between the hub cluster and the member cluster (error = odd)",
             P::DiffReportFailed,
         ),
         (
             "FailedToReportDiff",
-            owned(
-                "An error blocks the diff reporting process (NotTakenOver, error: no ownership of the object in the member cluster; takeover is needed)",
-            ),
+            "An error blocks the diff reporting process (NotTakenOver, error: no ownership of the object in the member cluster; takeover is needed)",
             P::TakeoverNever,
         ),
         (
             "FailedToReportDiff",
-            owned("An error blocks the diff reporting process (DecodingErred, error: odd)"),
+            "An error blocks the diff reporting process (DecodingErred, error: odd)",
             P::DecodeFailed,
         ),
         (
             "ManifestsAlreadyOwnedByOthers",
-            owned(
-                "Failed to apply manifest: failed to process the request due to a client error: resource is not managed by the work controller",
-            ),
+            "Failed to apply manifest: failed to process the request due to a client error: resource is not managed by the work controller",
             P::AlreadyOwnedByOthers { owners: Vec::new() },
         ),
         (
             "ApplyConflictBetweenPlacements",
-            owned("Failed to apply manifest: manifest is already managed by placement"),
+            "Failed to apply manifest: manifest is already managed by placement",
             P::OwnedByAnotherAppliedWork,
         ),
         (
             "ManifestApplyFailed",
-            owned("Failed to apply manifest: namespaces \"x\" not found"),
+            "Failed to apply manifest: namespaces \"x\" not found",
             P::NamespaceNotFound {
                 namespace: owned("x"),
             },
         ),
-        (
-            "WorkAppliedFailed",
-            owned("odd"),
-            P::Other { text: owned("odd") },
-        ),
+        ("WorkAppliedFailed", "odd", P::Other { text: owned("odd") }),
         (
             "",
-            String::new(),
+            "",
             P::Other {
                 text: String::new(),
             },
         ),
     ];
-    for (reason, text, problem) in table {
-        assert_eq!(
-            parse_manifest_problem(reason, &text),
-            problem,
-            "{reason}: {text}"
-        );
+    let check = |reason: &str, text: &str, problem: &P| {
+        let found = parse_manifest_problem(reason, text);
+        assert_eq!(found, *problem, "{reason}: {text}");
+    };
+    let not_applied = not_applied.map(|(inner, problem)| ("ManifestApplyFailed", inner, problem));
+    for (reason, inner, problem) in failed.into_iter().chain(not_applied) {
+        let text = format!("Failed to apply the manifest (error: {inner})");
+        check(reason, &text, &problem);
+    }
+    for (reason, text, problem) in whole {
+        check(reason, text, &problem);
     }
 }
 

@@ -188,16 +188,7 @@ fn tell(
             ui.answer(&format!("{}  {label}{line}\n", status.as_of));
         }
     } else if last.is_none_or(|last| !last.is_same_state(status)) {
-        ui.answer(&document(status, format)?);
+        ui.answer(&output::streamed(status, format == StatusFormat::Yaml)?);
     }
     Ok(())
-}
-
-/// A document of a stream.
-fn document(status: &Status, format: StatusFormat) -> Result<String, Error> {
-    if format == StatusFormat::Yaml {
-        let text = output::yaml(status)?;
-        return Ok(format!("---\n{text}"));
-    }
-    output::json_line(status)
 }

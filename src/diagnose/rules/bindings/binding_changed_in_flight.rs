@@ -128,9 +128,8 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             cx.of_placement(Concept::Binding).flag("-o", "yaml"),
         ),
     };
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         if cx.failure.is_some() {
             "Start a new run once nothing else writes the binding: this run has failed for good."
         } else {
@@ -185,9 +184,8 @@ fn replaced(
         .stage(lost.stage)
         .clusters([lost.cluster])
         .known(&object, "metadata.creationTimestamp", binding.meta.created);
-    run_failure::new_run(
+    cx.look_for_eviction(finding).next_run(
         cx,
-        cx.look_for_eviction(finding),
         "Start a new run once nobody deletes the binding: this run has failed for good.",
     )
 }

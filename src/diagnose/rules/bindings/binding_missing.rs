@@ -80,9 +80,8 @@ fn finding(
         "Check which clusters the scheduler picked, and why it rejected the others.",
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Start a new run once the placement is scheduled: its stages are computed from the existing \
          bindings.",
     )

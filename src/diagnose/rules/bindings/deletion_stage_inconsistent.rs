@@ -70,9 +70,8 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) ->
         ),
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Start a new run: its stages are computed from the current bindings.",
     )
 }

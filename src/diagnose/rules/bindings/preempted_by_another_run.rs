@@ -210,9 +210,8 @@ fn remedies(cx: &DiagnosisContext<'_>, mut finding: Finding, winner: WinningRun<
             }),
         );
     }
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         if over {
             "Start a new run, if you still want the content of this run: it has failed for good."
         } else {

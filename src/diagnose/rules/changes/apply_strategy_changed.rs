@@ -41,9 +41,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         "Restore the apply strategy {}, if the change was a mistake.",
         run_failure::in_time(cx)
     ));
-    vec![run_failure::new_run(
+    vec![finding.next_run(
         cx,
-        finding,
         "Or start a new run: it uses the current apply strategy. This run cannot adopt the change.",
     )]
 }
@@ -67,9 +66,8 @@ fn after_failure(cx: &DiagnosisContext<'_>, rule: &Rule, placement: &ObjectRef) 
     };
     let finding = run_failure::finding(cx, rule, placement, message);
     let finding = with_evidence(finding, cx, placement, &differences.unwrap_or_default());
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Check the placement's apply strategy, then start a new run: it records the current \
          strategy.",
     )

@@ -114,9 +114,8 @@ fn finish(
             cx.command("status").arg(owner),
         )
     };
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Start a new run under a name that was never used: requests are named after the run and the \
          stage.",
     )

@@ -93,9 +93,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if let Some(undo) = undo {
         finding = finding.fix_with(undo, placement.kubectl("edit"));
     }
-    Some(run_failure::new_run(
+    Some(finding.next_run(
         cx,
-        finding,
         "Start a new run: it is computed for the current number of clusters.",
     ))
 }

@@ -161,9 +161,8 @@ fn finding(
             steps::member_clusters().arg(cluster).flag("-o", "yaml"),
         )
     };
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Start a new run: its deletion stage removes the placement from the clusters that left. One \
          that left the fleet keeps its content.",
     )

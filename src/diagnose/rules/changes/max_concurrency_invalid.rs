@@ -32,9 +32,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
             "The maxConcurrency of a stage is neither a number nor a percentage: {detail}."
         );
     }
-    Some(run_failure::new_run(
+    let finding = run_failure::finding_without_run(cx, rule, problem);
+    Some(finding.next_run(
         cx,
-        run_failure::finding_without_run(cx, rule, problem),
         "Then start a new run: this one keeps the strategy that it recorded.",
     ))
 }

@@ -74,9 +74,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     } else {
         "Or wait until the placement is gone, then create it again from its manifest."
     });
-    Some(run_failure::new_run(
+    Some(finding.next_run(
         cx,
-        finding,
         "Then start a new run, once the placement exists again and is scheduled.",
     ))
 }

@@ -82,9 +82,8 @@ fn with_details(
             latest.index(),
         );
     }
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Start a new run: it uses the current policy and clusters.",
     )
 }

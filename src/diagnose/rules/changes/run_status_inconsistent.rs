@@ -40,11 +40,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Findin
          restored backup, a manual edit, an older hub agent that drops newer fields.",
         cx.run_object().kubectl("get").showing_field_managers(),
     );
-    Some(run_failure::new_run(
-        cx,
-        finding,
-        "Start a new run: a damaged status cannot be fixed.",
-    ))
+    Some(finding.next_run(cx, "Start a new run: a damaged status cannot be fixed."))
 }
 
 /// In which stage, and what is wrong.

@@ -172,9 +172,8 @@ fn take_back_or_new_run(
     } else {
         finding
     };
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Or start a new run: it computes its stages from the current clusters. This run cannot \
          adopt the change.",
     )
@@ -267,9 +266,8 @@ fn finding(
                 cx.of_placement(Concept::Binding),
             );
     }
-    run_failure::new_run(
+    finding.next_run(
         cx,
-        finding,
         "Start a new run: it computes its stages from the current clusters. Do not change labels or \
          membership while it runs.",
     )
