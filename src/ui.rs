@@ -509,14 +509,12 @@ impl Ui {
     }
 
     /// Shows what a command is about to do, unless `--quiet`.
-    pub fn preview(&mut self, lines: &[String]) {
+    pub fn preview(&mut self, line: &str) {
         if !self.quiet {
-            for line in lines {
-                let indent = line.len() - line.trim_start().len();
-                let lead = " ".repeat(indent);
-                let text = self.folded(&lead, &format!("{lead}  "), line);
-                self.note(&text);
-            }
+            let indent = line.len() - line.trim_start().len();
+            let lead = " ".repeat(indent);
+            let text = self.folded(&lead, &format!("{lead}  "), line);
+            self.note(&text);
         }
     }
 

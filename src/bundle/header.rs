@@ -70,11 +70,7 @@ impl BundleHeader {
         if let Some(kind) = Kind::by_name(text(target, &["kind"]))
             && !name.is_empty()
         {
-            header.target = Some(ObjectRef {
-                kind,
-                namespace: text(target, &["namespace"]).to_owned(),
-                name: name.to_owned(),
-            });
+            header.target = Some(ObjectRef::new(kind, text(target, &["namespace"]), name));
         } else if !target.is_null() {
             warnings.push(format!(
                 "{place}: the bundle's target is not an object: {target}"

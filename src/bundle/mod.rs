@@ -449,10 +449,7 @@ impl ObjectSource for Bundle {
                 let runs = query.kind.concept() == Concept::UpdateRun
                     && matches!(query.which, QuerySelection::All { labels: None, .. });
                 let placement = placement.filter(|_| runs);
-                QueryAnswer {
-                    objects: self.found(query, placement),
-                    outcome: self.outcome_of(query),
-                }
+                QueryAnswer::new(self.found(query, placement), self.outcome_of(query))
             })
             .collect()
     }

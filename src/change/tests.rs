@@ -549,10 +549,7 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
     let target = object.reference();
     let mut walk = Walk::shallow(target.clone());
     let query = HubQuery::object(&target);
-    let answer = QueryAnswer {
-        objects: [object].into(),
-        outcome: Outcome::Listed,
-    };
+    let answer = QueryAnswer::new([object].into(), Outcome::Listed);
     walk.absorb(vec![query], vec![answer]);
     let states = ["Initialize", "Run", "Stop"].map(str::to_owned);
     let facts = HubFacts {

@@ -307,7 +307,7 @@ async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
     let path = path(query);
     let QuerySelection::Named { namespace, name } = &query.which else {
         let mut pages =
-            PagedList::new(connection, ExpectedAnswer::List { group, kind }, path, MOST).one(MOST);
+            PagedList::new(connection, ExpectedAnswer::list(group, kind), path, MOST).one(MOST);
         let read = pages.all(|text| object(connection, query.kind, text));
         let found = match read.await {
             Err(HubError::NotFound(_)) => Vec::new(),

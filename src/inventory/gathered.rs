@@ -77,10 +77,7 @@ mod tests {
             "kind": "ClusterStagedUpdateRun",
             "metadata": {"name": "a", "resourceVersion": version},
         });
-        QueryAnswer {
-            objects: [Object::of(&run)].into(),
-            outcome: Outcome::Listed,
-        }
+        QueryAnswer::new([Object::of(&run)].into(), Outcome::Listed)
     }
 
     #[test]

@@ -326,10 +326,7 @@ impl Inventory {
             } else {
                 source::Outcome::NotCollected
             };
-            answers.push(source::QueryAnswer {
-                objects: found.into(),
-                outcome,
-            });
+            answers.push(source::QueryAnswer::new(found.into(), outcome));
         }
         let mut walk = Walk::new(placement.clone());
         walk.absorb(queries, answers);

@@ -123,12 +123,13 @@ pub struct QueryAnswer {
 }
 
 impl QueryAnswer {
+    pub const fn new(objects: Arc<[Object]>, outcome: Outcome) -> Self {
+        Self { objects, outcome }
+    }
+
     /// An answer without objects.
     pub fn none(outcome: Outcome) -> Self {
-        Self {
-            objects: Arc::default(),
-            outcome,
-        }
+        Self::new(Arc::default(), outcome)
     }
 
     /// Whether nothing of what was asked for exists.

@@ -118,11 +118,7 @@ impl Object {
     /// Its name.
     pub fn reference(&self) -> ObjectRef {
         let meta = self.body.meta();
-        ObjectRef {
-            kind: self.kind,
-            namespace: meta.namespace.clone(),
-            name: meta.name.clone(),
-        }
+        ObjectRef::new(self.kind, &meta.namespace, &meta.name)
     }
 }
 
@@ -194,11 +190,14 @@ const PASSED: usize = 160;
 /// The API version of our own documents.
 pub const OWN_API_VERSION: &str = "kubectl-fleet-stage/v1";
 
-/// The seed that reads one document into a [`ParsedDocument`]: an object, a list of objects, or neither.
+/// The seed that reads one document into a [`ParsedDocument`], an object, a list of objects, or neither, or the
+/// items of a list.
 struct DocumentSeed<'p> {
     parsed: &'p mut ParsedDocument,
     /// The kind of a list's items, where an item does not say its own.
     inherited: Option<(String, String)>,
+    /// Whether it reads items: those of a custom resource may be anything.
+    is_items: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for DocumentSeed<'_> {
@@ -213,7 +212,11 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a Kubernetes object")
+        f.write_str(if self.is_items {
+            "a list of Kubernetes objects"
+        } else {
+            "a Kubernetes object"
+        })
     }
 
     // An empty document (comments only, a trailing `---`) is nothing, and no error.
@@ -249,12 +252,25 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
         }
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
-        // A bare list of objects, as `jq '.items'` prints it.
-        read_items(self.parsed, None, seq)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        // A bare list of objects, as `jq '.items'` prints it, has no kind.
+        let inherited = self.inherited.filter(|_| self.is_items);
+        while seq
+            .next_element_seed(DocumentSeed {
+                parsed: self.parsed,
+                inherited: inherited.clone(),
+                is_items: false,
+            })?
+            .is_some()
+        {}
+        Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        if self.is_items {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
         let (mut api_version, mut kind) = self.inherited.unwrap_or_default();
         let meter = self.parsed.meter.clone();
         // What came before the kind was known; nothing in what kubectl and the API server print.
@@ -271,12 +287,13 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
                 // Our own documents may have items that are no objects of the hub.
                 "items" if api_version != OWN_API_VERSION => {
                     had_items = true;
-                    map.next_value_seed(ItemsSeed {
+                    map.next_value_seed(DocumentSeed {
                         parsed: self.parsed,
                         inherited: kind
                             .strip_suffix("List")
                             .filter(|kind| !kind.is_empty())
                             .map(|kind| (api_version.clone(), kind.to_owned())),
+                        is_items: true,
                     })?;
                 }
                 // `metadata` of a list may come before `items`.
@@ -326,7 +343,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
 impl DocumentSeed<'_> {
     #[allow(clippy::unnecessary_wraps)] // the visitor's methods want a Result
     fn not_an_object<E>(self) -> Result<(), E> {
-        self.parsed.not_objects += 1;
+        self.parsed.not_objects += usize::from(!self.is_items);
         Ok(())
     }
 }
@@ -363,6 +380,7 @@ impl ParsedDocument {
         let seed = DocumentSeed {
             parsed: self,
             inherited: None,
+            is_items: false,
         };
         seed.deserialize(MeteredRead::new(deserializer, &meter))
     }
@@ -469,80 +487,6 @@ fn read_with_text<'de, A: MapAccess<'de>>(
     let body =
         ObjectBody::read(kind.concept(), MeteredRead::new(map, meter)).map_err(A::Error::custom)?;
     Ok((Object { kind, body }, text))
-}
-
-struct ItemsSeed<'p> {
-    parsed: &'p mut ParsedDocument,
-    inherited: Option<(String, String)>,
-}
-
-impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ItemsSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of Kubernetes objects")
-    }
-
-    // `items` of a custom resource may be anything.
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_none<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
-        read_items(self.parsed, self.inherited.as_ref(), seq)
-    }
-}
-
-fn read_items<'de, A: SeqAccess<'de>>(
-    parsed: &mut ParsedDocument,
-    inherited: Option<&(String, String)>,
-    mut seq: A,
-) -> Result<(), A::Error> {
-    while seq
-        .next_element_seed(DocumentSeed {
-            parsed,
-            inherited: inherited.cloned(),
-        })?
-        .is_some()
-    {}
-    Ok(())
 }
 
 /// The rest of a mapping whose kind is known: the key just read, then what came before the kind,

@@ -26,13 +26,10 @@ pub fn override_names<'o>(
 
 /// An override snapshot; one without a namespace is of the cluster scope.
 pub(super) fn override_snapshot(namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef {
-        kind: if namespace.is_empty() {
-            Kind::ClusterResourceOverrideSnapshot
-        } else {
-            Kind::ResourceOverrideSnapshot
-        },
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    }
+    let kind = if namespace.is_empty() {
+        Kind::ClusterResourceOverrideSnapshot
+    } else {
+        Kind::ResourceOverrideSnapshot
+    };
+    ObjectRef::new(kind, namespace, name)
 }

@@ -68,15 +68,12 @@ impl Scope {
     /// The object of a concept with this name in this scope.
     pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
         let kind = self.kind(concept);
-        ObjectRef {
-            kind,
-            namespace: if kind.is_namespaced() {
-                self.namespace().to_owned()
-            } else {
-                String::new()
-            },
-            name: name.to_owned(),
-        }
+        let namespace = if kind.is_namespaced() {
+            self.namespace()
+        } else {
+            ""
+        };
+        ObjectRef::new(kind, namespace, name)
     }
 
     /// One of our commands about this scope: `kubectl fleet-stage VERB [-n NAMESPACE]`.
@@ -107,6 +104,15 @@ pub struct ObjectRef {
 const WRITES: [&str; 2] = ["edit", "patch"];
 
 impl ObjectRef {
+    /// The object of a kind with this name.
+    pub fn new(kind: Kind, namespace: &str, name: &str) -> Self {
+        Self {
+            kind,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
     /// The scope that the object belongs to.
     pub fn scope(&self) -> Scope {
         Scope::of_namespace(&self.namespace)

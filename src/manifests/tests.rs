@@ -90,11 +90,7 @@ fn content(objects: &[Value], generator: WorkGenerator) -> SnapshotContent {
 }
 
 fn placement() -> ObjectRef {
-    ObjectRef {
-        kind: Kind::ClusterResourcePlacement,
-        namespace: String::new(),
-        name: "shop".to_owned(),
-    }
+    ObjectRef::new(Kind::ClusterResourcePlacement, "", "shop")
 }
 
 /// What each of three clusters gets, and the faults.

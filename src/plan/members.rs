@@ -269,7 +269,7 @@ fn deleted_bindings(draft: &mut PlanDraft<'_>, computed: &ComputedStages) {
         draft.warnings.push(
             Warning::new(WarningKind::BindingDeleted, &object, message)
                 .clusters([&cluster.name])
-                .known(&object, "metadata.deletionTimestamp", binding.meta.deleted)
+                .deleted(&object, binding.meta.deleted)
                 .look_with("Wait until it is gone, then plan again.", gone),
         );
     }

@@ -53,8 +53,7 @@ pub fn binding_count(
         .take(6)
     {
         problem = if binding.meta.is_deleting() {
-            let deleted = binding.meta.deleted;
-            problem.evidence(binding.object(), "metadata.deletionTimestamp", deleted)
+            problem.deleted(binding.object(), binding.meta.deleted)
         } else {
             problem.evidence(binding.object(), "spec.state", &binding.spec.state)
         };

@@ -15,20 +15,16 @@ use crate::words::{by_number, enumerate};
 /// Adds when the agent of a cluster was heard last.
 pub fn last_heard<B: ComposeText>(build: B, member: &MemberCluster) -> B {
     let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
-    match member.agent().and_then(|agent| agent.heartbeat) {
-        Some(heartbeat) => build.evidence(member.object(), path, heartbeat),
-        None => build,
-    }
+    let heartbeat = member.agent().and_then(|agent| agent.heartbeat);
+    build.known(member.object(), path, heartbeat)
 }
 
 /// Adds what shows that a cluster is leaving the fleet, or has left it.
-pub fn leaving<B: ComposeText>(mut build: B, member: &MemberCluster) -> B {
+pub fn leaving<B: ComposeText>(build: B, member: &MemberCluster) -> B {
     let object = member.object();
-    build = build.known(&object, "metadata.deletionTimestamp", member.meta.deleted);
-    match member.status.conditions.condition(reasons::JOINED) {
-        Some(joined) => build.condition(&object, joined),
-        None => build,
-    }
+    build
+        .deleted(&object, member.meta.deleted)
+        .condition(&object, member.status.conditions.condition(reasons::JOINED))
 }
 
 /// The step that comes before a new run while a cluster is being deleted. Its agent lets it go; without

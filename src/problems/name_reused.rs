@@ -57,21 +57,15 @@ pub fn name_reused(inventory: &Inventory, clusters: &[&str]) -> Option<Problem> 
     );
     let mut problem = Problem::new(subject.clone(), message).clusters(kept);
     for (object, meta) in &objects {
-        problem = problem.known(object.clone(), "metadata.creationTimestamp", meta.created);
+        problem = problem.created(object.clone(), meta.created);
     }
     problem = if is_content {
-        problem.evidence(
-            first.object(),
-            "spec.resourceSnapshotName",
-            &first.spec.snapshot,
-        )
+        problem.snapshot_in(first)
     } else {
         overrides_of(problem, first)
     };
-    if let Some(run) = sent.by
-        && let Some(initialized) = run.condition(reasons::INITIALIZED)
-    {
-        problem = problem.condition(&run.object(), initialized);
+    if let Some(run) = sent.by {
+        problem = problem.condition(&run.object(), run.condition(reasons::INITIALIZED));
     }
     Some(problem.fix(if is_content {
         "Change the content on the hub, if it is not as it was, and start a new run: the next snapshot gets another \

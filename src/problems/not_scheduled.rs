@@ -122,8 +122,9 @@ pub fn scheduled_evidence<B: ComposeText>(policy: &PolicySnapshot, build: B) -> 
     if condition.observes(policy.meta.generation) {
         return build;
     }
-    let path = "status.conditions[type=Scheduled].observedGeneration";
-    build
-        .evidence(&object, path, condition.observed_generation)
-        .evidence(&object, "metadata.generation", policy.meta.generation)
+    build.observed(&object, condition).evidence(
+        &object,
+        "metadata.generation",
+        policy.meta.generation,
+    )
 }

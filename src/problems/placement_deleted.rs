@@ -25,14 +25,13 @@ pub fn placement_deleted(inventory: &Inventory, object: &ObjectRef, so: &str) ->
         problem = problem.absent(object);
     } else if let Some(placement) = inventory.placement.present() {
         let meta = &placement.meta;
-        problem = problem.known(object, "metadata.deletionTimestamp", meta.deleted);
+        problem = problem.deleted(object, meta.deleted);
         if !meta.finalizers.is_empty() {
             problem = problem.evidence(object, "metadata.finalizers", &meta.finalizers);
         }
     }
     for binding in leaving.iter().take(SHOWN) {
-        let deleted = binding.meta.deleted;
-        problem = problem.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
+        problem = problem.deleted(binding.object(), binding.meta.deleted);
     }
     if inventory.policies.is_known_empty() {
         let (place, path) = placement_named(inventory, object);

@@ -29,11 +29,7 @@ pub fn snapshot_empty(
         format!("Snapshot {index} has no objects, {effect}."),
     )
     .clusters(to_lose.iter().copied())
-    .evidence(
-        snapshot.object(),
-        format!("metadata.labels[{}]", names::RESOURCE_INDEX),
-        index,
-    )
+    .index_of(snapshot)
     .evidence(
         snapshot.object(),
         format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),

@@ -2,7 +2,7 @@
 
 use super::{Problem, RefusalTense, placement_named};
 use crate::inventory::Inventory;
-use crate::kubefleet::{ObjectRef, names};
+use crate::kubefleet::ObjectRef;
 use crate::report::{ComposeText, Subject};
 use crate::words::existing_indexes;
 
@@ -31,10 +31,8 @@ pub fn existing_snapshots<B: ComposeText>(
     let indexes = inventory.snapshot_indexes();
     let skipped = indexes.len().saturating_sub(SHOWN);
     for index in indexes.iter().skip(skipped) {
-        let index = index.to_string();
-        if let Some(snapshot) = inventory.snapshot(&index) {
-            let path = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
-            build = build.evidence(snapshot.object(), path, index);
+        if let Some(snapshot) = inventory.snapshot(&index.to_string()) {
+            build = build.index_of(snapshot);
         }
     }
     build

@@ -1,7 +1,6 @@
 //! The next new snapshot may delete the one that a run needs: runs do not hold what they roll out.
 
 use super::Problem;
-use crate::kubefleet::names;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::ResourceSnapshot;
@@ -41,11 +40,7 @@ pub fn snapshot_pruned_next(
             "spec.revisionHistoryLimit",
             placement.spec.revision_history_limit,
         )
-        .evidence(
-            snapshot.object(),
-            format!("metadata.labels[{}]", names::RESOURCE_INDEX),
-            index,
-        )
+        .index_of(snapshot)
         .fix("Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.")
         .look_with("List the existing versions.", object.fleet("snapshots"))
 }

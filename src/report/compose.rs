@@ -1,9 +1,14 @@
 //! How everything that is told is put together: findings, points of a plan, and problems of both.
 
+use jiff::Timestamp;
+
 use super::finding::{Effect, Evidence, Finding, Remedy};
 use super::shown::{ABSENT, ShownValue};
 use super::subject::Subject;
-use crate::kubefleet::{Condition, ObjectRef};
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::{Condition, ObjectRef, names, reasons};
 use crate::words::{CommandClass, CommandLine};
 
 /// What is added to one by one.
@@ -42,6 +47,35 @@ pub trait ComposeText: Sized {
         value: impl ShownValue,
     ) -> Self {
         self.witness(read(object.into(), path.into(), &value))
+    }
+
+    /// Adds which snapshot a run rolls out.
+    #[must_use]
+    fn snapshot_of(self, run: &UpdateRun) -> Self {
+        let index = &run.status.snapshot_index;
+        self.evidence(run.object(), run.snapshot_path(), index)
+    }
+
+    /// Adds which snapshot a binding has.
+    #[must_use]
+    fn snapshot_in(self, binding: &Binding) -> Self {
+        let snapshot = &binding.spec.snapshot;
+        self.evidence(binding.object(), "spec.resourceSnapshotName", snapshot)
+    }
+
+    /// The same, and which run wrote it.
+    #[must_use]
+    fn written(self, binding: &Binding) -> Self {
+        let written = binding.condition(reasons::ROLLOUT_STARTED);
+        let with_snapshot = self.snapshot_in(binding);
+        with_snapshot.condition(&binding.object(), written)
+    }
+
+    /// Adds the index of a snapshot.
+    #[must_use]
+    fn index_of(self, snapshot: &ResourceSnapshot) -> Self {
+        let path = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
+        self.evidence(snapshot.object(), path, snapshot.index())
     }
 
     /// Adds a value that was read in a member cluster.
@@ -105,6 +139,18 @@ pub trait ComposeText: Sized {
         }
     }
 
+    /// Adds when an object was created, where that is known.
+    #[must_use]
+    fn created(self, object: impl Into<Subject>, at: Option<Timestamp>) -> Self {
+        self.known(object, "metadata.creationTimestamp", at)
+    }
+
+    /// Adds since when an object is being deleted, where it is.
+    #[must_use]
+    fn deleted(self, object: impl Into<Subject>, since: Option<Timestamp>) -> Self {
+        self.known(object, "metadata.deletionTimestamp", since)
+    }
+
     /// Adds a condition of an object's status, where there is one.
     #[must_use]
     fn condition<'c>(
@@ -113,6 +159,14 @@ pub trait ComposeText: Sized {
         condition: impl Into<Option<&'c Condition>>,
     ) -> Self {
         self.condition_at(object, "status", condition)
+    }
+
+    /// Adds the generation of an object that a condition of its status is about.
+    #[must_use]
+    fn observed(self, object: impl Into<Subject>, condition: &Condition) -> Self {
+        let kind = &condition.kind;
+        let path = format!("status.conditions[type={kind}].observedGeneration");
+        self.evidence(object, path, condition.observed_generation)
     }
 
     /// Adds a condition that stands deeper in an object, where there is one.

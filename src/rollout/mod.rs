@@ -437,7 +437,8 @@ impl<'i> Rollout<'i> {
         held.any(|it| !it.unnoted) || failing.any(|it| !it.unnoted)
     }
 
-    fn removals(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+    /// The clusters of the deletion stage.
+    pub fn removals(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         let removals = self.stages.iter().filter(|stage| stage.deletes);
         removals.flat_map(|stage| &stage.clusters)
     }

@@ -437,10 +437,7 @@ impl<'t> CompletionHub<'t> {
     }
 
     fn namespaces(&mut self) -> Option<CompletionValues> {
-        let wanted = ExpectedAnswer::List {
-            group: "",
-            kind: "Namespace",
-        };
+        let wanted = ExpectedAnswer::list("", "Namespace");
         let list = self.hub.read_path("/api/v1/namespaces?limit=500", &wanted);
         let list: serde_json::Value = list.ok()?;
         let items = list["items"].as_array()?.iter();

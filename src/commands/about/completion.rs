@@ -40,20 +40,6 @@ pub enum Shell {
     Kubectl,
 }
 
-impl Shell {
-    /// The word on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Zsh => "zsh",
-            Self::Fish => "fish",
-            Self::Elvish => "elvish",
-            Self::Powershell => "powershell",
-            Self::Kubectl => "kubectl",
-        }
-    }
-}
-
 /// The names under which kubectl asks a plugin for candidates: `kubectl fleet-stage`, and `kubectl
 /// fleet stage`.
 const FOR_KUBECTL: [&str; 2] = [
@@ -81,7 +67,8 @@ pub fn run(
             "--install works only with kubectl; the scripts of shells are printed",
         )),
         (shell, None) => {
-            let script = script(shell.as_str());
+            let word = shell.to_possible_value();
+            let script = word.and_then(|word| script(word.get_name()));
             ui.answer(&script.unwrap_or_default());
             Ok(Exit::Done)
         }

@@ -217,9 +217,7 @@ impl RenderMaterial {
 
     /// The objects of a version.
     pub fn content(&self, version: &Version<'_>) -> SnapshotContent {
-        let parts = version.parts.iter();
-        let texts = parts.filter_map(|part| self.around.texts.get(&part.object()));
-        SnapshotContent::new(texts.map(AsRef::as_ref), self.generator())
+        SnapshotContent::new(self.around.texts_of(version), self.generator())
     }
 
     /// How Works are generated on this hub, as far as they tell.

@@ -165,16 +165,8 @@ fn typed(
                 in_other_scope(kind).short_word()
             )));
         }
-        (false, None) => ObjectRef {
-            kind,
-            namespace: String::new(),
-            name: name.to_owned(),
-        },
-        (true, Some(namespace)) => ObjectRef {
-            kind,
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-        },
+        (false, None) => ObjectRef::new(kind, "", name),
+        (true, Some(namespace)) => ObjectRef::new(kind, namespace, name),
         (true, None) => return in_one_namespace(kind, name, known),
     };
     if known.objects.contains(&candidate) {

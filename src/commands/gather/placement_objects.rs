@@ -1,5 +1,7 @@
 //! What is around one placement, as far as a command wants to know.
 
+use serde_json::value::RawValue;
+
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::runs;
 use crate::error::Error;
@@ -10,6 +12,7 @@ use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::NotChecked;
+use crate::rollout::versions::Version;
 
 /// A placement and what belongs to it.
 pub(in crate::commands) struct PlacementObjects {
@@ -30,6 +33,13 @@ impl PlacementObjects {
             None | Some(Outcome::Listed | Outcome::NotCollected) => Ok(()),
             Some(outcome) => Err(reading.unlisted(kind, scope.namespace(), outcome)),
         }
+    }
+
+    /// The texts of a version's objects.
+    pub fn texts_of<'a>(&'a self, version: &'a Version<'_>) -> impl Iterator<Item = &'a RawValue> {
+        let parts = version.parts.iter();
+        let texts = parts.filter_map(|part| self.texts.get(&part.object()));
+        texts.map(AsRef::as_ref)
     }
 }
 

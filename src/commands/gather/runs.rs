@@ -203,10 +203,7 @@ impl RunsOfPlacement {
         let scope = placement.scope();
         let all = |concept| HubQuery::all(scope.kind(concept), scope.namespace());
         let unknown = || QueryAnswer::none(Outcome::NotCollected);
-        let runs = QueryAnswer {
-            objects: self.runs.as_slice().into(),
-            outcome: self.outcome.clone(),
-        };
+        let runs = QueryAnswer::new(self.runs.as_slice().into(), self.outcome.clone());
         let (queries, answers) = [
             (HubQuery::object(placement), unknown()),
             (all(Concept::UpdateRun), runs),
@@ -348,10 +345,7 @@ impl KnownBefore {
             places.extend(named.filter_map(|task| self.by_name.get(&key(&task.approval_request))));
         }
         let objects = places.iter().filter_map(|at| self.approvals.get(*at));
-        Some(QueryAnswer {
-            objects: objects.cloned().collect(),
-            outcome,
-        })
+        Some(QueryAnswer::new(objects.cloned().collect(), outcome))
     }
 
     /// Reads what the groups need, and puts together what is known of each.

@@ -392,11 +392,7 @@ fn candidates(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Vec<
         Some((kind, name)) => Kind::from_word(kind)
             .filter(|kind| concepts.contains(&kind.concept()))
             .filter(|kind| kind.is_namespaced() == namespace.is_some())
-            .map(|kind| ObjectRef {
-                kind,
-                namespace: namespace.unwrap_or_default().to_owned(),
-                name: name.to_owned(),
-            })
+            .map(|kind| ObjectRef::new(kind, namespace.unwrap_or_default(), name))
             .into_iter()
             .collect(),
     }

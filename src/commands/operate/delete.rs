@@ -191,29 +191,23 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
         let (other, unknown): (Vec<_>, Vec<_>) = lost
             .into_iter()
             .partition(|cluster| cluster.binding.is_some());
-        for (clusters, how) in [
-            (other, "now with another snapshot"),
-            (unknown, "current snapshot unknown"),
-        ] {
-            if !clusters.is_empty() {
-                let names = enumerate(clusters.iter().map(|cluster| cluster.name));
-                preview.progress([format!("  updated by this run, {how}: {names}")]);
-            }
-        }
         let is_own = |it: &&ClusterView<'_>| {
             it.binding
                 .is_none_or(|it| it.snapshot_index() == Some(index))
         };
         let (own, taken): (Vec<_>, Vec<_>) = rollout.in_flight().partition(is_own);
         let (held, flying): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| it.is_held());
-        for (clusters, how) in [
-            (taken, "now with another snapshot".to_owned()),
-            (flying, format!("will still get snapshot {index}")),
-            (held, format!("and failing with snapshot {index}")),
+        let (updated, flies) = ("updated by this run", "in flight");
+        for (clusters, which, how) in [
+            (other, updated, "now with another snapshot".to_owned()),
+            (unknown, updated, "current snapshot unknown".to_owned()),
+            (taken, flies, "now with another snapshot".to_owned()),
+            (flying, flies, format!("will still get snapshot {index}")),
+            (held, flies, format!("and failing with snapshot {index}")),
         ] {
             if !clusters.is_empty() {
                 let names = enumerate(clusters.iter().map(|cluster| cluster.name));
-                preview.progress([format!("  in flight, {how}: {names}")]);
+                preview.progress([format!("  {which}, {how}: {names}")]);
             }
         }
     }

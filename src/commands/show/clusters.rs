@@ -133,11 +133,9 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
             let strategies: Vec<_> = strategies.iter().map(|it| it.meta.name.as_str()).collect();
             output.draw(&table(&items, &strategies), ui)
         },
-        items.iter().map(|item| ObjectRef {
-            kind: Kind::MemberCluster,
-            namespace: String::new(),
-            name: item.name.clone(),
-        }),
+        items
+            .iter()
+            .map(|item| ObjectRef::new(Kind::MemberCluster, "", &item.name)),
         || list(&items, &around, &target),
     )?;
     if args.output.is_table() && session.global.verbose {

@@ -44,10 +44,7 @@ pub(in crate::commands) struct AgentContainer {
 
 /// The hub agent's containers; none where it does not run on the hub.
 pub(in crate::commands) fn agents(hub: &mut Hub) -> Result<Vec<AgentContainer>, HubError> {
-    let wanted = ExpectedAnswer::List {
-        group: "",
-        kind: "Pod",
-    };
+    let wanted = ExpectedAnswer::list("", "Pod");
     let path = format!("/api/v1/namespaces/{AGENT_NAMESPACE}/pods?limit=500");
     let pods = hub.read_path(&path, &wanted)?;
     Ok(of_pods(&pods))

@@ -26,7 +26,7 @@ use crate::rollout::history::{History, RunEpisode, history};
 use crate::rollout::{Gate, GateState, StageState, StageView, TaskState};
 use crate::ui::Ui;
 pub use document::HistoryView;
-use notes::{HistoryNote, notes};
+use notes::{HistoryNote, NoteSeverity, notes};
 
 /// Show a placement's rollout history
 ///
@@ -99,7 +99,7 @@ fn write_notes(text: &mut String, notes: &[HistoryNote], ui: &Ui) {
         text.push('\n');
     }
     for note in notes {
-        let label = if note.severity.is_info() {
+        let label = if note.severity == NoteSeverity::Info {
             "note:".to_owned()
         } else {
             ui.paint().warning("note:")

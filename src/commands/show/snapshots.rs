@@ -224,11 +224,7 @@ pub(in crate::commands) fn find<'v, 'i>(
 
 /// How much a version holds.
 fn size(version: &Version<'_>, around: &PlacementObjects) -> SnapshotSize {
-    let texts = version
-        .parts
-        .iter()
-        .filter_map(|part| around.texts.get(&part.object()));
-    SnapshotSize::total(texts.map(|text| contents::size(text)))
+    SnapshotSize::total(around.texts_of(version).map(contents::size))
 }
 
 fn clusters(version: &Version<'_>) -> Vec<String> {

@@ -24,11 +24,13 @@ impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &DiagnosisContext<'_>) -> Vec<Finding> {
         let causes = cx.causes().chain(&cx.foreseen);
-        let live = cx.rollout.iter().filter(|rollout| rollout.is_live());
+        let runs = cx.rollout.iter();
+        let live = runs.clone().filter(|rollout| rollout.is_live());
         let mut findings: Vec<_> = match self.check {
             RuleSearch::Whole(check) => check(cx, self),
             RuleSearch::One(check) => check(cx, self).into_iter().collect(),
             RuleSearch::Object(check) => per_object(cx, self, check),
+            RuleSearch::Run(check) => runs.flat_map(|it| check(cx, self, it)).collect(),
             RuleSearch::Live(check) => live.flat_map(|it| check(cx, self, it)).collect(),
             RuleSearch::Approval(check) => {
                 let gates = live.flat_map(Rollout::open_approvals);

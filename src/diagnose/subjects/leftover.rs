@@ -86,12 +86,11 @@ impl<'i> PlacementLeftover<'i> {
 
     pub fn shown(&self, mut finding: Finding) -> Finding {
         for work in self.works.iter().take(3) {
-            if let Some(deleted) = work.meta.deleted {
-                let path = "metadata.deletionTimestamp";
-                finding = finding.evidence(work.object(), path, deleted);
-            }
-            let finalizers = work.meta.finalizers.join(", ");
-            finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
+            finding = finding.deleted(work.object(), work.meta.deleted).evidence(
+                work.object(),
+                "metadata.finalizers",
+                &work.meta.finalizers,
+            );
         }
         match (self.member, self.silent) {
             (Some(member), Some(_)) => last_heard(finding, member),

@@ -143,7 +143,7 @@ fn made_with(
         finding.message
     );
     finding = match now {
-        Some(now) => finding.known(now.object(), "metadata.creationTimestamp", now.meta.created),
+        Some(now) => finding.created(now.object(), now.meta.created),
         None => finding.absent(was),
     };
     finding = finding.fix_with(step, affected.cx.new_run_command());
@@ -236,6 +236,12 @@ pub trait RepairPlace: Sized {
     #[must_use]
     fn repair_on_hub(self, affected: &AffectedObject<'_, '_>, words: &str) -> Self {
         self.new_run(affected.cx, words.replace("{}", &affected.on_hub()))
+    }
+
+    /// The same for a repair that does not say how it gets to the clusters.
+    #[must_use]
+    fn roll_out(self, cx: &DiagnosisContext<'_>, repair: &str) -> Self {
+        self.new_run(cx, rolled_out(cx, repair))
     }
 
     /// Adds that the object is deleted where that is possible, so that KubeFleet creates its own.

@@ -140,12 +140,10 @@ pub(in crate::diagnose) fn compared(
     kept: &str,
 ) -> Finding {
     let object = now.object();
-    finding
-        .known(&object, "metadata.creationTimestamp", now.meta.created)
-        .look_with(
-            "Compare both snapshots to see what was changed.",
-            object.kubectl("get").arg(kept).flag("-o", "yaml"),
-        )
+    finding.created(&object, now.meta.created).look_with(
+        "Compare both snapshots to see what was changed.",
+        object.kubectl("get").arg(kept).flag("-o", "yaml"),
+    )
 }
 
 /// What the controller says of an operation that failed.

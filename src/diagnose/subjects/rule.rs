@@ -36,6 +36,8 @@ pub enum RuleSearch {
     One(fn(&DiagnosisContext<'_>, &Rule) -> Option<Finding>),
     /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
     Object(fn(&AffectedObject<'_, '_>, Finding) -> Finding),
+    /// In the run, whatever became of it.
+    Run(fn(&DiagnosisContext<'_>, &Rule, &Rollout<'_>) -> Vec<Finding>),
     /// In a run that is neither over nor being deleted.
     Live(fn(&DiagnosisContext<'_>, &Rule, &Rollout<'_>) -> Vec<Finding>),
     /// At one of the approvals that such a run waits for.

@@ -19,18 +19,14 @@ pub(in crate::diagnose) fn finding(
     message: impl Into<String>,
 ) -> Finding {
     let explains = cx.verdict.is_in_trouble();
-    let finding = rule
-        .finding(subject, message)
+    let text = cx
+        .failure
+        .as_ref()
+        .map(|failure| &failure.condition.message);
+    rule.finding(subject, message)
         .severity(Severity::error_if(explains || cx.failure.is_some()))
-        .root_if(explains);
-    match &cx.failure {
-        Some(failure) => finding.evidence(
-            cx.run_object(),
-            cx.failure_path(),
-            &failure.condition.message,
-        ),
-        None => finding,
-    }
+        .root_if(explains)
+        .known(cx.run_object(), cx.failure_path(), text)
 }
 
 /// Whether the run failed before it had done anything.

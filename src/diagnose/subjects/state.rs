@@ -90,10 +90,8 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
         return "has succeeded".to_owned();
     }
     let updated = rollout.updated_clusters().count();
-    let removed = rollout.stages.iter().filter(|stage| stage.deletes);
-    let removed = removed.flat_map(|stage| &stage.clusters);
     // One that joined again had left as well.
-    let (left, removed): (Vec<_>, Vec<_>) = removed.partition(|it| {
+    let (left, removed): (Vec<_>, Vec<_>) = rollout.removals().partition(|it| {
         let joined = it.member.and_then(|member| member.meta.created);
         rollout.inventory.member_is_absent(it.name)
             || it.ended.is_some_and(|end| joined > Some(end))

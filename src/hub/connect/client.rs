@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http::{Method, Request, Response, StatusCode, Uri, header};
 use hyper::body::Incoming;
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector};
 use hyper_util::client::legacy::Client as HttpClient;
@@ -19,7 +19,7 @@ use tower_http::decompression::DecompressionLayer;
 
 use crate::hub::connect::address::ServerAddress;
 use crate::hub::connect::config::{ConnectionSettings, Tls};
-use crate::hub::connect::credentials::{Credentials, CurrentCredentials};
+use crate::hub::connect::credentials::CurrentCredentials;
 use crate::hub::connect::tls::{self, ClientIdentity};
 use crate::hub::error::HubError;
 
@@ -51,11 +51,7 @@ type ConnectionPool = Arc<dyn Fn(Request<Body>) -> ResponseFuture + Send + Sync>
 
 /// A server, and who asks it.
 struct HubServer {
-    address: ServerAddress,
-    tls: Option<Tls>,
-    proxy: Option<ServerAddress>,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    credentials: Arc<Credentials>,
+    settings: ConnectionSettings,
     /// The connections, and the certificate of a plugin that they show. Another certificate needs
     /// others: a server asks for it once for each.
     pool: Mutex<(Option<ClientIdentity>, ConnectionPool)>,
@@ -63,27 +59,21 @@ struct HubServer {
 
 impl HubServer {
     fn new(settings: ConnectionSettings) -> Result<Self, HubError> {
-        let pool = pool(settings.tls.as_ref(), settings.proxy.as_ref(), None)?;
-        Ok(Self {
-            address: settings.address,
-            tls: settings.tls,
-            proxy: settings.proxy,
-            headers: settings.headers,
-            credentials: settings.credentials,
-            pool: Mutex::new((None, pool)),
-        })
+        let pool = Mutex::new((None, pool(&settings, None)?));
+        Ok(Self { settings, pool })
     }
 
     async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
         let (mut parts, body) = request.into_parts();
         parts.uri = self.address_of(&parts.uri)?;
-        for (name, value) in &self.headers {
+        for (name, value) in &self.settings.headers {
             parts.headers.append(name, value.clone());
         }
-        let current = self.credentials.get(None).await?;
+        let credentials = &self.settings.credentials;
+        let current = credentials.get(None).await?;
         // What may be sent again where the credentials are old.
         let again =
-            (parts.method == Method::GET && self.credentials.may_change()).then(|| parts.clone());
+            (parts.method == Method::GET && credentials.may_change()).then(|| parts.clone());
         let response = self
             .send_as(&current, Request::from_parts(parts, body))
             .await?;
@@ -93,10 +83,10 @@ impl HubServer {
         }
         // What a server has never accepted is not better the next time.
         let Some(parts) = again.filter(|_| current.has_served()) else {
-            self.credentials.forget(&current).await;
+            credentials.forget(&current).await;
             return Ok(response);
         };
-        let newer = self.credentials.get(Some(current.number)).await?;
+        let newer = credentials.get(Some(current.number)).await?;
         let request = Request::from_parts(parts, Body::empty());
         self.send_as(&newer, request).await
     }
@@ -120,15 +110,14 @@ impl HubServer {
     fn pool(&self, identity: Option<&ClientIdentity>) -> Result<ConnectionPool, HubError> {
         let mut known = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0.as_ref() != identity {
-            let pool = pool(self.tls.as_ref(), self.proxy.as_ref(), identity)?;
-            *known = (identity.cloned(), pool);
+            *known = (identity.cloned(), pool(&self.settings, identity)?);
         }
         Ok(Arc::clone(&known.1))
     }
 
     /// The address of a path on the server.
     fn address_of(&self, path: &Uri) -> Result<Uri, HubError> {
-        let server = &self.address.uri;
+        let server = &self.settings.address.uri;
         let before = server.path().trim_end_matches('/');
         let path = path.path_and_query().map_or("/", |path| path.as_str());
         let mut parts = server.clone().into_parts();
@@ -143,15 +132,15 @@ fn unusable() -> HubError {
 }
 
 fn pool(
-    tls: Option<&Tls>,
-    proxy: Option<&ServerAddress>,
+    settings: &ConnectionSettings,
     identity: Option<&ClientIdentity>,
 ) -> Result<ConnectionPool, HubError> {
     let mut plain = HttpConnector::new();
     plain.enforce_http(false);
     plain.set_nodelay(true);
     plain.set_connect_timeout(Some(CONNECTING));
-    let Some(proxy) = proxy else {
+    let tls = settings.tls.as_ref();
+    let Some(proxy) = &settings.proxy else {
         return secure(plain, tls, identity);
     };
     let uri = proxy.uri.clone();

@@ -33,10 +33,7 @@ pub(in crate::hub) struct ListReader {
 impl ListReader {
     /// The list at a path; nothing is asked for yet.
     pub(in crate::hub) fn new(connection: &Connection, kind: Kind, path: String) -> Self {
-        let wanted = ExpectedAnswer::List {
-            group: kind.group(),
-            kind: kind.name(),
-        };
+        let wanted = ExpectedAnswer::list(kind.group(), kind.name());
         let limit = match kind.concept() {
             Concept::UpdateRun | Concept::Placement | Concept::ResourceSnapshot | Concept::Work => {
                 FEW

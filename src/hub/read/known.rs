@@ -1,7 +1,6 @@
 //! What a command knows of a hub: nothing is asked twice.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection};
 use crate::kubefleet::object::Object;
@@ -121,13 +120,8 @@ fn index<K: Eq + std::hash::Hash>(
 
 fn part(answer: &QueryAnswer, places: Option<&Vec<usize>>) -> QueryAnswer {
     let places = places.into_iter().flatten();
-    let objects: Arc<[Object]> = places
-        .filter_map(|at| answer.objects.get(*at).cloned())
-        .collect();
-    QueryAnswer {
-        objects,
-        outcome: answer.outcome.clone(),
-    }
+    let objects = places.filter_map(|at| answer.objects.get(*at).cloned());
+    QueryAnswer::new(objects.collect(), answer.outcome.clone())
 }
 
 #[cfg(test)]
@@ -149,10 +143,7 @@ mod tests {
     }
 
     fn listed(objects: Vec<Object>) -> QueryAnswer {
-        QueryAnswer {
-            objects: objects.into(),
-            outcome: Outcome::Listed,
-        }
+        QueryAnswer::new(objects.into(), Outcome::Listed)
     }
 
     fn seen(answer: Option<QueryAnswer>) -> Option<Vec<String>> {
@@ -172,13 +163,8 @@ mod tests {
         assert_eq!(seen(known.get(&named("a"), None)).unwrap().len(), 1);
         // The one of another namespace is another.
         assert_eq!(seen(known.get(&named("b"), None)), Some(vec![]));
-        known.insert(
-            all,
-            QueryAnswer {
-                outcome: Outcome::Failed("no".to_owned()),
-                ..listed(list)
-            },
-        );
+        let failed = Outcome::Failed("no".to_owned());
+        known.insert(all, QueryAnswer::new(list.into(), failed));
         assert!(known.get(&named("a"), None).is_none());
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::hub::error::HubError;
 use crate::hub::read::pages::{FEW, PagedList};
+use crate::hub::read::served::{self, NamedResource};
 use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON};
 use crate::hub::{Hub, members, read::queries, side_by_side};
@@ -29,14 +30,8 @@ struct ApiGroups {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct GroupDiscovery {
-    metadata: GroupName,
+    metadata: NamedResource,
     versions: Vec<VersionDiscovery>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct GroupName {
-    name: String,
 }
 
 #[derive(Deserialize, Default)]
@@ -106,11 +101,7 @@ impl ObjectReader<'_> {
             let mut kinds = Vec::new();
             for path in ["/api", "/apis"] {
                 let body = self.connection.get(path, AGGREGATED).await?;
-                let wanted = ExpectedAnswer::List {
-                    group: "apidiscovery.k8s.io",
-                    kind: "APIGroupDiscovery",
-                };
-                let groups: ApiGroups = answer::read(&wanted, &body)?;
+                let groups: ApiGroups = answer::read(&served::ALL, &body)?;
                 let groups = groups.items.unwrap_or_default();
                 kinds.extend(groups.into_iter().flat_map(kinds_of));
             }
@@ -179,10 +170,7 @@ async fn objects(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value
 async fn listed(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
     let path = path(query);
     let kind = &query.kind;
-    let wanted = ExpectedAnswer::List {
-        group: &kind.group,
-        kind: &kind.kind,
-    };
+    let wanted = ExpectedAnswer::list(&kind.group, &kind.kind);
     let version = api_version(&kind.group, &kind.version);
     let mut pages = PagedList::new(connection, wanted, path, FEW);
     pages

@@ -321,10 +321,7 @@ mod tests {
     use crate::hub::request::answer::ExpectedAnswer;
     use crate::hub::request::bounds::OBJECT;
 
-    const PODS: ExpectedAnswer<'static> = ExpectedAnswer::List {
-        group: "",
-        kind: "Pod",
-    };
+    const PODS: ExpectedAnswer<'static> = ExpectedAnswer::list("", "Pod");
 
     /// A page with so many objects from one on.
     fn page(from: usize, count: usize, next: &str) -> String {

@@ -109,10 +109,7 @@ impl Hub {
                     let names = found.objects.iter().map(Object::reference);
                     texts.extend(names.zip(found.texts));
                 }
-                QueryAnswer {
-                    objects: found.objects.into(),
-                    outcome: Outcome::Listed,
-                }
+                QueryAnswer::new(found.objects.into(), Outcome::Listed)
             }
             Err(error) => self.failed(error),
         }

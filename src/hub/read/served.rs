@@ -17,20 +17,12 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 /// All groups with their resources.
-const ALL: ExpectedAnswer<'_> = ExpectedAnswer::List {
-    group: "apidiscovery.k8s.io",
-    kind: "APIGroupDiscovery",
-};
+pub(in crate::hub) const ALL: ExpectedAnswer<'_> =
+    ExpectedAnswer::list("apidiscovery.k8s.io", "APIGroupDiscovery");
 /// The groups alone.
-const GROUPS: ExpectedAnswer<'_> = ExpectedAnswer::List {
-    group: "",
-    kind: "APIGroup",
-};
+const GROUPS: ExpectedAnswer<'_> = ExpectedAnswer::list("", "APIGroup");
 /// The resources of one version.
-const RESOURCES: ExpectedAnswer<'_> = ExpectedAnswer::List {
-    group: "",
-    kind: "APIResource",
-};
+const RESOURCES: ExpectedAnswer<'_> = ExpectedAnswer::list("", "APIResource");
 
 /// The versions in which each kind is served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -187,9 +179,9 @@ struct ApiGroup {
 }
 
 #[derive(Deserialize, Default)]
-struct NamedResource {
+pub(in crate::hub) struct NamedResource {
     #[serde(default)]
-    name: String,
+    pub name: String,
 }
 
 #[derive(Deserialize)]

@@ -72,10 +72,7 @@ pub(in crate::hub) async fn versions_of(
             continue;
         };
         let path = path(query.kind, version, namespace.as_deref(), None);
-        let wanted = ExpectedAnswer::List {
-            group: GROUP,
-            kind: KIND,
-        };
+        let wanted = ExpectedAnswer::list(GROUP, KIND);
         let mut pages = PagedList::new(connection, wanted, path, MANY).in_form(LIST);
         let found = pages.all(|text| answer::parse::<PartialVersion>(text.as_bytes()));
         versions.extend(found.await?.into_iter().map(|PartialVersion { metadata }| {

@@ -44,6 +44,11 @@ impl<'w> ExpectedAnswer<'w> {
         }
     }
 
+    /// A list of objects of a kind.
+    pub const fn list(group: &'w str, kind: &'w str) -> Self {
+        Self::List { group, kind }
+    }
+
     fn words(&self) -> String {
         match self {
             Self::Object { kind, name: "", .. } => (*kind).to_owned(),
@@ -230,14 +235,8 @@ mod tests {
         namespace: "team",
         name: "x",
     };
-    const RUNS: ExpectedAnswer<'static> = ExpectedAnswer::List {
-        group: GROUP,
-        kind: "StagedUpdateRun",
-    };
-    const PODS: ExpectedAnswer<'static> = ExpectedAnswer::List {
-        group: "",
-        kind: "Pod",
-    };
+    const RUNS: ExpectedAnswer<'static> = ExpectedAnswer::list(GROUP, "StagedUpdateRun");
+    const PODS: ExpectedAnswer<'static> = ExpectedAnswer::list("", "Pod");
     const REVIEW: ExpectedAnswer<'static> =
         ExpectedAnswer::kind("authorization.k8s.io", "SelfSubjectAccessReview");
 

@@ -173,79 +173,72 @@ fn wordings() -> Vec<(&'static str, String, Cause)> {
             },
         );
     }
-    let invalid = |when: &str, err: &str| {
-        format!(
-            "the {when} stage tasks are invalid, updateStrategy: `/catalog`, stage: staging, err: {err}"
-        )
-    };
-    add(
-        "INIT-BEFORE-TASKS-INVALID",
-        &invalid("before", "something new"),
-        tasks(
+    for (id, before, err, problem) in [
+        (
+            "INIT-BEFORE-TASKS-INVALID",
             true,
+            "something new",
             TaskProblem::Other {
                 text: owned("something new"),
             },
         ),
-    );
-    add(
-        "INIT-BEFORE-TASKS-INVALID-COUNT",
-        &invalid("before", "beforeStageTasks can have at most one task"),
-        tasks(true, TaskProblem::TooMany),
-    );
-    add(
-        "INIT-BEFORE-TASKS-INVALID-TYPE",
-        &invalid(
-            "before",
-            "task 0 of type TimedWait is not allowed in beforeStageTasks, allowed type: Approval",
-        ),
-        tasks(
+        (
+            "INIT-BEFORE-TASKS-INVALID-COUNT",
             true,
+            "beforeStageTasks can have at most one task",
+            TaskProblem::TooMany,
+        ),
+        (
+            "INIT-BEFORE-TASKS-INVALID-TYPE",
+            true,
+            "task 0 of type TimedWait is not allowed in beforeStageTasks, allowed type: Approval",
             TaskProblem::TypeNotAllowed {
                 task: Some(0),
                 task_type: owned("TimedWait"),
             },
         ),
-    );
-    add(
-        "INIT-BEFORE-TASKS-INVALID-WAIT",
-        &invalid(
-            "before",
+        (
+            "INIT-BEFORE-TASKS-INVALID-WAIT",
+            true,
             "task 0 of type Approval cannot have wait duration set",
+            TaskProblem::WaitNotAllowed { task: Some(0) },
         ),
-        tasks(true, TaskProblem::WaitNotAllowed { task: Some(0) }),
-    );
-    add(
-        "INIT-AFTER-TASKS-INVALID",
-        &invalid("after", "task 0 of type TimedWait has wait duration <= 0"),
-        tasks(false, TaskProblem::WaitNotPositive { task: Some(0) }),
-    );
-    add(
-        "INIT-AFTER-TASKS-INVALID-DUP",
-        &invalid(
-            "after",
-            "afterStageTasks cannot have two tasks of the same type: Approval",
-        ),
-        tasks(
+        (
+            "INIT-AFTER-TASKS-INVALID",
             false,
+            "task 0 of type TimedWait has wait duration <= 0",
+            TaskProblem::WaitNotPositive { task: Some(0) },
+        ),
+        (
+            "INIT-AFTER-TASKS-INVALID-DUP",
+            false,
+            "afterStageTasks cannot have two tasks of the same type: Approval",
             TaskProblem::DuplicateType {
                 task_type: owned("Approval"),
             },
         ),
-    );
-    add(
-        "INIT-AFTER-TASKS-INVALID-NILWAIT",
-        &invalid(
-            "after",
+        (
+            "INIT-AFTER-TASKS-INVALID-NILWAIT",
+            false,
             "task 0 of type TimedWait has wait duration set to nil",
+            TaskProblem::WaitMissing { task: Some(0) },
         ),
-        tasks(false, TaskProblem::WaitMissing { task: Some(0) }),
-    );
-    add(
-        "INIT-AFTER-TASKS-INVALID-ZEROWAIT",
-        &invalid("after", "task 1 of type TimedWait has wait duration <= 0"),
-        tasks(false, TaskProblem::WaitNotPositive { task: Some(1) }),
-    );
+        (
+            "INIT-AFTER-TASKS-INVALID-ZEROWAIT",
+            false,
+            "task 1 of type TimedWait has wait duration <= 0",
+            TaskProblem::WaitNotPositive { task: Some(1) },
+        ),
+    ] {
+        let when = if before { "before" } else { "after" };
+        add(
+            id,
+            &format!(
+                "the {when} stage tasks are invalid, updateStrategy: `/catalog`, stage: staging, err: {err}"
+            ),
+            tasks(before, problem),
+        );
+    }
     add(
         "INIT-AFTER-TASKS-INVALID-ZEROWAIT",
         "the after stage tasks are invalid, clusterStagedUpdateStrategy: catalog, stage: staging, err: task 1 has wait duration <= 0",
@@ -996,22 +989,12 @@ fn stuck_at_every_version() {
 
 #[test]
 fn waiting_before_and_after() {
-    assert_eq!(
-        parse_waiting("The updateRun is waiting for after-stage tasks in stage canary to complete"),
-        Some(WaitingStage {
-            before: false,
-            stage: owned("canary")
-        })
-    );
-    assert_eq!(
-        parse_waiting(
-            "The updateRun is waiting for before-stage tasks in stage canary to complete"
-        ),
-        Some(WaitingStage {
-            before: true,
-            stage: owned("canary")
-        })
-    );
+    for (when, before) in [("before", true), ("after", false)] {
+        let text =
+            format!("The updateRun is waiting for {when}-stage tasks in stage canary to complete");
+        let stage = owned("canary");
+        assert_eq!(parse_waiting(&text), Some(WaitingStage { before, stage }));
+    }
     assert_eq!(
         parse_waiting("Not all before-stage tasks are completed, waiting for approval"),
         None
@@ -1270,68 +1253,43 @@ fn binding_problems() {
 
 #[test]
 fn work_problems() {
-    let table = [
-        (
-            "Work object storefront-work is not yet available",
-            Some("storefront-work"),
-            WorkState::NotAvailable,
-        ),
-        (
-            "Work object search.search-work is not yet available",
-            Some("search.search-work"),
-            WorkState::NotAvailable,
-        ),
+    use WorkState as S;
+    for (text, state) in [
+        ("Work object a-work is not yet available", S::NotAvailable),
         (
             "Work object a-work has not yet completed the apply op",
-            Some("a-work"),
-            WorkState::ApplyPending,
+            S::ApplyPending,
         ),
-        (
-            "Work object a-work has failed to apply",
-            Some("a-work"),
-            WorkState::ApplyFailed,
-        ),
-        (
-            "Work object a-work is not applied",
-            Some("a-work"),
-            WorkState::ApplyFailed,
-        ),
+        ("Work object a-work has failed to apply", S::ApplyFailed),
+        ("Work object a-work is not applied", S::ApplyFailed),
         (
             "Work object a-work has not yet completed availability check",
-            Some("a-work"),
-            WorkState::AvailabilityPending,
+            S::AvailabilityPending,
         ),
         (
             "The availability of work object a-work is not trackable",
-            Some("a-work"),
-            WorkState::NotTrackable,
+            S::NotTrackable,
         ),
         (
             "Work object a-work has not yet completed diff reporting",
-            Some("a-work"),
-            WorkState::DiffPending,
+            S::DiffPending,
         ),
         (
             "Work object a-work has failed to report diff",
-            Some("a-work"),
-            WorkState::DiffFailed,
+            S::DiffFailed,
         ),
-        ("Resources are being applied", None, WorkState::ApplyPending),
-        (
-            "Diff reporting on resources is in progress",
-            None,
-            WorkState::DiffPending,
-        ),
-    ];
-    for (text, work, state) in table {
-        assert_eq!(
-            parse_work_problem(text),
-            Some(WorkProblem {
-                work: work.map(owned),
-                state
-            }),
-            "{text}"
-        );
+        ("Resources are being applied", S::ApplyPending),
+        ("Diff reporting on resources is in progress", S::DiffPending),
+    ] {
+        for name in ["storefront-work", "search.search-work"] {
+            let work = text.contains("a-work").then(|| owned(name));
+            let text = text.replace("a-work", name);
+            assert_eq!(
+                parse_work_problem(&text),
+                Some(WorkProblem { work, state }),
+                "{text}"
+            );
+        }
     }
     assert_eq!(
         parse_work_problem("All corresponding work objects are available"),

@@ -17,6 +17,11 @@ fn under_way(name: &str, index: &str, second: i64) -> Value {
     run(name, index, times)
 }
 
+/// One that was taken up at once and has not begun.
+fn resting(name: &str, index: &str, second: i64) -> Value {
+    run(name, index, [Some(second), Some(second), None, None])
+}
+
 fn own(index: &str, second: i64) -> Value {
     snapshot(index, OWN, Some(second))
 }
@@ -75,7 +80,7 @@ fn it_goes_back_to_what_was_completed_last_before() {
         done("second", "1", DAY + 110),
         under_way("third", "2", DAY + 310),
         // It has not begun.
-        run("later", "2", [Some(DAY + 400), Some(DAY + 400), None, None]),
+        resting("later", "2", DAY + 400),
     ]);
     assert_eq!(good(&objects), ("1 of second".to_owned(), Vec::new()));
     // What ended after the current one began was not before it, and what did not succeed is not good.
@@ -192,7 +197,7 @@ fn what_was_taken_back_or_never_brought_is_doubted() {
         [a, b, c, other]
     };
     // It waits for the approval of its first stage.
-    let waits = || run("third", "2", [Some(DAY + 310), Some(DAY + 310), None, None]);
+    let waits = || resting("third", "2", DAY + 310);
     let taken = "back rolled snapshot 1 back to snapshot 0";
     assert_eq!(of(with(waits()), "1").as_deref(), Some(taken));
     assert_eq!(of(with(waits()), "0"), None);
@@ -202,11 +207,7 @@ fn what_was_taken_back_or_never_brought_is_doubted() {
     // Nothing had brought the newer one when the run began.
     let early = [
         done("first", "0", DAY + 10),
-        run(
-            "second",
-            "1",
-            [Some(DAY + 110), Some(DAY + 110), None, None],
-        ),
+        resting("second", "1", DAY + 110),
         back(),
         waits(),
     ];
@@ -253,12 +254,17 @@ fn what_a_deleted_run_brought_is_taken_back() {
     assert_eq!(goes(&objects), (None, "1".to_owned()));
 }
 
+/// What took a snapshot back.
+fn taken(objects: &[Value], index: &str) -> String {
+    let back = TakenBack::of(&inventory(objects), index).map(|back| back.to_string());
+    back.unwrap_or_default()
+}
+
 /// What took snapshot 1 back, and whether the run `rests` would bring it again without being meant to.
 fn taken_back(objects: &[Value]) -> (String, bool) {
     let all = inventory(objects);
-    let back = TakenBack::of(&all, "1").map_or_else(String::new, |back| back.to_string());
     let rests = all.run_on("rests").map(|it| TakenBack::for_run(&all, it));
-    (back, rests.flatten().is_some())
+    (taken(objects, "1"), rests.flatten().is_some())
 }
 
 #[test]
@@ -268,11 +274,7 @@ fn a_run_that_was_made_before_the_way_back_would_bring_the_content_again() {
             done("first", "0", DAY + 10),
             done("second", "1", DAY + 110),
             done("back", "0", DAY + 210),
-            run(
-                "rests",
-                "1",
-                [Some(DAY + made), Some(DAY + made), None, None],
-            ),
+            resting("rests", "1", DAY + made),
         ]);
         all.remove(3);
         all
@@ -316,14 +318,13 @@ fn a_run_that_names_no_snapshot_brings_nothing_again_before_it_is_done() {
 #[test]
 fn who_goes_further_back_does_not_bring_again_what_was_rolled_back() {
     let told = |first: &str, then: &str| {
-        let all = inventory(&with_runs([
+        let runs = [
             done("good", "0", DAY + 10),
             done("bad", "2", DAY + 210),
             done("back", first, DAY + 310),
             done("further", then, DAY + 410),
-        ]));
-        let back = TakenBack::of(&all, "2").map(|it| it.to_string());
-        back.unwrap_or_default()
+        ];
+        taken(&with_runs(runs), "2")
     };
     let back = "ClusterStagedUpdateRun back rolled snapshot 2 back to snapshot 1";
     assert_eq!(told("1", "0"), back);
@@ -355,25 +356,20 @@ fn the_content_of_a_snapshot_that_was_rolled_back_is_known_again() {
         all.push(hashed("3", DAY + 400, "bad"));
         all
     };
-    let told = |objects: &[Value], index: &str| {
-        let all = inventory(objects);
-        let back = TakenBack::of(&all, index).map(|it| it.to_string());
-        back.unwrap_or_default()
-    };
     let good = objects(done("good", "2", DAY + 310));
     let why = "the content is that of snapshot 1 again: ClusterStagedUpdateRun back rolled snapshot 1 back to \
                snapshot 0";
-    assert_eq!(told(&good, "3"), why);
-    assert_eq!(told(&good, "2"), "");
+    assert_eq!(taken(&good, "3"), why);
+    assert_eq!(taken(&good, "2"), "");
     // Somebody brought it in spite of that, and it went well.
-    assert_eq!(told(&objects(done("again", "1", DAY + 310)), "3"), "");
+    assert_eq!(taken(&objects(done("again", "1", DAY + 310)), "3"), "");
     let begun = under_way("again", "1", DAY + 310);
-    assert_eq!(told(&objects(begun), "3"), why);
+    assert_eq!(taken(&objects(begun), "3"), why);
     // One whose hash nobody noted is like no other.
     for at in [2, 8] {
         let mut unknown = good.clone();
         unknown[at]["metadata"]["annotations"][names::RESOURCE_HASH] = json!("");
-        assert_eq!(told(&unknown, "3"), "", "{at}");
+        assert_eq!(taken(&unknown, "3"), "", "{at}");
     }
 }
 
@@ -385,7 +381,7 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
             done("first", "0", DAY + 10),
             done("second", "1", DAY + 110),
             done("back", "0", DAY + back),
-            run("rests", "2", [Some(DAY + 310), Some(DAY + 310), None, None]),
+            resting("rests", "2", DAY + 310),
         ]);
         all.push(done("again", "0", DAY + 420));
         if back > 420 {
@@ -393,11 +389,7 @@ fn what_was_not_yet_brought_is_not_taken_back_with_another() {
         }
         all
     };
-    let told = |objects: &[Value]| {
-        let all = inventory(objects);
-        let back = TakenBack::of(&all, "2").map(|it| it.to_string());
-        back.unwrap_or_default()
-    };
+    let told = |objects: &[Value]| taken(objects, "2");
     assert_eq!(told(&objects(430)), "");
     // The other one was taken back before.
     let back = "ClusterStagedUpdateRun again selected snapshot 0 when snapshot 2 existed, which may have been \
@@ -432,8 +424,8 @@ fn clusters_tell_what_a_deleted_run_took_back() {
         let mut all = with_runs([
             done("first", "0", DAY + 10),
             second,
-            run("rests", "1", [Some(DAY + 150), Some(DAY + 150), None, None]),
-            run("next", "2", [Some(DAY + 400), Some(DAY + 400), None, None]),
+            resting("rests", "1", DAY + 150),
+            resting("next", "2", DAY + 400),
         ]);
         let mut binding = binding(has, DAY);
         let since = at(DAY + written).to_string();
@@ -482,11 +474,7 @@ fn what_was_taken_back_is_no_way_back() {
     *all.get_mut(7).unwrap() = under_way("third", "2", DAY + 330);
     assert_eq!(good(&all).0, "1 of again");
     // The run that went back is deleted: clusters tell.
-    let mut all = objects(run(
-        "rests",
-        "2",
-        [Some(DAY + 400), Some(DAY + 400), None, None],
-    ));
+    let mut all = objects(resting("rests", "2", DAY + 400));
     all.push(binding("1", DAY));
     assert_eq!(good(&all).0, "1 of second");
     all.pop();
@@ -527,8 +515,7 @@ fn what_is_newer_is_no_way_back() {
 
 #[test]
 fn a_run_that_has_not_begun_is_told_from_the_one_before() {
-    let later = |seconds: [Option<i64>; 4]| run("later", "2", seconds);
-    let idle = later([Some(DAY + 400), Some(DAY + 400), None, None]);
+    let idle = resting("later", "2", DAY + 400);
     let objects = |last: Value, later: Value| {
         let objects = [placement(), own("1", DAY), own("2", DAY + 300)];
         let runs = [done("first", "1", DAY + 10), last, later];
@@ -542,7 +529,7 @@ fn a_run_that_has_not_begun_is_told_from_the_one_before() {
     let succeeded = done("second", "2", DAY + 110);
     assert_eq!(found(&objects(succeeded.clone(), idle.clone())), named);
     // What was created before the other ended may have been meant to come first.
-    let before = later([Some(DAY + 100), Some(DAY + 100), None, None]);
+    let before = resting("later", "2", DAY + 100);
     assert_eq!(found(&objects(succeeded.clone(), before)), None);
     // A run that is under way is what there is to take back.
     assert_eq!(
@@ -553,7 +540,11 @@ fn a_run_that_has_not_begun_is_told_from_the_one_before() {
     let begun = under_way("later", "2", DAY + 400);
     assert_eq!(found(&objects(succeeded.clone(), begun)), None);
     // So is one that sits at a cluster which had the content already and fails with it: no start is noted there.
-    let mut sits = later([Some(DAY + 400), Some(DAY + 400), Some(DAY + 410), None]);
+    let mut sits = run(
+        "later",
+        "2",
+        [Some(DAY + 400), Some(DAY + 400), Some(DAY + 410), None],
+    );
     sits["status"]["stagesStatus"][0] =
         json!({"stageName": "all", "clusters": [{"clusterName": "member-1"}]});
     let has = |index: &str| {
@@ -687,42 +678,17 @@ fn an_earlier_try_is_known_again() {
     let first = || done("first", "0", DAY + 10);
     let back = || under_way("back", "0", DAY + 500);
     let is_earlier_try = |objects: &[Value]| earlier_try(&inventory(objects), "back").is_some();
-    assert!(is_earlier_try(&[
-        placement(),
-        own("0", DAY),
-        first(),
-        back()
-    ]));
+    let with = |runs: &[Value]| is_earlier_try(&[&[placement(), own("0", DAY)], runs].concat());
+    assert!(with(&[first(), back()]));
     // Nobody else completed it; it is over; it was given no index; its snapshot is gone.
-    assert!(!is_earlier_try(&[placement(), own("0", DAY), back()]));
-    let over = done("back", "0", DAY + 500);
-    assert!(!is_earlier_try(&[
-        placement(),
-        own("0", DAY),
-        first(),
-        over
-    ]));
-    let mut current = back();
-    current["spec"]["resourceSnapshotIndex"] = "".into();
-    assert!(!is_earlier_try(&[
-        placement(),
-        own("0", DAY),
-        first(),
-        current
-    ]));
+    assert!(!with(&[back()]));
+    assert!(!with(&[first(), done("back", "0", DAY + 500)]));
+    assert!(!with(&[first(), unpinned(back())]));
     assert!(!is_earlier_try(&[placement(), first(), back()]));
-    let others = under_way("first", "0", DAY + 10);
-    assert!(!is_earlier_try(&[
-        placement(),
-        own("0", DAY),
-        others,
-        back()
-    ]));
+    assert!(!with(&[under_way("first", "0", DAY + 10), back()]));
     // It, or the run that completed the index, is of an earlier life.
-    let old = under_way("back", "0", SINCE - 500);
-    assert!(!is_earlier_try(&[placement(), own("0", DAY), first(), old]));
-    let old = done("first", "0", SINCE - 500);
-    assert!(!is_earlier_try(&[placement(), own("0", DAY), old, back()]));
+    assert!(!with(&[first(), under_way("back", "0", SINCE - 500)]));
+    assert!(!with(&[done("first", "0", SINCE - 500), back()]));
     assert!(
         !is_earlier_try(&[own("0", DAY), first(), back()]),
         "the life is not known"
@@ -737,7 +703,7 @@ fn the_run_that_began_last_is_the_current_one() {
         placement(),
         done("a", "0", DAY + 200),
         under_way("b", "1", DAY + 100),
-        run("c", "1", [Some(DAY + 300), Some(DAY + 300), None, None]),
+        resting("c", "1", DAY + 300),
     ]);
     assert_eq!(current(&all).unwrap().meta.name, "a");
 }
@@ -796,21 +762,24 @@ fn a_run_with_other_overrides_is_told_from_one_with_the_same() {
     assert!(with_other_overrides(&all, fourth).is_none());
 }
 
+/// A snapshot of an override of a namespace.
+fn override_snapshot(of: &str, number: usize, latest: bool) -> Value {
+    json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ResourceOverrideSnapshot",
+        "metadata": {
+            "name": format!("{of}-{number}"), "namespace": "shop",
+            "labels": {
+                "kubernetes-fleet.io/is-latest-snapshot": latest.to_string(),
+                "kubernetes-fleet.io/parent-resource-override": of,
+            },
+        },
+    })
+}
+
 #[test]
 fn overrides_that_a_new_run_does_not_take_are_named() {
-    let snapshot = |name: &str, latest: bool| {
-        json!({
-            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
-            "kind": "ResourceOverrideSnapshot",
-            "metadata": {
-                "name": name, "namespace": "shop",
-                "labels": {
-                    "kubernetes-fleet.io/is-latest-snapshot": latest.to_string(),
-                    "kubernetes-fleet.io/parent-resource-override": "web",
-                },
-            },
-        })
-    };
+    let snapshot = |number: usize, latest: bool| override_snapshot("web", number, latest);
     let runs = [
         placement(),
         own("0", DAY),
@@ -824,7 +793,7 @@ fn overrides_that_a_new_run_does_not_take_are_named() {
     };
     let told = |said: &str| Some(said.to_owned());
     // The older snapshot is still there.
-    let both = [snapshot("web-0", false), snapshot("web-1", true)];
+    let both = [snapshot(0, false), snapshot(1, true)];
     assert_eq!(
         then(&both),
         told("first had shop/web-0, which is now shop/web-1")
@@ -840,7 +809,7 @@ fn overrides_that_a_new_run_does_not_take_are_named() {
         own("0", DAY),
         with_override("first", DAY + 10, "web-0"),
     ];
-    let all = inventory(&[&same[..], &[snapshot("web-0", true)]].concat());
+    let all = inventory(&[&same[..], &[snapshot(0, true)]].concat());
     assert_eq!(overrides_then(&all, "0"), None);
     // It was another snapshot.
     assert_eq!(overrides_then(&all, "1"), None);
@@ -859,23 +828,14 @@ fn overrides_that_were_added_since_are_named() {
         "metadata": {"name": "member-1", "labels": {"tier": "prod"}},
     });
     let over = |name: &str, kind: &str, tier: &str| {
-        json!({
-            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
-            "kind": "ResourceOverrideSnapshot",
-            "metadata": {
-                "name": format!("{name}-0"), "namespace": "shop",
-                "labels": {
-                    "kubernetes-fleet.io/is-latest-snapshot": "true",
-                    "kubernetes-fleet.io/parent-resource-override": name,
-                },
-            },
-            "spec": {"overrideSpec": {
-                "resourceSelectors": [{"group": "", "version": "v1", "kind": kind, "name": "app"}],
-                "policy": {"overrideRules": [{"overrideType": "Delete", "clusterSelector": {
-                    "clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"tier": tier}}}],
-                }}]},
-            }},
-        })
+        let mut over = override_snapshot(name, 0, true);
+        over["spec"] = json!({"overrideSpec": {
+            "resourceSelectors": [{"group": "", "version": "v1", "kind": kind, "name": "app"}],
+            "policy": {"overrideRules": [{"overrideType": "Delete", "clusterSelector": {
+                "clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"tier": tier}}}],
+            }}]},
+        }});
+        over
     };
     let then = |runs: &[Value], overrides: &[Value]| {
         let objects = [

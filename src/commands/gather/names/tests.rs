@@ -1,14 +1,6 @@
 use super::{KnownNames, resolve};
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 
-fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef {
-        kind,
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    }
-}
-
 /// What a word means: the object, or exit code, message and hint.
 fn outcome(word: &str, namespace: Option<&str>) -> String {
     let concepts = [Concept::UpdateRun, Concept::Placement];
@@ -23,14 +15,14 @@ fn outcome_of(
     concepts: &[Concept],
 ) -> String {
     let objects = [
-        object(Kind::ClusterStagedUpdateRun, "", "example-run"),
-        object(Kind::ClusterStagedUpdateRun, "", "both"),
-        object(Kind::ClusterResourcePlacement, "", "both"),
-        object(Kind::ClusterResourcePlacement, "", "web"),
-        object(Kind::StagedUpdateRun, "a", "twice"),
-        object(Kind::StagedUpdateRun, "b", "twice"),
-        object(Kind::StagedUpdateRun, "a", "once"),
-        object(Kind::ResourcePlacement, "a", "shop"),
+        ObjectRef::new(Kind::ClusterStagedUpdateRun, "", "example-run"),
+        ObjectRef::new(Kind::ClusterStagedUpdateRun, "", "both"),
+        ObjectRef::new(Kind::ClusterResourcePlacement, "", "both"),
+        ObjectRef::new(Kind::ClusterResourcePlacement, "", "web"),
+        ObjectRef::new(Kind::StagedUpdateRun, "a", "twice"),
+        ObjectRef::new(Kind::StagedUpdateRun, "b", "twice"),
+        ObjectRef::new(Kind::StagedUpdateRun, "a", "once"),
+        ObjectRef::new(Kind::ResourcePlacement, "a", "shop"),
     ];
     let known = KnownNames {
         objects: &objects,

@@ -7,7 +7,7 @@ use crate::change::preview::{Preview, PreviewLine};
 use crate::commands::gather::global::address;
 use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
-use crate::hub::{Hub, HubError};
+use crate::hub::HubError;
 use crate::render::escape;
 use crate::ui::Ui;
 
@@ -69,7 +69,7 @@ impl Operation<'_> {
                 .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
         }
         let hub = self.reading.hub();
-        let place = hub.as_deref().map(place_of);
+        let place = hub.as_deref().map(|hub| place(&hub.context, hub.url()));
         let question = match place {
             Some(place) => format!("{place}: {question}"),
             None => question.to_owned(),
@@ -93,19 +93,12 @@ impl Operation<'_> {
 fn show(preview: &Preview, ui: &mut Ui) {
     for said in preview.said() {
         match said {
-            PreviewLine::Line(line) | PreviewLine::Progress(line) => {
-                ui.preview(std::slice::from_ref(line));
-            }
+            PreviewLine::Line(line) | PreviewLine::Progress(line) => ui.preview(line),
             PreviewLine::Status(text) => ui.status(text),
             PreviewLine::Warning(text) => ui.warning(text),
             PreviewLine::Picture { drawn, .. } => ui.picture(drawn),
         }
     }
-}
-
-/// The hub that is asked about.
-fn place_of(hub: &Hub) -> String {
-    place(&hub.context, hub.url())
 }
 
 /// Words of which many contexts' names consist: they do not tell one hub from another.

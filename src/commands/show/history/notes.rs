@@ -41,12 +41,6 @@ pub(super) enum NoteSeverity {
     Info,
 }
 
-impl NoteSeverity {
-    pub const fn is_info(self) -> bool {
-        matches!(self, Self::Info)
-    }
-}
-
 /// Something to know about a placement's past.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

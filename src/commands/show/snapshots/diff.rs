@@ -7,7 +7,6 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::show::texts;
 use super::{SnapshotsArgs, find, open, placement_objects, warn};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::reading::InputArgs;
@@ -114,8 +113,8 @@ pub(super) fn run(
     warn(from, &target, session.ui);
     warn(to, &target, session.ui);
     let secrets = SecretDisplay::of_flag(args.show_secrets);
-    let old = contents::manifests(texts(from, &around));
-    let new = contents::manifests(texts(to, &around));
+    let old = contents::manifests(around.texts_of(from));
+    let new = contents::manifests(around.texts_of(to));
     let hidden = hidden(old.iter().chain(&new));
     if !hidden.is_empty() {
         session.ui.warning(&format!(

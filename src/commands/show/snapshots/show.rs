@@ -5,11 +5,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::{SnapshotsArgs, bytes, find, open, placement_objects, warn};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
-use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
 use crate::commands::output::{Format, Output, document, name};
@@ -18,7 +16,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::table::{Column, Table};
 use crate::report::{Subject, TypeMeta};
-use crate::rollout::versions::{Version, versions};
+use crate::rollout::versions::versions;
 use crate::words::count;
 
 /// Show the resources in one version
@@ -94,7 +92,7 @@ pub(super) fn run(
     let versions = versions(&around.inventory);
     let version = find(&versions, &args.index, &target)?;
     warn(version, &target, session.ui);
-    let mut manifests = contents::manifests(texts(version, &around));
+    let mut manifests = contents::manifests(around.texts_of(version));
     let text = match output.format() {
         Format::Table | Format::Wide => {
             output.draw(&table(&manifests, output.is_wide()), session.ui)
@@ -144,18 +142,6 @@ pub(super) fn run(
     };
     session.ui.answer(&text);
     Ok(Exit::Done)
-}
-
-/// The texts of a version's objects.
-pub(in crate::commands) fn texts<'a>(
-    version: &'a Version<'_>,
-    around: &'a PlacementObjects,
-) -> impl Iterator<Item = &'a RawValue> {
-    version
-        .parts
-        .iter()
-        .filter_map(|part| around.texts.get(&part.object()))
-        .map(AsRef::as_ref)
 }
 
 fn table(manifests: &[Manifest], wide: bool) -> Table {

@@ -98,17 +98,14 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
             DriftedValue::Computed(value) => finding.computed(&subject, &[difference.path], value),
         };
     }
-    if let Some(started) = lost
+    let started = lost
         .binding
-        .and_then(|binding| binding.condition(reasons::ROLLOUT_STARTED))
-    {
-        finding = finding.condition(&subject, started);
-    }
+        .and_then(|it| it.condition(reasons::ROLLOUT_STARTED));
+    let finding = finding.condition(&subject, started);
     let finding = match lost.binding {
         Some(binding) if binding.meta.is_deleting() => cx.look_for_eviction(finding),
         Some(_) if let Some(member) = rejoined => {
-            let created = member.meta.created;
-            finding.known(member.object(), "metadata.creationTimestamp", created)
+            finding.created(member.object(), member.meta.created)
         }
         // Nobody else did.
         Some(_) if is_race => finding,
@@ -183,7 +180,7 @@ fn replaced(
     let finding = run_failure::finding(cx, rule, &object, message)
         .stage(lost.stage)
         .clusters([lost.cluster])
-        .known(&object, "metadata.creationTimestamp", binding.meta.created);
+        .created(&object, binding.meta.created);
     cx.look_for_eviction(finding).next_run(
         cx,
         "Start a new run once nobody deletes the binding: this run has failed for good.",

@@ -54,11 +54,7 @@ fn finding(
     match cx.inventory.binding(cluster) {
         Some(binding) => {
             finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
-            finding = finding.known(
-                binding.object(),
-                "metadata.deletionTimestamp",
-                binding.meta.deleted,
-            );
+            finding = finding.deleted(binding.object(), binding.meta.deleted);
         }
         None if cx.inventory.bindings.is_complete() => {
             finding = finding.evidence(

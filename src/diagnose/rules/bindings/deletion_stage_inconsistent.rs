@@ -61,7 +61,7 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, cluster: &str, what: &str) ->
         finding = finding
             .evidence(&object, "spec.state", &binding.spec.state)
             .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted);
-        finding = finding.known(&object, "metadata.creationTimestamp", binding.meta.created);
+        finding = finding.created(&object, binding.meta.created);
     }
     let finding = finding.look_with(
         format!(

@@ -111,34 +111,20 @@ fn evidence(
     clusters: &[&str],
 ) -> Finding {
     if let Some(run) = cx.run() {
-        finding = finding.evidence(
-            run.object(),
-            run.snapshot_path(),
-            &run.status.snapshot_index,
-        );
+        finding = finding.snapshot_of(run);
     }
     for cluster in clusters.iter().take(3) {
         let Some(binding) = cx.inventory.binding(cluster) else {
             continue;
         };
-        finding = finding.evidence(
-            binding.object(),
-            "spec.resourceSnapshotName",
-            &binding.spec.snapshot,
-        );
-        finding = finding.condition(
-            &binding.object(),
-            binding
-                .condition(reasons::ROLLOUT_STARTED)
-                .filter(|_| winner.named),
-        );
+        finding = if winner.named {
+            finding.written(binding)
+        } else {
+            finding.snapshot_in(binding)
+        };
     }
     if let Some(run) = winner.run {
-        finding = finding.evidence(
-            run.object(),
-            run.snapshot_path(),
-            &run.status.snapshot_index,
-        );
+        finding = finding.snapshot_of(run);
         let conditions = &run.status.conditions;
         finding = finding.condition(
             &run.object(),

@@ -4,22 +4,19 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::run_failure;
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::ObjectRef;
-use crate::rollout::TaskState;
+use crate::rollout::{Rollout, TaskState};
 
 /// Requests are found by name, and their spec cannot be changed.
 /// Source: updaterun/execution.go:handleStageApprovalTask.
 pub const RULE: Rule = Rule::error(
     "FS209",
     "approval-request-of-another-run",
-    RuleSearch::Whole(check),
+    RuleSearch::Run(check),
 )
 .reads(&[Concept::ApprovalRequest])
 .person();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let own = rollout.run.meta.name.as_str();
     let mut findings: Vec<_> = cx
         .causes()

@@ -140,7 +140,7 @@ fn finding(
     finding.stage = stage.map(str::to_owned);
     if let Some(member) = cx.inventory.member(cluster) {
         let object = member.object();
-        finding = finding.known(&object, "metadata.deletionTimestamp", member.meta.deleted);
+        finding = finding.deleted(&object, member.meta.deleted);
     } else if cx.inventory.member_is_absent(cluster) {
         finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
     }

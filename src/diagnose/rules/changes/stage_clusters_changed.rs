@@ -286,14 +286,9 @@ fn recorded(
         format!("status.stagesStatus[{index}].clusters"),
         &status.clusters,
     );
-    match spec.and_then(|spec| spec.selector.as_deref()) {
-        Some(selector) => finding.evidence(
-            run.object(),
-            format!("status.stagedUpdateStrategySnapshot.stages[{index}].labelSelector"),
-            selector,
-        ),
-        None => finding,
-    }
+    let selector = spec.and_then(|spec| spec.selector.as_deref());
+    let path = format!("status.stagedUpdateStrategySnapshot.stages[{index}].labelSelector");
+    finding.known(run.object(), path, selector)
 }
 
 /// Which clusters came and left, as part of a sentence.

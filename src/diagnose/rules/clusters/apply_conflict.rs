@@ -6,7 +6,6 @@ use super::drift_found;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::failing_cluster::FailingCluster;
-use crate::diagnose::subjects::objects::rolled_out;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 use crate::words::capital;
@@ -75,7 +74,7 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             affected.on_hub()
         );
         return finding
-            .new_run(affected.cx, rolled_out(affected.cx, &remove))
+            .roll_out(affected.cx, &remove)
             .same_content(affected.cx, format!("Or {FORCE}"));
     }
     if is_agent_alone {

@@ -5,7 +5,7 @@ use crate::diagnose::subjects::leftover::{PlacementLeftover, ask_agent};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::duration;
 use crate::problems::steps;
-use crate::rollout::{ClusterState, STUCK_AFTER};
+use crate::rollout::STUCK_AFTER;
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
@@ -23,13 +23,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    let deleting = rollout
-        .stages
-        .iter()
-        .filter(|stage| stage.deletes)
-        .flat_map(|stage| &stage.clusters)
-        .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck));
-    for cluster in deleting {
+    for cluster in rollout.removals().filter(|it| it.state.is_in_flight()) {
         let name = cluster.name;
         let lasting = cluster.in_flight_for(cx.now());
         let late = lasting.is_some_and(|lasting| lasting > STUCK_AFTER);
@@ -67,19 +61,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let mut left = 0;
         if let Some(binding) = cluster.binding {
             let object = binding.object();
-            finding = match binding.meta.deleted {
-                Some(deleted) => finding.evidence(&object, "metadata.deletionTimestamp", deleted),
-                None => finding.evidence(&object, "metadata.deletionTimestamp", ABSENT),
-            };
-            finding = finding.evidence(
-                &object,
-                "metadata.finalizers",
-                binding.meta.finalizers.join(", "),
-            );
+            finding = finding
+                .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted)
+                .evidence(&object, "metadata.finalizers", &binding.meta.finalizers);
             for work in cx.inventory.works_of(binding) {
                 left += 1;
                 if left <= 3 {
-                    let finalizers = work.meta.finalizers.join(", ");
+                    let finalizers = &work.meta.finalizers;
                     finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
                 }
             }

@@ -9,19 +9,15 @@ use crate::rollout::{ClusterView, Health, LONGEST, LOOK_EVERY, Phase, Rollout, S
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
-pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::info("FS522", "cluster-recovered", RuleSearch::Run(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS122"]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     // Of a run that rests or goes away there is no next check.
-    let Some(rollout) = cx
-        .rollout
-        .as_ref()
-        .filter(|rollout| matches!(rollout.phase, Phase::Executing | Phase::Stopping))
-    else {
+    if !matches!(rollout.phase, Phase::Executing | Phase::Stopping) {
         return Vec::new();
-    };
+    }
     let found: Vec<_> = rollout
         .in_flight()
         .filter_map(|cluster| {

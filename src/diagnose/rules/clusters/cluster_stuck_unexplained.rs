@@ -239,14 +239,9 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
         finding = finding.condition(&object, condition);
     }
     match binding.status.conditions.last() {
-        Some(condition) if !condition.observes(binding.meta.generation) => finding.evidence(
-            &object,
-            format!(
-                "status.conditions[type={}].observedGeneration",
-                condition.kind
-            ),
-            condition.observed_generation,
-        ),
+        Some(condition) if !condition.observes(binding.meta.generation) => {
+            finding.observed(&object, condition)
+        }
         _ => finding,
     }
 }

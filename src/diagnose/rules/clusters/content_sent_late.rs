@@ -84,12 +84,11 @@ fn describe(
         }
         if awaited.came_back {
             if let Some(member) = cluster.member {
-                let joined = member.meta.created;
-                finding = finding.known(member.object(), "metadata.creationTimestamp", joined);
+                finding = finding.created(member.object(), member.meta.created);
             }
         } else {
             let policy = cx.object(Concept::PolicySnapshot, &binding.spec.policy_snapshot);
-            finding = finding.known(policy, "metadata.creationTimestamp", Some(awaited.since));
+            finding = finding.created(policy, Some(awaited.since));
         }
     }
     let last = on.iter().max_by_key(|(_, awaited)| awaited.by)?.1;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
-use crate::diagnose::subjects::objects::rolled_out;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::kind::api_version;
 use crate::kubefleet::messages::ManifestProblem;
@@ -101,12 +100,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
              or place it there before this placement."
         ))
         .then_continues(affected.cx)
-        .new_run(
+        .roll_out(
             affected.cx,
-            rolled_out(
-                affected.cx,
-                &format!("Or fix the version of {} on the hub", affected.on_hub()),
-            ),
+            &format!("Or fix the version of {} on the hub", affected.on_hub()),
         )
 }
 

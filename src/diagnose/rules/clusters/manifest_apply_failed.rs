@@ -361,14 +361,11 @@ fn by_rule(affected: &AffectedObject<'_, '_>, clusters: &str, finding: Finding) 
         _ => "the rule".to_owned(),
     };
     finding
-        .new_run(
+        .roll_out(
             affected.cx,
-            rolled_out(
-                affected.cx,
-                &format!(
-                    "Fix {} on the hub, or with an override for {clusters},",
-                    affected.all_on_hub()
-                ),
+            &format!(
+                "Fix {} on the hub, or with an override for {clusters},",
+                affected.all_on_hub()
             ),
         )
         .fix(format!(

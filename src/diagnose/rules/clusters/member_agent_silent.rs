@@ -139,9 +139,6 @@ fn silent_members(
 }
 
 fn heard(member: &MemberCluster, finding: Finding) -> Finding {
-    let finding = last_heard(finding, member);
-    match member.spec.heartbeat_seconds {
-        Some(seconds) => finding.evidence(member.object(), "spec.heartbeatPeriodSeconds", seconds),
-        None => finding,
-    }
+    let seconds = member.spec.heartbeat_seconds;
+    last_heard(finding, member).known(member.object(), "spec.heartbeatPeriodSeconds", seconds)
 }

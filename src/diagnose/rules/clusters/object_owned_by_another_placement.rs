@@ -103,13 +103,9 @@ fn describe(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding 
         ),
         Some(owner) => finding.look_with(
             "Read on the hub which placement it is: the labels of the Work have its name and namespace.",
-            ObjectRef {
-                kind: Kind::Work,
-                namespace,
-                name: (*owner).to_owned(),
-            }
-            .kubectl("get")
-            .switch("--show-labels"),
+            ObjectRef::new(Kind::Work, &namespace, owner)
+                .kubectl("get")
+                .switch("--show-labels"),
         ),
         None => finding.look_with(
             format!(

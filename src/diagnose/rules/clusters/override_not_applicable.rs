@@ -163,8 +163,7 @@ fn gone_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .clusters(missing.clusters);
     let finding = match again {
         Some(again) => {
-            let created = again.meta.created;
-            let finding = finding.known(&object, "metadata.creationTimestamp", created);
+            let finding = finding.created(&object, again.meta.created);
             finding.condition(&cx.run_object(), cx.run()?.condition(reasons::INITIALIZED)?)
         }
         None => finding.absent(&object),
@@ -298,8 +297,7 @@ fn changed_since(
             cx.run_object().name,
         );
         finding = if is_gone {
-            let created = snapshot.meta.created;
-            finding.known(snapshot.object(), "metadata.creationTimestamp", created)
+            finding.created(snapshot.object(), snapshot.meta.created)
         } else {
             overrides::compared(finding, snapshot, &kept)
         };

@@ -3,23 +3,17 @@
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::leftover::PlacementLeftover;
 use crate::kubefleet::duration;
-use crate::rollout::{ClusterState, STUCK_AFTER};
+use crate::rollout::{ClusterState, Rollout, STUCK_AFTER};
 
 /// A binding goes as soon as its Works are asked to go, so that a run counts a cluster as done
 /// while the content is still there. Source: workgenerator/controller.go:listAllWorksAssociated.
-pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", RuleSearch::Run(check))
     .reads(&[Concept::Work, Concept::MemberCluster])
     .environment();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     rollout
-        .stages
-        .iter()
-        .filter(|stage| stage.deletes)
-        .flat_map(|stage| &stage.clusters)
+        .removals()
         .filter(|cluster| cluster.state == ClusterState::Done && cluster.binding.is_none())
         .filter_map(|cluster| finding_on(cx, rule, cluster.name, cluster.stage))
         .collect()

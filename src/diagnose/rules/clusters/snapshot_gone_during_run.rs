@@ -175,19 +175,11 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .finding(&subject, message)
         .severity(Severity::Warning)
         .clusters(missing.clusters)
-        .evidence(
-            run.object(),
-            run.snapshot_path(),
-            &run.status.snapshot_index,
-        );
+        .snapshot_of(run);
     if missing.how == ContentLoss::Another {
-        let initialized = run.condition(reasons::INITIALIZED);
-        if let Some(initialized) = initialized {
-            finding = finding.condition(&run.object(), initialized);
-        }
+        finding = finding.condition(&run.object(), run.condition(reasons::INITIALIZED));
         if let Some(placement) = cx.inventory.placement.present() {
-            let created = placement.meta.created;
-            finding = finding.known(placement.object(), "metadata.creationTimestamp", created);
+            finding = finding.created(placement.object(), placement.meta.created);
         }
     } else if missing.how == ContentLoss::Gone {
         finding = finding.absent(&subject);

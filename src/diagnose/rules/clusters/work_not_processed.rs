@@ -145,13 +145,6 @@ fn evidence(work: &Work, finding: Finding) -> Finding {
         .or_else(|| conditions.condition(reasons::DIFF_REPORTED))
     {
         None => finding.evidence(&object, "status.conditions", ABSENT),
-        Some(condition) => finding.evidence(
-            &object,
-            format!(
-                "status.conditions[type={}].observedGeneration",
-                condition.kind
-            ),
-            condition.observed_generation,
-        ),
+        Some(condition) => finding.observed(&object, condition),
     }
 }

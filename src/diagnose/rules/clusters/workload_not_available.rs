@@ -1,7 +1,6 @@
 //! A workload was applied and does not become available.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::objects::rolled_out;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::diagnose::subjects::affected::{AffectedObject, has_pods};
@@ -181,12 +180,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
             "Fix the cause on the member, if it is there{causes}."
         ))
         .then_continues(affected.cx)
-        .new_run(
+        .roll_out(
             affected.cx,
-            rolled_out(
-                affected.cx,
-                &format!("Or fix {} on the hub{fields}", affected.on_hub()),
-            ),
+            &format!("Or fix {} on the hub{fields}", affected.on_hub()),
         )
 }
 
@@ -283,15 +279,12 @@ fn held_back(
     finding.message = format!("{} In its manifest, {}.", finding.message, held.why());
     finding
         .evidence(sent.work.object(), sent.path(held.field()), held.value())
-        .new_run(
+        .roll_out(
             affected.cx,
-            rolled_out(
-                affected.cx,
-                &format!(
-                    "Change {} of {} on the hub",
-                    held.field(),
-                    affected.on_hub()
-                ),
+            &format!(
+                "Change {} of {} on the hub",
+                held.field(),
+                affected.on_hub()
             ),
         )
 }

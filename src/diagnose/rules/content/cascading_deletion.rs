@@ -1,14 +1,14 @@
 //! A run deletes an object with what is in it from clusters that keep the placement.
 
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::names;
 use crate::problems::steps;
+use crate::rollout::Rollout;
 use crate::rollout::content::cascading_losses;
 use crate::rollout::overrides::{is_deletion, origin, rules_of};
 
 /// The hub agent deletes from a cluster what the run's snapshot no longer has, and Kubernetes deletes what
 /// is in a Namespace with it, whoever created that. Source: workgenerator/controller.go:syncAllWork.
-pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", RuleSearch::Live(check))
     .reads(&[
         Concept::ResourceSnapshot,
         Concept::Binding,
@@ -17,10 +17,7 @@ pub const RULE: Rule = Rule::warning("FS711", "cascading-deletion", RuleSearch::
     ])
     .content();
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let run = rollout.run.object();
     let losses = cascading_losses(rollout).into_iter().map(|loss| {
         let (name, deletes) = (loss.object.describe(), loss.describe());
@@ -28,17 +25,11 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             Some(by) => format!(": override {} deletes it there", origin(by)),
             None => ", although the placement stays".to_owned(),
         };
-        let had = loss.snapshot.object();
-        let index = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
         let finding = rule
             .finding(&run, format!("{} {deletes}{why}.", run.name))
             .clusters(loss.clusters.iter().copied())
-            .evidence(
-                &run,
-                rollout.run.snapshot_path(),
-                &rollout.run.status.snapshot_index,
-            )
-            .known(&had, index, loss.snapshot.index());
+            .snapshot_of(rollout.run)
+            .index_of(loss.snapshot);
         let (again, finding) = if let Some(by) = loss.by {
             let mut rules = rules_of(by).iter().enumerate();
             let finding = match rules.find(|(_, rule)| is_deletion(rule)) {

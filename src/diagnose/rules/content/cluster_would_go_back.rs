@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::back::goes_back;
-use crate::kubefleet::reasons;
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView, Phase};
 
@@ -36,14 +35,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .clusters(later.iter().map(|back| back.cluster))
         .evidence(&object, run.snapshot_path(), own);
     for back in later.iter().take(3) {
-        let binding = back.binding;
-        let reference = binding.object();
-        finding = finding.evidence(
-            &reference,
-            "spec.resourceSnapshotName",
-            &binding.spec.snapshot,
-        );
-        finding = finding.condition(&reference, binding.condition(reasons::ROLLOUT_STARTED));
+        finding = finding.written(back.binding);
     }
     if let Some(gate) = rollout.open_approvals().next() {
         finding = finding.stage(gate.stage);

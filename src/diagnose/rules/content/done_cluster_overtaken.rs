@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
-use crate::kubefleet::{Conditions, reasons};
 use crate::problems::put_there;
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterView, Rollout, rollout_started};
@@ -51,14 +50,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .clusters(lost.iter().map(|lost| lost.cluster))
         .evidence(&run, rollout.run.snapshot_path(), own);
     for lost in lost.iter().take(3) {
-        let object = lost.binding.object();
-        finding = finding.evidence(
-            &object,
-            "spec.resourceSnapshotName",
-            &lost.binding.spec.snapshot,
-        );
-        let conditions = &lost.binding.status.conditions;
-        finding = finding.condition(&object, conditions.condition(reasons::ROLLOUT_STARTED));
+        finding = finding.written(lost.binding);
     }
     if goes_back {
         return Some(finding.look("Resolve FS703 first."));

@@ -54,10 +54,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             "status.conditions[type=Initialized].lastTransitionTime",
             old.initialized,
         );
-    if let Some(next) = next
-        && let Some(created) = next.meta.created
-    {
-        finding = finding.evidence(next.object(), "metadata.creationTimestamp", created);
+    if let Some(next) = next {
+        finding = finding.created(next.object(), next.meta.created);
     }
     let snapshots = cx.command("snapshots");
     let placement = &cx.inventory.placement_name;

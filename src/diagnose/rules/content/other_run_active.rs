@@ -13,17 +13,13 @@ use crate::rollout::{Phase, Rollout};
 
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
 /// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::warning("FS705", "other-run-active", RuleSearch::Whole(check))
-    .reads(&[Concept::UpdateRun]);
+pub const RULE: Rule =
+    Rule::warning("FS705", "other-run-active", RuleSearch::Run(check)).reads(&[Concept::UpdateRun]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx
-        .rollout
-        .as_ref()
-        .filter(|rollout| rollout.phase == Phase::Executing)
-    else {
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
+    if rollout.phase != Phase::Executing {
         return Vec::new();
-    };
+    }
     let active: Vec<_> = cx
         .inventory
         .runs_under_way()
@@ -63,17 +59,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         &cx.inventory.placement_name,
     );
     if alike {
-        finding = finding.severity(Severity::Info).evidence(
-            &object,
-            rollout.run.snapshot_path(),
-            &rollout.run.status.snapshot_index,
-        );
+        finding = finding.severity(Severity::Info).snapshot_of(rollout.run);
     }
     for run in active.iter().take(5) {
         let reference = run.object();
         finding = finding
             .evidence(&reference, "spec.state", &run.spec.state)
-            .evidence(&reference, run.snapshot_path(), &run.status.snapshot_index);
+            .snapshot_of(run);
     }
     if alike {
         return vec![

@@ -14,14 +14,11 @@ use crate::rollout::{ClusterState, Rollout};
 pub const RULE: Rule = Rule::warning(
     "FS710",
     "override-changed-during-run",
-    RuleSearch::Whole(check),
+    RuleSearch::Run(check),
 )
 .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let is_over = cx.verdict == Verdict::Succeeded;
     if !is_over && !rollout.is_live() {
         return Vec::new();
@@ -127,10 +124,9 @@ fn added(
             run.meta.name,
         ),
     );
-    let finding =
-        finding
-            .clusters(clusters)
-            .known(&object, "metadata.creationTimestamp", now.meta.created);
+    let finding = finding
+        .clusters(clusters)
+        .created(&object, now.meta.created);
     let read = object.kubectl("get").flag("-o", "yaml");
     Some(finding.look_with("Check what the override changes there.", read))
 }

@@ -2,8 +2,8 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::names;
 use crate::problems::override_matches_nothing;
+use crate::rollout::Rollout;
 use crate::rollout::overrides::{IdleOverride, idle};
 use crate::rollout::versions::versions;
 
@@ -11,22 +11,15 @@ use crate::rollout::versions::versions;
 /// that names the placement is meant to change something there.
 /// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot,
 /// PickFromResourceMatchedOverridesForTargetCluster.
-pub const RULE: Rule = Rule::warning(
-    "FS708",
-    "override-matches-nothing",
-    RuleSearch::Whole(check),
-)
-.reads(&[
-    Concept::ClusterOverrideSnapshot,
-    Concept::OverrideSnapshot,
-    Concept::ResourceSnapshot,
-    Concept::MemberCluster,
-]);
+pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", RuleSearch::Run(check))
+    .reads(&[
+        Concept::ClusterOverrideSnapshot,
+        Concept::OverrideSnapshot,
+        Concept::ResourceSnapshot,
+        Concept::MemberCluster,
+    ]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let inventory = cx.inventory;
     let index = rollout.run.status.snapshot_index.as_str();
     let all = versions(inventory);
@@ -55,8 +48,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             if no_cluster {
                 finding = finding.severity(Severity::Info);
             } else if let Some(part) = version.and_then(|version| version.parts.first()) {
-                let path = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
-                finding = finding.evidence(part.object(), path, index);
+                finding = finding.index_of(part);
             }
             Some(finding.fix_with(
                 "Correct the override, then start a new run: a run takes overrides only when it is \

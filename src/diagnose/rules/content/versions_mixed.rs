@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::names;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{names, reasons};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::sent::sent_index;
 use crate::rollout::{rollback, rollout_started};
@@ -60,10 +60,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             enumerate(bindings.iter().map(|binding| binding.spec.cluster.as_str()))
         ));
         for binding in bindings.iter().take(3) {
-            let object = binding.object();
-            finding =
-                finding.evidence(&object, "spec.resourceSnapshotName", &binding.spec.snapshot);
-            finding = finding.condition(&object, binding.condition(reasons::ROLLOUT_STARTED));
+            finding = finding.written(binding);
         }
     }
     let seen = if inventory.runs.is_complete() {

@@ -32,7 +32,7 @@ fn ahead(rule: &Rule, rollout: &Rollout<'_>, gate: &Gate<'_>) -> Option<Finding>
         .severity(Severity::Warning)
         .stage(gate.stage)
         .condition(&object, request.approved()?)
-        .known(&object, "metadata.creationTimestamp", request.meta.created);
+        .created(&object, request.meta.created);
     let inspect = object.kubectl("get").flag("-o", "yaml");
     let finding = finding.look_with("Check who made the request, and when.", inspect);
     Some(finding.fix_with(

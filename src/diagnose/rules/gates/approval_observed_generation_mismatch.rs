@@ -38,11 +38,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, gate: &Gate<'_>) -> Option<Find
         )
         .root_if(cx.verdict == Verdict::WaitingForApproval)
         .stage(gate.stage)
-        .evidence(
-            &object,
-            "status.conditions[type=Approved].observedGeneration",
-            observed,
-        )
+        .observed(&object, approved)
         .evidence(&object, "metadata.generation", request.meta.generation)
         .condition(&object, approved)
         .evidence(

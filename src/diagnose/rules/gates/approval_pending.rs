@@ -96,7 +96,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             .evidence(&run, format!("{}.approvalRequestName", gate.path()), name);
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
-            finding = finding.known(&object, "metadata.creationTimestamp", request.meta.created);
+            finding = finding.created(&object, request.meta.created);
             // Types are compared to the letter. Source: k8s.io/apimachinery/pkg/api/meta/conditions.go.
             let mut written = request.status.conditions.iter();
             let misspelled = written.find(|it| it.kind.eq_ignore_ascii_case(reasons::APPROVED));

@@ -176,9 +176,7 @@ fn evidence(
     for request in rollout.open_approvals().filter_map(|it| it.own_request()) {
         let approved = request.approved();
         let taken = request.is_accepted() || !request.counts();
-        if let Some(approved) = approved.filter(|_| !taken) {
-            finding = finding.condition(&request.object(), approved);
-        }
+        finding = finding.condition(&request.object(), approved.filter(|_| !taken));
     }
     if let Some(last) = silence.last {
         finding = finding.computed(

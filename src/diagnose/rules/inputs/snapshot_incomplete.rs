@@ -162,11 +162,7 @@ fn evidence(cx: &DiagnosisContext<'_>, mut finding: Finding, master: &str) -> Fi
     }
     if let Some(index) = names::snapshot_index(master) {
         for part in parts(cx, index).take(5) {
-            finding = finding.evidence(
-                Subject::from(part.object()),
-                format!("metadata.labels[{}]", names::RESOURCE_INDEX),
-                index,
-            );
+            finding = finding.index_of(part);
         }
     }
     finding

@@ -32,16 +32,13 @@ fn check(cx: &DiagnosisContext<'_>, cause: &Cause) -> Option<(Problem, bool)> {
     } else {
         ""
     });
-    let mut problem = stage_selector(&object, stage, error, past);
-    if let Some(recorded) = recorded.and_then(|stage| stage.selector.as_deref()) {
-        let path =
-            format!("status.stagedUpdateStrategySnapshot.stages[name={stage}].labelSelector");
-        problem = problem.evidence(cx.run_object(), path, recorded);
-    }
-    if let Some(now) = now.and_then(|stage| stage.selector.as_deref()) {
-        let path = format!("spec.stages[name={stage}].labelSelector");
-        problem = problem.evidence(&object, path, now);
-    }
+    let recorded = recorded.and_then(|stage| stage.selector.as_deref());
+    let now = now.and_then(|stage| stage.selector.as_deref());
+    let path = format!("stages[name={stage}].labelSelector");
+    let of_run = format!("status.stagedUpdateStrategySnapshot.{path}");
+    let mut problem = stage_selector(&object, stage, error, past)
+        .known(cx.run_object(), of_run, recorded)
+        .known(&object, format!("spec.{path}"), now);
     if changed {
         problem.remedies.clear();
         let check = "Check what the current strategy computes.";

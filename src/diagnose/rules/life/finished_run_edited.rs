@@ -44,14 +44,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             ),
         )
         .evidence(run.object(), "metadata.generation", generation)
-        .evidence(
-            run.object(),
-            format!(
-                "status.conditions[type={}].observedGeneration",
-                terminal.kind
-            ),
-            observed,
-        )
+        .observed(run.object(), terminal)
         .evidence(run.object(), "spec.state", state)
         .fix_with(
             "Start a new run, if the edit was to roll out content again.",

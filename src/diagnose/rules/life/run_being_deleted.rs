@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::verdict;
-use crate::kubefleet::run::UpdateRun;
 use crate::problems::steps;
 use crate::rollout::Phase;
 
@@ -46,11 +45,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         })
         .root_if(long)
         .evidence(run.object(), "metadata.deletionTimestamp", deleted)
-        .evidence(
-            run.object(),
-            "metadata.finalizers",
-            run.meta.finalizers.join(", "),
-        );
+        .evidence(run.object(), "metadata.finalizers", &run.meta.finalizers);
     if is_released {
         finding = finding.fix(format!(
             "Ask the owner of the finalizer {} to remove it: KubeFleet has removed its own.",
@@ -69,18 +64,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     }
     Some(finding.look_with(
         "Check which snapshot each cluster has now.",
-        cx.command("status").arg(placement(cx, run)),
+        cx.command("status").arg(cx.placement_object().word()),
     ))
-}
-
-/// The placement as an argument: `crp/NAME` or `rp/NAME`.
-fn placement(cx: &DiagnosisContext<'_>, run: &UpdateRun) -> String {
-    let short = if cx.inventory.scope.is_cluster() {
-        "crp"
-    } else {
-        "rp"
-    };
-    format!("{short}/{}", run.spec.placement)
 }
 
 /// How many clusters have the run's snapshot, as part of a sentence.

@@ -2,15 +2,12 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::problems::{EmptyStage, RefusalTense, StageMap, stage_empty};
-use crate::rollout::StageState;
+use crate::rollout::{Rollout, StageState};
 
-pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", RuleSearch::Whole(check))
+pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", RuleSearch::Run(check))
     .reads(&[Concept::MemberCluster]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     let object = rollout.run.object();
     let recorded = StageMap::recorded(cx.inventory);
     let members = rollout

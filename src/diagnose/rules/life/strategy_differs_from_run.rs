@@ -4,20 +4,14 @@ use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
 use crate::kubefleet::{ObjectRef, duration};
+use crate::rollout::Rollout;
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::info(
-    "FS609",
-    "strategy-differs-from-run",
-    RuleSearch::Whole(check),
-)
-.reads(&[Concept::Strategy]);
+pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", RuleSearch::Run(check))
+    .reads(&[Concept::Strategy]);
 
-fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<Finding> {
     // A new run in the place of one that has failed takes the strategy as it is.
     let has_failed = cx.verdict == Verdict::Failed;
     if !rollout.is_live() && !has_failed {

@@ -63,17 +63,12 @@ fn lost(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
         .clusters(names);
     if let Some(placement) = cx.inventory.placement.present().filter(|_| is_new) {
-        let created = placement.meta.created;
-        finding = finding.known(placement.object(), "metadata.creationTimestamp", created);
+        finding = finding.created(placement.object(), placement.meta.created);
     }
     for (cluster, binding) in lost.iter().take(3) {
         finding = finding
-            .evidence(binding.object(), "spec.resourceSnapshotName", "")
-            .known(
-                binding.object(),
-                "metadata.creationTimestamp",
-                binding.meta.created,
-            )
+            .snapshot_in(binding)
+            .created(binding.object(), binding.meta.created)
             .known(run.object(), cluster.ended_path(), cluster.ended);
     }
     // The snapshots of a new placement are other ones.
@@ -139,12 +134,8 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .clusters(names);
     for (_, binding, created) in lost.iter().take(3) {
         finding = finding
-            .evidence(binding.object(), "spec.resourceSnapshotName", "")
-            .known(
-                binding.object(),
-                "metadata.creationTimestamp",
-                Some(*created),
-            );
+            .snapshot_in(binding)
+            .created(binding.object(), Some(*created));
     }
     let finding = cx.look_for_eviction(finding);
     Some(if cx.outlook.fails().is_some() {
@@ -208,10 +199,9 @@ fn lost_with_cluster(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> 
         .root_if(cx.verdict.wants_root_cause() && !cx.is_resting())
         .clusters(names.iter().copied());
     for (binding, member) in lost.iter().take(3) {
-        let created = member.meta.created;
         let written = binding.condition(reasons::ROLLOUT_STARTED);
         finding = finding
-            .known(member.object(), "metadata.creationTimestamp", created)
+            .created(member.object(), member.meta.created)
             .condition(&binding.object(), written);
     }
     Some(look_ahead(cx, finding).fix_with(
@@ -259,12 +249,9 @@ fn never_reached(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .root_if(without_run)
         .clusters(empty.iter().map(|binding| binding.spec.cluster.as_str()));
     for binding in empty.iter().take(3) {
-        finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
-        finding = finding.known(
-            binding.object(),
-            "metadata.creationTimestamp",
-            binding.meta.created,
-        );
+        finding = finding
+            .snapshot_in(binding)
+            .created(binding.object(), binding.meta.created);
     }
     let run = cx.new_run_command().or_else(|| Some(named(cx, "run")));
     Some(look_ahead(cx, finding).fix_with(

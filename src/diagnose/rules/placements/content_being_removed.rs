@@ -28,11 +28,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .map(|cluster| cluster.name)
         .collect();
     let run_index = live.map(|rollout| rollout.run.status.snapshot_index.as_str());
-    let stages = cx.rollout.iter().flat_map(|rollout| &rollout.stages);
-    let removed: BTreeSet<_> = stages
-        .filter(|stage| stage.deletes)
-        .flat_map(|stage| stage.clusters.iter().map(|cluster| cluster.name))
-        .collect();
+    let removed = cx.rollout.iter().flat_map(Rollout::removals);
+    let removed: BTreeSet<_> = removed.map(|cluster| cluster.name).collect();
     let bindings: Vec<_> = inventory
         .bindings
         .iter()
@@ -95,12 +92,10 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         .root_if(cx.run().is_none() && cx.verdict.wants_root_cause())
         .clusters(clusters);
     for binding in bindings.iter().take(SHOWN) {
-        let deleted = binding.meta.deleted;
-        finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
+        finding = finding.deleted(binding.object(), binding.meta.deleted);
     }
     for (_, work) in works.iter().take(SHOWN) {
-        let deleted = work.meta.deleted;
-        finding = finding.evidence(work.object(), "metadata.deletionTimestamp", deleted);
+        finding = finding.deleted(work.object(), work.meta.deleted);
     }
     if !bindings.is_empty() && !is_gone {
         finding = cx.look_for_eviction(finding);

@@ -115,11 +115,9 @@ fn newer_snapshot(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         enumerate(&held)
     );
     let object = latest.object();
-    let finding = rule.finding(&object, message).known(
-        &object,
-        "metadata.creationTimestamp",
-        latest.meta.created,
-    );
+    let finding = rule
+        .finding(&object, message)
+        .created(&object, latest.meta.created);
     let finding = match held.first().filter(|_| held.len() == 1) {
         Some(had) => finding.look_with(
             "Compare the two versions.",

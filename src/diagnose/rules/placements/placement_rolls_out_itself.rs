@@ -76,9 +76,7 @@ fn ahead_of_run(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -
         .clusters(sent.clusters.iter().map(|it| it.name));
     for binding in sent.clusters.iter().filter_map(|it| it.binding).take(SHOWN) {
         let started = binding.condition(reasons::ROLLOUT_STARTED);
-        if let Some(started) = started {
-            finding = finding.condition(&binding.object(), started);
-        }
+        finding = finding.condition(&binding.object(), started);
     }
     Some(finding.look_with(
         "Check these clusters before you decide about the run: they have its content already.",

@@ -118,13 +118,7 @@ fn inventory(states: [RequestAnswer; 3]) -> Inventory {
         known.push((query, objects, outcome));
     }
     for (query, objects, outcome) in known {
-        walk.absorb(
-            vec![query],
-            vec![QueryAnswer {
-                objects: objects.into(),
-                outcome,
-            }],
-        );
+        walk.absorb(vec![query], vec![QueryAnswer::new(objects.into(), outcome)]);
     }
     let now = "2026-01-09T04:00:00Z".parse().unwrap();
     Inventory::new(walk, now, HubFacts::default())
