@@ -99,7 +99,7 @@ fn parse_member(
         }
     }
     let mut look = MemberObservation::default();
-    for entry in list(fields, "reads") {
+    for entry in fields["reads"].as_array().into_iter().flatten() {
         match read_entry(entry) {
             Some((query, outcome)) => {
                 look.reads.insert(query, outcome);
@@ -109,7 +109,8 @@ fn parse_member(
             )),
         }
     }
-    let objects = list(fields, "items").filter_map(|item| {
+    let items = fields["items"].as_array().into_iter().flatten();
+    let objects = items.filter_map(|item| {
         let api_version = text(item, "apiVersion");
         let kind = MemberKind::find(group_of(&api_version), &text(item, "kind"))?;
         // The reader is lenient: it fails on broken syntax only, and this has been read.
@@ -147,14 +148,6 @@ fn text(value: &Value, key: &str) -> String {
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     }
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
 }
 
 /// What was read in a member cluster, in a bundle.

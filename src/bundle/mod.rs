@@ -34,7 +34,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{MemberErrand, MemberObservation};
-use crate::words::count;
+use crate::words::{count, distinct};
 use budget::ReadBudget;
 use header::BundleHeader;
 
@@ -276,13 +276,8 @@ impl Bundle {
 
     /// The names of the objects of a concept, each once and sorted: what a mistyped name may mean.
     pub fn names(&self, concept: Concept) -> Vec<&str> {
-        let mut names: Vec<_> = self
-            .of_concept(concept)
-            .map(|object| object.body.meta().name.as_str())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        let objects = self.of_concept(concept);
+        distinct(objects.map(|object| object.body.meta().name.as_str()))
     }
 
     fn of_concept(&self, concept: Concept) -> impl Iterator<Item = &Object> {

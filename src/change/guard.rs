@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::inventory::source::Outcome;
 use crate::kubefleet::{Concept, Kind, Scope};
+use crate::words::distinct;
 
 /// Something that a write must not do unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,10 +168,7 @@ fn is_seen(concept: Concept, outcome: &Outcome) -> bool {
 /// The flags that take the responsibility for all of these, each once.
 pub fn flags(unseen: &[UnseenRead]) -> Vec<&'static str> {
     let guards = unseen.iter().flat_map(|read| &read.guards);
-    let mut flags: Vec<_> = guards.map(|guard| guard.flag()).collect();
-    flags.sort_unstable();
-    flags.dedup();
-    flags
+    distinct(guards.map(|guard| guard.flag()))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::kubefleet::run::{CONTENT, CURRENT_CONTENT, ROLLED_BACK, UpdateRun};
 use crate::kubefleet::tolerant::UnknownFields;
 use crate::kubefleet::{Concept, ObjectRef, reasons};
 use crate::mask;
-use crate::words::{CommandLine, is_harmful};
+use crate::words::{CommandLine, push_visible};
 
 /// One write.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,9 +155,7 @@ impl RunWish {
         .chain(self.unlike(run))
         .collect()
     }
-}
 
-impl RunWish {
     /// The copied fields in which an existing run differs from this. What it has besides may be the
     /// hub's own defaults.
     fn unlike<'r>(&'r self, run: &'r UpdateRun) -> impl Iterator<Item = String> + 'r {
@@ -481,11 +479,7 @@ impl Change {
 fn visible(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
-        if is_harmful(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
+        push_visible(&mut out, c);
     }
     out
 }

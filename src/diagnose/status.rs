@@ -21,7 +21,7 @@ use crate::rollout::{
     ClusterState, ClusterView, Gate, GateFacts, Phase, Rollout, StageView, Undelivered,
     rollout_started,
 };
-use crate::words::{self, CommandLine};
+use crate::words::{self, CommandLine, distinct};
 
 /// The state of a rollout.
 #[skip_serializing_none]
@@ -298,15 +298,9 @@ fn open_gate(cx: &DiagnosisContext<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) 
 
 /// What the clusters of a placement have, by name.
 fn placed(inventory: &Inventory) -> Vec<PlacedCluster> {
-    let mut names: Vec<_> = inventory
-        .bindings
-        .iter()
-        .map(|binding| binding.spec.cluster.as_str())
-        .filter(|name| !name.is_empty())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+    let bindings = inventory.bindings.iter();
+    let names = bindings.map(|binding| binding.spec.cluster.as_str());
+    distinct(names.filter(|name| !name.is_empty()))
         .into_iter()
         .filter_map(|name| inventory.binding(name))
         .map(|binding| placed_cluster(inventory, binding))

@@ -12,7 +12,7 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
-use crate::kubefleet::object::Object;
+use crate::kubefleet::object::{InBody, Object};
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
@@ -256,14 +256,8 @@ impl Walk {
         {
             return needs;
         }
-        let label = |concept| {
-            HubQuery::labelled(
-                scope.kind(concept),
-                namespace,
-                names::PARENT_PLACEMENT,
-                &placement,
-            )
-        };
+        let around = scope.object(Concept::Placement, &placement);
+        let label = |concept| HubQuery::of_placement(scope.kind(concept), &around);
         needs.push(label(Concept::Binding));
         let placement_query = self.placement_query();
         if matches!(self.depth, WalkDepth::State | WalkDepth::Decision) {
@@ -289,8 +283,7 @@ impl Walk {
                 ]);
                 needs.extend(self.carriers_needed(run));
                 let index = &run.status.snapshot_index;
-                let initialized = run.status.conditions.condition(reasons::INITIALIZED);
-                let since = initialized.and_then(|it| it.since);
+                let since = run.status.conditions.since(reasons::INITIALIZED);
                 let ahead = overrides_ahead(run);
                 // An override may not fit from the beginning.
                 let asks = |before| !ahead.is_empty() || since.is_none_or(|it| it < before);
@@ -313,8 +306,7 @@ impl Walk {
             HubQuery::all(Kind::MemberCluster, ""),
         ]);
         if let Some(run) = run {
-            let strategy =
-                HubQuery::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
+            let strategy = HubQuery::object(&scope.object(Concept::Strategy, &run.spec.strategy));
             let kind = scope.kind(Concept::Strategy);
             if self.is_known_absent(&strategy) && run.status.strategy.is_none() {
                 needs.push(HubQuery::all(kind, namespace));
@@ -386,19 +378,23 @@ impl Walk {
         HubQuery::object(&self.target)
     }
 
+    /// What a question has brought so far.
+    fn found<'w, T: InBody>(
+        &'w self,
+        query: &HubQuery,
+    ) -> impl Iterator<Item = &'w T> + use<'w, T> {
+        let answer = self.known.get(query).into_iter();
+        answer.flat_map(QueryAnswer::all::<T>).map(AsRef::as_ref)
+    }
+
     /// The run that the verdict is about, as far as it is known yet.
     pub fn run(&self) -> Option<&UpdateRun> {
         if self.target.kind.concept() == Concept::UpdateRun {
-            return self
-                .known
-                .get(&self.target_query())?
-                .all()
-                .next()
-                .map(AsRef::as_ref);
+            return self.found(&self.target_query()).next();
         }
         let scope = self.scope();
         let all = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
-        let runs = self.known.get(&all)?.all::<UpdateRun>().map(AsRef::as_ref);
+        let runs = self.found::<UpdateRun>(&all);
         run_for_placement(runs.filter(|run| run.spec.placement == self.target.name))
     }
 
@@ -425,8 +421,7 @@ impl Walk {
     /// The questions for the parts of a snapshot, as far as it is known how many there are.
     fn parts_of(&self, placement: &str, index: &str) -> Vec<HubQuery> {
         let scope = self.scope();
-        let kind = scope.kind(Concept::ResourceSnapshot);
-        let named = |name: &str| HubQuery::named(kind, scope.namespace(), name);
+        let named = |name: &str| HubQuery::object(&scope.object(Concept::ResourceSnapshot, name));
         let master = named(&names::master_snapshot(placement, index));
         let more = self.further_parts(&master);
         let more = more.map(|part| named(&format!("{placement}-{index}-{part}")));
@@ -447,16 +442,14 @@ impl Walk {
     fn further_parts(&self, master: &HubQuery) -> std::ops::Range<usize> {
         /// What a hub can hold of one placement is less.
         const MOST: usize = 64;
-        let known = self.known.get(master);
-        let master = known.and_then(|answer| answer.all::<ResourceSnapshot>().next());
-        let parts = master.and_then(|it| it.parts()).unwrap_or(1);
+        let master = self.found::<ResourceSnapshot>(master).next();
+        let parts = master.and_then(ResourceSnapshot::parts).unwrap_or(1);
         0..parts.min(MOST).saturating_sub(1)
     }
 
     /// Whether snapshots are known to have several parts.
     fn has_parts(&self, snapshots: &HubQuery) -> bool {
-        let known = self.known.get(snapshots).into_iter();
-        let mut all = known.flat_map(QueryAnswer::all::<ResourceSnapshot>);
+        let mut all = self.found::<ResourceSnapshot>(snapshots);
         all.any(|it| it.parts().is_some_and(|parts| parts > 1))
     }
 
@@ -466,8 +459,7 @@ impl Walk {
         let Some(copy) = run.status.strategy.as_deref() else {
             return !run.status.conditions.is_true(reasons::INITIALIZED);
         };
-        let known = self.known.get(strategy).into_iter();
-        let mut known = known.flat_map(QueryAnswer::all::<Strategy>);
+        let mut known = self.found::<Strategy>(strategy);
         let has_begun = || {
             let mut clusters = run.updated_clusters();
             clusters.any(|it| it.conditions.condition(reasons::STARTED).is_some())
@@ -531,9 +523,8 @@ impl Walk {
             let owner = &it.spec.run;
             names.contains(&it.meta.name) && *owner != run.meta.name && !owner.is_empty()
         });
-        let kind = scope.kind(Concept::UpdateRun);
         others
-            .map(|it| HubQuery::named(kind, scope.namespace(), &it.spec.run))
+            .map(|it| HubQuery::object(&scope.object(Concept::UpdateRun, &it.spec.run)))
             .collect()
     }
 
@@ -552,11 +543,8 @@ impl Walk {
         let mut ahead = Vec::new();
         for stage in run.all_stages() {
             for query in self.approvals(stage.tasks().filter(is_ahead)) {
-                let answer = self.known.get(&query);
-                let mut requests = answer
-                    .into_iter()
-                    .flat_map(QueryAnswer::all::<ApprovalRequest>);
-                let waits = !stage.clusters.is_empty() && !requests.any(|it| it.counts());
+                let mut requests = self.found::<ApprovalRequest>(&query);
+                let waits = !stage.clusters.is_empty() && !requests.any(ApprovalRequest::counts);
                 ahead.push(query);
                 if waits {
                     return ahead;
@@ -580,12 +568,11 @@ impl Walk {
     fn bindings(&self) -> impl Iterator<Item = &Binding> {
         let scope = self.scope();
         let query = self.placement_name().map(|placement| {
-            let kind = scope.kind(Concept::Binding);
-            HubQuery::labelled(kind, scope.namespace(), names::PARENT_PLACEMENT, &placement)
+            let placement = scope.object(Concept::Placement, &placement);
+            HubQuery::of_placement(scope.kind(Concept::Binding), &placement)
         });
-        let answer = query.and_then(|query| self.known.get(&query));
-        let bindings = answer.into_iter().flat_map(QueryAnswer::all::<Binding>);
-        bindings.map(AsRef::as_ref)
+        let query = query.into_iter();
+        query.flat_map(move |query| self.found(&query))
     }
 
     /// Whether the run says of a cluster that it has started it, and the cluster's binding does not: the two may

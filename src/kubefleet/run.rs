@@ -382,25 +382,27 @@ impl TaskStatus {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use std::sync::Arc;
 
-    use crate::kubefleet::object::{ObjectBody, ParsedDocument};
+    use serde_json::{Value, json};
+
+    use super::UpdateRun;
+    use crate::kubefleet::object::Object;
+
+    fn read(spec: &Value, status: &Value) -> Arc<UpdateRun> {
+        let run = Object::of(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterStagedUpdateRun",
+            "metadata": {"name": "run"}, "spec": spec, "status": status,
+        }));
+        Arc::clone(run.get().unwrap())
+    }
 
     #[test]
     fn a_limit_of_the_runs_own_is_known_by_its_name() {
-        let limit = |field: &str, value: serde_json::Value| {
-            let run = json!({
-                "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
-                "kind": "ClusterStagedUpdateRun",
-                "metadata": {"name": "run"},
-                "spec": {field: value},
-            });
-            let mut parsed = ParsedDocument::default();
-            parsed.document(run).unwrap();
-            match &parsed.objects[0].body {
-                ObjectBody::Run(run) => run.spec.stuck_threshold().map(|it| it.as_secs()),
-                other => panic!("{other:?}"),
-            }
+        let limit = |field: &str, value: Value| {
+            let run = read(&json!({field: value}), &json!({}));
+            run.spec.stuck_threshold().map(|it| it.as_secs())
         };
         assert_eq!(limit("stuckThreshold", json!("20m")), Some(1200));
         assert_eq!(limit("updateRunStuckThreshold", json!("1h")), Some(3600));
@@ -412,24 +414,12 @@ mod tests {
         assert_eq!(limit("threshold", json!("20m")), None);
     }
 
-    fn used(status: &serde_json::Value) -> String {
-        let run = json!({
-            "apiVersion": "placement.kubernetes-fleet.io/v1alpha1",
-            "kind": "ClusterStagedUpdateRun",
-            "metadata": {"name": "run"},
-            "spec": {"resourceSnapshotIndex": "3"},
-            "status": status,
-        });
-        let mut parsed = ParsedDocument::default();
-        parsed.document(run).unwrap();
-        match &parsed.objects[0].body {
-            ObjectBody::Run(run) => run.status.snapshot_index.clone(),
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
     fn the_index_that_was_asked_for_stands_in_where_none_is_recorded() {
+        let used = |status: &Value| {
+            let run = read(&json!({"resourceSnapshotIndex": "3"}), status);
+            run.status.snapshot_index.clone()
+        };
         let initialized = |status: &str| json!([{"type": "Initialized", "status": status}]);
         assert_eq!(used(&json!({"conditions": initialized("True")})), "3");
         assert_eq!(used(&json!({"conditions": initialized("False")})), "");

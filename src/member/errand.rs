@@ -10,6 +10,7 @@ use super::object::MemberBody;
 use super::states::PodState;
 use super::view::WorkloadView;
 use crate::kubefleet::names;
+use crate::words::distinct;
 
 /// How many workloads of one cluster are read: the same cause blocks most of them.
 pub const WORKLOADS_EACH: usize = 5;
@@ -70,17 +71,13 @@ impl MemberObservation {
         if self.closed.is_some() || matches!(self.identity(errand), ClusterMatch::Other(_)) {
             return Vec::new();
         }
-        let mut round: Vec<_> = errand
+        let queries = errand
             .looked_at()
             .iter()
             .flat_map(|wanted| self.needs(wanted))
             .chain(errand.jobs.iter().map(WantedWorkload::query))
-            .chain([errand.record().query()])
-            .filter(|query| !self.reads.contains_key(query))
-            .collect();
-        round.sort();
-        round.dedup();
-        round
+            .chain([errand.record().query()]);
+        distinct(queries.filter(|query| !self.reads.contains_key(query)))
     }
 
     /// Everything worth asking about one object, given what is known.

@@ -12,7 +12,7 @@ use crate::problems::put_there;
 use crate::rollout::content::missing_content;
 use crate::rollout::rollback::{TakenBack, is_newer};
 use crate::rollout::{Phase, Rollout};
-use crate::words::{count, enumerate};
+use crate::words::{count, distinct, enumerate};
 
 /// Warns of the clusters that the planned run takes back.
 pub(super) fn going_back(draft: &mut PlanDraft<'_>, computed: &ComputedStages, then: Option<&str>) {
@@ -149,9 +149,7 @@ fn active(
     if parts.len() == 1 {
         parts.push("runs do not wait for each other".to_owned());
     }
-    let mut concerned: Vec<_> = reaches.iter().chain(&in_flight).copied().collect();
-    concerned.sort_unstable();
-    concerned.dedup();
+    let concerned = distinct(reaches.iter().chain(&in_flight).copied());
     let warning = Warning::new(
         WarningKind::OtherRunActive,
         &object,

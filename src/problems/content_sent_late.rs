@@ -1,7 +1,7 @@
 //! What a run releases is sent to clusters only at the work generator's next try.
 
 use super::Problem;
-use super::steps::TRY_AT_ONCE;
+use super::steps::try_at_once;
 use crate::inventory::Inventory;
 use crate::kubefleet::{duration, reasons};
 use crate::report::ComposeText;
@@ -37,5 +37,5 @@ pub fn content_sent_late<'c>(
         problem = problem.known(&object, path, released);
         problem = problem.evidence(&object, "metadata.generation", binding.meta.generation);
     }
-    Some(problem.fix(TRY_AT_ONCE))
+    Some(problem.fix(try_at_once()))
 }

@@ -100,8 +100,17 @@ pub fn see_override(snapshot: &OverrideSnapshot) -> CommandLine {
         .flag("-o", "yaml")
 }
 
+/// Restarts the hub agent, with why. Its controllers check all runs then, also those that rest: seen on a real hub.
+pub fn restart_hub_agent(why: &str) -> String {
+    format!(
+        "Restart the hub agent{why} It also checks all other runs then, and those that cannot continue fail."
+    )
+}
+
 /// What ends the growing intervals at which the hub agent tries to send something.
-pub const TRY_AT_ONCE: &str = "Restart the hub agent, if that is too long: it then tries at once.";
+pub fn try_at_once() -> String {
+    restart_hub_agent(", if that is too long: it then tries at once.")
+}
 
 /// Lists the member clusters with their labels.
 pub fn show_labels() -> CommandLine {

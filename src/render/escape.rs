@@ -1,6 +1,6 @@
 //! The one sink for text from the cluster: whatever a terminal would act on becomes visible.
 
-use crate::words::is_harmful;
+use crate::words::push_visible;
 
 /// Makes text harmless and keeps it on one line: line breaks and runs of spaces become one space.
 pub fn line(text: &str) -> String {
@@ -11,7 +11,7 @@ pub fn line(text: &str) -> String {
                 out.push(' ');
             }
         } else {
-            push(&mut out, c);
+            push_visible(&mut out, c);
         }
     }
     out.truncate(out.trim_end().len());
@@ -25,18 +25,10 @@ pub fn lines(text: &str) -> String {
         match c {
             '\n' => out.push('\n'),
             '\t' => out.push_str("    "),
-            c => push(&mut out, c),
+            c => push_visible(&mut out, c),
         }
     }
     out
-}
-
-fn push(out: &mut String, c: char) {
-    if is_harmful(c) {
-        out.extend(c.escape_unicode());
-    } else {
-        out.push(c);
-    }
 }
 
 #[cfg(test)]

@@ -63,16 +63,12 @@ impl<'i> Rollout<'i> {
     /// A cluster whose binding says that it is done is stuck no more.
     fn release_recovered(&mut self) {
         let recovered: Vec<_> = self
-            .clusters()
+            .updated_clusters()
             .map(|cluster| cluster.state == ClusterState::Stuck && self.has_recovered(cluster))
             .collect();
-        let clusters = self.stages.iter_mut().flat_map(|stage| {
-            let deletes = stage.deletes;
-            let clusters = stage.clusters.iter_mut();
-            clusters.map(move |cluster| (cluster, deletes))
-        });
-        let clusters = clusters.zip(recovered);
-        for ((cluster, _), _) in clusters.filter(|((_, deletes), done)| *done && !deletes) {
+        let stages = self.stages.iter_mut().filter(|stage| !stage.deletes);
+        let clusters = stages.flat_map(|stage| &mut stage.clusters).zip(recovered);
+        for (cluster, _) in clusters.filter(|(_, recovered)| *recovered) {
             cluster.state = ClusterState::Updating;
         }
     }
@@ -344,10 +340,7 @@ fn gate<'i>(
 /// Whether the stage's clusters are done: a stage that waits before them has the same reason as one
 /// that waits after them.
 fn is_past_clusters(stage: &StageStatus) -> bool {
-    let approved = |task: &TaskStatus| {
-        let conditions = &task.conditions;
-        conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
-    };
+    let approved = |task: &TaskStatus| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED);
     stage.before.iter().all(approved) && stage.clusters.iter().all(ClusterStatus::is_done)
 }
 

@@ -8,7 +8,7 @@ use super::life::{self, SnapshotMatch};
 use super::overrides;
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterState, ClusterView, Phase, Rollout, is_written};
+use super::{ClusterView, Phase, Rollout, is_written};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
@@ -282,8 +282,7 @@ fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
 /// content went with the bindings before.
 pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
     rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done)
+        .done_clusters()
         .filter_map(|cluster| {
             let is_empty = |it: &&Binding| it.spec.snapshot.is_empty() && !it.is_unscheduled();
             let binding = cluster.binding.filter(is_empty)?;
@@ -477,8 +476,7 @@ pub fn replaced<'i>(rollout: &Rollout<'i>) -> Vec<OvertakenCluster<'i>> {
         return Vec::new();
     }
     rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done)
+        .done_clusters()
         .filter_map(|cluster| {
             let binding = cluster.binding.filter(|it| !it.meta.is_deleting())?;
             let index = sent_index(rollout.inventory, binding)?;

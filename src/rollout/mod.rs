@@ -290,6 +290,12 @@ impl<'i> Rollout<'i> {
             .flat_map(|stage| &stage.clusters)
     }
 
+    /// The clusters that the run has updated, and is done with.
+    pub fn done_clusters(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        self.updated_clusters()
+            .filter(|cluster| cluster.state == ClusterState::Done)
+    }
+
     /// The clusters that the run is to update and has not started.
     pub fn still_to_reach(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         self.updated_clusters()
@@ -513,11 +519,7 @@ impl<'i> Rollout<'i> {
             .flat_map(|stage| &stage.clusters)
             .filter(|cluster| cluster.state == ClusterState::NotReached)
             // One that somebody else deletes goes without the run.
-            .filter(|cluster| {
-                !cluster
-                    .binding
-                    .is_some_and(|binding| binding.meta.is_deleting())
-            })
+            .filter(|it| it.binding.is_none_or(|it| !it.meta.is_deleting()))
             .collect()
     }
 
@@ -613,18 +615,13 @@ fn phase(run: &UpdateRun, state_ignored: bool) -> Phase {
     if run.meta.is_deleting() {
         return Phase::Deleting;
     }
-    match conditions
-        .condition(reasons::SUCCEEDED)
-        .map(|condition| condition.status)
-    {
+    let status = |kind| conditions.condition(kind).map(|it| it.status);
+    match status(reasons::SUCCEEDED) {
         Some(ConditionStatus::True) => return Phase::Succeeded,
         Some(ConditionStatus::False) => return Phase::Failed,
         _ => {}
     }
-    match conditions
-        .condition(reasons::INITIALIZED)
-        .map(|condition| condition.status)
-    {
+    match status(reasons::INITIALIZED) {
         Some(ConditionStatus::True) => {}
         Some(ConditionStatus::False) => return Phase::InitializationFailed,
         _ => return Phase::Initializing,
@@ -677,8 +674,7 @@ pub fn goes_on_stopped(run: &UpdateRun) -> bool {
     let asked = run.meta.spec_edited();
     let asked = asked.filter(|_| run.spec.wants() == RunState::Stop);
     let is_after = |cluster: &ClusterStatus| {
-        let started = cluster.conditions.condition(reasons::STARTED);
-        let started = started.and_then(|it| it.since).zip(asked);
+        let started = cluster.conditions.since(reasons::STARTED).zip(asked);
         started.is_some_and(|(started, asked)| started.duration_since(asked) > UNDER_WAY)
     };
     run.updated_clusters().any(is_after)

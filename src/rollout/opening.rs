@@ -5,7 +5,7 @@
 use super::{AgentVersion, ClusterState, Gate, Rollout, StageView, TaskState, TaskTime};
 
 /// What passing a gate lets happen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GateOpening<'r, 'i> {
     /// The other tasks at the same place: the run waits for them too.
     pub held_by: Vec<&'r Gate<'i>>,
@@ -41,12 +41,7 @@ fn is_removal(stage: &StageView<'_>) -> bool {
 
 /// What passing a gate of a run lets happen.
 pub fn opening<'r, 'i>(rollout: &'r Rollout<'i>, gate: &Gate<'_>) -> GateOpening<'r, 'i> {
-    let mut opening = GateOpening {
-        held_by: Vec::new(),
-        stages: Vec::new(),
-        next: None,
-        passed: None,
-    };
+    let mut opening = GateOpening::default();
     // Not by name: nothing keeps two stages from having one.
     let is_own = |it: &Gate<'_>| std::ptr::eq(it.task, gate.task);
     let of = |stage: &StageView<'_>| stage.gates.iter().any(is_own);

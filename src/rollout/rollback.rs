@@ -11,7 +11,7 @@ use super::life::{self, PlacementLife, SnapshotMatch};
 use super::overrides::{successor, unrecorded};
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterState, ClusterView, Phase, Rollout};
+use super::{ClusterState, Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::{ClusterStatus, RunState, UpdateRun};
 use crate::kubefleet::snapshot::ResourceSnapshot;
@@ -166,7 +166,7 @@ fn taken_since(inventory: &Inventory, run: &UpdateRun) -> Option<String> {
 
 /// The clusters to which a run brought its snapshot and that have an older one again, with that one.
 fn older_again<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i str)> {
-    let has = reached(rollout).filter_map(|it| {
+    let has = rollout.done_clusters().filter_map(|it| {
         let binding = it.binding.filter(|it| !it.only_compares())?;
         Some((it.name, sent_index(rollout.inventory, binding)?))
     });
@@ -176,16 +176,10 @@ fn older_again<'i>(rollout: &Rollout<'i>) -> Vec<(&'i str, &'i str)> {
 
 /// When the bindings of the clusters that a run has finished were last written.
 fn rewritten(rollout: &Rollout<'_>) -> Option<Timestamp> {
-    let bindings = reached(rollout).filter_map(|it| it.binding);
+    let bindings = rollout.done_clusters().filter_map(|it| it.binding);
     bindings
         .filter_map(|it| it.status.conditions.since(reasons::ROLLOUT_STARTED))
         .max()
-}
-
-/// The clusters that a run has finished.
-fn reached<'r, 'i>(rollout: &'r Rollout<'i>) -> impl Iterator<Item = &'r ClusterView<'i>> {
-    let clusters = rollout.updated_clusters();
-    clusters.filter(|cluster| cluster.state == ClusterState::Done)
 }
 
 /// A run that was created after `current` ended well, and has not begun: whoever wants to take it
@@ -737,7 +731,7 @@ fn taken_by_deleted_run<'i>(
     let older = older_again(&rollout);
     let (_, again) = *older.first()?;
     let is_one = older.iter().all(|(_, has)| *has == again);
-    (is_one && older.len() == reached(&rollout).count()).then_some(again)
+    (is_one && older.len() == rollout.done_clusters().count()).then_some(again)
 }
 
 /// As a clause.

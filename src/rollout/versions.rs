@@ -15,7 +15,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
 
 /// One version of a placement's content.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Version<'i> {
     /// Its index, as the label gives it.
     pub index: String,
@@ -38,11 +38,7 @@ impl<'i> Version<'i> {
     fn new(index: &str) -> Self {
         Self {
             index: index.to_owned(),
-            parts: Vec::new(),
-            expected: None,
-            runs: Vec::new(),
-            bindings: Vec::new(),
-            survives: None,
+            ..Self::default()
         }
     }
 

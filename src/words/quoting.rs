@@ -47,6 +47,15 @@ fn coded(word: &str) -> String {
     out
 }
 
+/// Adds a character so that it can be seen.
+pub fn push_visible(out: &mut String, c: char) {
+    if is_harmful(c) {
+        out.extend(c.escape_unicode());
+    } else {
+        out.push(c);
+    }
+}
+
 /// Control characters, those that reorder, hide or join text, and those that are none.
 pub const fn is_harmful(c: char) -> bool {
     matches!(

@@ -185,9 +185,7 @@ impl<'t> YamlEvents<'t> {
             None => self.pull(),
         }
     }
-}
 
-impl<'t> YamlEvents<'t> {
     fn pull(&mut self) -> Result<YamlEvent<'t>, YamlFault> {
         loop {
             if let Some(replay) = self.replays.last_mut() {

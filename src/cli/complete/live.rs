@@ -27,6 +27,7 @@ use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reason
 use crate::rollout::Rollout;
 use crate::rollout::approvals::answered;
 use crate::settings;
+use crate::words::distinct;
 
 /// What was typed before the cursor, and after it.
 #[derive(Debug, Clone)]
@@ -417,23 +418,16 @@ impl<'t> CompletionHub<'t> {
             latest(Kind::ResourceSnapshot, own.unwrap_or_default()),
         ];
         let answers = self.hub.answer(&queries);
-        let mut found: CompletionValues = all_of::<ResourceSnapshot>(&answers)
-            .flat_map(|snapshot| &snapshot.spec.resources)
-            .filter(|it| {
-                let namespace = it.meta.namespace.as_str();
-                own.is_none_or(|own| own == namespace || namespace.is_empty())
-            })
-            .map(|it| {
-                let kind = it.kind.to_ascii_lowercase();
-                (
-                    format!("{kind}/{}", it.meta.name),
-                    it.meta.namespace.clone(),
-                )
-            })
-            .collect();
-        found.sort();
-        found.dedup();
-        found
+        let snapshots = all_of::<ResourceSnapshot>(&answers);
+        let resources = snapshots.flat_map(|snapshot| &snapshot.spec.resources);
+        let near = resources.filter(|it| {
+            let namespace = it.meta.namespace.as_str();
+            own.is_none_or(|own| own == namespace || namespace.is_empty())
+        });
+        distinct(near.map(|it| {
+            let (kind, meta) = (it.kind.to_ascii_lowercase(), &it.meta);
+            (format!("{kind}/{}", meta.name), meta.namespace.clone())
+        }))
     }
 
     fn namespaces(&mut self) -> Option<CompletionValues> {

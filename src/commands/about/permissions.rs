@@ -249,6 +249,7 @@ pub const ALL: &[CommandPermissions] = &[
                 required(List, UpdateRun),
                 required(List, Binding),
                 useful(List, ApprovalRequest),
+                useful(List, Work),
             ],
             PROSPECT,
             WATCH,

@@ -315,11 +315,8 @@ impl FollowedTarget {
     }
 
     fn denied(&self, words: &str) -> Error {
-        Error {
-            exit: Exit::Incomplete,
-            ..Error::failed(format!("{} cannot be followed: {words}", self.object))
-        }
-        .hint(
+        let why = format!("{} cannot be followed: {words}", self.object);
+        Error::new(Exit::Incomplete, why).hint(
             Hint::new("following needs the verbs list and watch; check your permission:")
                 .command(self.object.can_i("watch")),
         )

@@ -21,7 +21,7 @@ use crate::report::NotChecked;
 use crate::rollout::life::came_after;
 use crate::rollout::sent::sent_namesakes;
 use crate::rollout::versions::Version;
-use crate::words::enumerate;
+use crate::words::{distinct, enumerate};
 
 /// The concepts of which texts are kept.
 pub(in crate::commands) const KEEP: &[Concept] = &[
@@ -300,10 +300,7 @@ impl RenderMaterial {
             return clusters.map(|cluster| cluster.name.clone()).collect();
         }
         let bindings = self.inventory().staying();
-        let mut clusters: Vec<_> = bindings.map(|it| it.spec.cluster.clone()).collect();
-        clusters.sort();
-        clusters.dedup();
-        clusters
+        distinct(bindings.map(|it| it.spec.cluster.clone()))
     }
 
     /// The run, where it has computed its stages.

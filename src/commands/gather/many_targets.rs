@@ -11,6 +11,7 @@ use crate::inventory::source::{HubQuery, ObjectSource, Outcome, QueryAnswer, Que
 use crate::inventory::{Inventory, SharedSurroundings, Walk};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
+use crate::words::distinct;
 
 /// Over how many clusters placements are looked at together.
 const TOGETHER: usize = 2000;
@@ -229,11 +230,7 @@ impl SourceReading {
             return Vec::new();
         };
         let runs = read.values();
-        let mut lists: Vec<_> = runs
-            .map(|(run, _)| HubQuery::all(run.kind, &run.namespace))
-            .collect();
-        lists.sort();
-        lists.dedup();
+        let mut lists = distinct(runs.map(|(run, _)| HubQuery::all(run.kind, &run.namespace)));
         if lists.len() > 1 {
             // Many namespaces: all of them were listed at once.
             for query in &mut lists {

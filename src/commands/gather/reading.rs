@@ -28,7 +28,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 use crate::member::{MemberErrand, MemberObservation};
 use crate::ui::{ProgressBars, Ui};
-use crate::words::CommandLine;
+use crate::words::{CommandLine, distinct};
 pub use input::InputArgs;
 
 /// The objects that a command looks at, wherever they are.
@@ -298,10 +298,7 @@ impl SourceReading {
 
     /// The objects that were asked for and that the files hold in several versions.
     pub fn take_doubtful(&mut self) -> Vec<(ObjectRef, usize)> {
-        let mut doubtful = std::mem::take(&mut self.doubtful);
-        doubtful.sort();
-        doubtful.dedup();
-        doubtful
+        distinct(std::mem::take(&mut self.doubtful))
     }
 }
 

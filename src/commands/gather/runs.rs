@@ -20,6 +20,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::report::NotChecked;
 use crate::rollout::{self, Rollout};
 use crate::ui::Ui;
+use crate::words::distinct;
 
 /// How much is read beside the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,17 +49,11 @@ pub(in crate::commands) fn unlisted(gaps: &[NotChecked]) -> impl Iterator<Item =
 
 /// What the outcomes leave unknown. A kind that the hub does not serve has no objects.
 pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[QueryAnswer]) -> Vec<NotChecked> {
-    let mut gaps: Vec<_> = queries
-        .iter()
-        .zip(answers)
-        .filter(|(_, answer)| answer.outcome != Outcome::NotServed)
-        .filter_map(|(query, answer)| {
-            Some(NotChecked::new(query.kind.name(), answer.outcome.gap()?))
-        })
-        .collect();
-    gaps.sort();
-    gaps.dedup();
-    gaps
+    let answers = queries.iter().zip(answers);
+    let served = answers.filter(|(_, answer)| answer.outcome != Outcome::NotServed);
+    distinct(served.filter_map(|(query, answer)| {
+        Some(NotChecked::new(query.kind.name(), answer.outcome.gap()?))
+    }))
 }
 
 /// Runs as rows of a list.

@@ -422,19 +422,13 @@ fn rolled(
     let of_writer = |name: &str| writer.is_none_or(|writer| (writer == name) == has_written);
     let episode = history.runs.iter().rev().find(|episode| {
         let run = episode.rollout.run;
-        let mut clusters = episode
-            .rollout
-            .stages
-            .iter()
-            .flat_map(|stage| &stage.clusters);
+        let mut clusters = episode.rollout.clusters();
         Some(run.status.snapshot_index.as_str()) == snapshot
             && of_writer(&run.meta.name)
             && clusters.any(|it| it.name == cluster && it.started.is_some())
     })?;
     let rollout = &episode.rollout;
-    let stages = rollout.stages.iter();
-    let clusters = stages.flat_map(|stage| &stage.clusters);
-    let view = clusters.into_iter().find(|it| it.name == cluster)?;
+    let view = rollout.clusters().find(|it| it.name == cluster)?;
     let passed: Vec<_> = rollout
         .stages
         .iter()

@@ -332,15 +332,14 @@ impl WaitedRuns<'_, '_> {
             WaitStanding::Ended(exit) => Some(exit),
             WaitStanding::Waiting | WaitStanding::Met => None,
         });
-        let error = Error {
-            exit: Exit::worst(ended.chain([Exit::TimeLimit])),
-            ..Error::failed(format!(
-                "{} did not reach {} within {}",
-                enumerate(names),
-                conditions_in_words(self.args),
-                duration::describe(limit)
-            ))
-        };
+        let exit = Exit::worst(ended.chain([Exit::TimeLimit]));
+        let why = format!(
+            "{} did not reach {} within {}",
+            enumerate(names),
+            conditions_in_words(self.args),
+            duration::describe(limit)
+        );
+        let error = Error::new(exit, why);
         Ok(error.hint(Hint::new("see its status:").command(about(first, "status"))))
     }
 

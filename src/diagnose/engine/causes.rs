@@ -32,15 +32,8 @@ pub(in crate::diagnose) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
                 merged.insert(key, finding);
             }
             Some(known) => {
-                let all = known
-                    .clusters
-                    .iter()
-                    .chain(&finding.clusters)
-                    .cloned()
-                    .collect::<Vec<_>>();
-                known.clusters = all;
-                known.clusters.sort();
-                known.clusters.dedup();
+                let clusters = std::mem::take(&mut known.clusters);
+                known.clusters = distinct(clusters.into_iter().chain(finding.clusters));
                 known.root_cause |= finding.root_cause;
                 if !known.message.contains(&finding.message) {
                     known.message = format!("{} {}", known.message, finding.message);
@@ -105,14 +98,9 @@ pub(in crate::diagnose) fn link(findings: &mut [Finding]) {
                 .filter(|other| possible.contains(&other.code.as_str()))
                 .filter(|other| touches(other, finding))
                 .collect();
-            let mut causes: Vec<_> = if explain_together(&candidates, finding) {
-                candidates.iter().map(|cause| cause.as_cause()).collect()
-            } else {
-                Vec::new()
-            };
-            causes.sort();
-            causes.dedup();
-            causes
+            let explain = explain_together(&candidates, finding);
+            let causes = candidates.iter().filter(|_| explain);
+            distinct(causes.map(|cause| cause.as_cause()))
         })
         .collect();
     for (finding, causes) in findings.iter_mut().zip(causes) {

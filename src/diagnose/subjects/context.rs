@@ -147,9 +147,7 @@ impl<'i> DiagnosisContext<'i> {
 
     /// The placement as an object, whether it exists or not.
     pub fn placement_object(&self) -> ObjectRef {
-        self.inventory
-            .scope
-            .object(Concept::Placement, &self.inventory.placement_name)
+        self.object(Concept::Placement, &self.inventory.placement_name)
     }
 
     /// The strategy that the run names, whether it exists or not.

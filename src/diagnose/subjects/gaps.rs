@@ -8,6 +8,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind, reasons};
 use crate::report::NotChecked;
 use crate::rollout::Health;
+use crate::words::distinct;
 
 /// The gaps of a case, sorted.
 pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChecked> {
@@ -58,9 +59,7 @@ pub(in crate::diagnose) fn not_checked(cx: &DiagnosisContext<'_>) -> Vec<NotChec
         }
     }
     gaps.extend(member_findings::not_checked(cx));
-    gaps.sort();
-    gaps.dedup();
-    gaps
+    distinct(gaps)
 }
 
 /// Whether an override is at fault: it could not be used when the run was initialized, or on a

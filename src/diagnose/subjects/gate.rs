@@ -236,8 +236,7 @@ fn failing(cx: &DiagnosisContext<'_>) -> Option<String> {
 
 /// That nobody has heard for long of clusters that the run counts as done.
 fn unheard(cx: &DiagnosisContext<'_>) -> Option<String> {
-    let clusters = cx.rollout.as_ref()?.updated_clusters();
-    let done = clusters.filter(|it| it.state == ClusterState::Done);
+    let done = cx.rollout.as_ref()?.done_clusters();
     let silent = done.filter_map(|it| Some((it.name, it.member?.silent_for(cx.now())?)));
     let silent: Vec<_> = silent.collect();
     let longest = silent.iter().map(|(_, silent)| *silent).max()?;

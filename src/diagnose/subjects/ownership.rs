@@ -6,6 +6,7 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::kubefleet::messages::{BindingProblem, ManifestProblem, WorkState};
 use crate::kubefleet::reasons;
 use crate::rollout::ManifestTrouble;
+use crate::words::distinct;
 
 /// The rule that speaks of an object's problem; `None` when nothing is wrong with the object.
 pub(in crate::diagnose) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option<&'static str> {
@@ -111,9 +112,7 @@ pub(in crate::diagnose) fn of_trouble(failing: &FailingCluster<'_>) -> Vec<&'sta
                 .and_then(|work| of_work(work.state)),
         );
     }
-    codes.sort_unstable();
-    codes.dedup();
-    codes
+    distinct(codes)
 }
 
 const fn of_work(state: WorkState) -> Option<&'static str> {

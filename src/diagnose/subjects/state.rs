@@ -8,7 +8,7 @@ use crate::kubefleet::placement::Placement;
 use crate::report::Verdict;
 use crate::rollout::content::lost_for_now;
 use crate::rollout::sent::sent_index;
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{Phase, Rollout};
 use crate::words::count;
 
 /// The sentence about a case: its state, how far it has come, and why, when that is known.
@@ -151,9 +151,8 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
 fn others_now(rollout: &Rollout<'_>) -> String {
     let own = rollout.run.status.snapshot_index.as_str();
     let is_placement = rollout.inventory.target.kind.concept() == Concept::Placement;
-    let clusters = rollout.updated_clusters().filter(|_| is_placement);
+    let clusters = rollout.done_clusters().filter(|_| is_placement);
     let others = clusters
-        .filter(|cluster| cluster.state == ClusterState::Done)
         .filter_map(|cluster| sent_index(rollout.inventory, cluster.binding?))
         .filter(|index| *index != own)
         .count();

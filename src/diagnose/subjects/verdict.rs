@@ -11,6 +11,7 @@ use crate::kubefleet::strategy::Task;
 use crate::kubefleet::{Condition, duration, reasons};
 use crate::report::Verdict;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, STUCK_AFTER, StageState};
+use crate::words::distinct;
 
 /// The verdict about a run: a controller that does not write what it owes lets nothing continue.
 pub(in crate::diagnose) fn of_run(rollout: &Rollout<'_>) -> Verdict {
@@ -170,18 +171,13 @@ pub(in crate::diagnose) fn of_placement(
     if !inventory.bindings.is_complete() && inventory.bindings.items.is_empty() {
         return Verdict::Unknown;
     }
-    let mut snapshots: Vec<_> = inventory
-        .staying()
-        .map(|it| {
-            if it.awaits_run() {
-                ""
-            } else {
-                &*it.spec.snapshot
-            }
-        })
-        .collect();
-    snapshots.sort_unstable();
-    snapshots.dedup();
+    let snapshots = distinct(inventory.staying().map(|it| {
+        if it.awaits_run() {
+            ""
+        } else {
+            &*it.spec.snapshot
+        }
+    }));
     if snapshots.iter().all(|snapshot| snapshot.is_empty()) {
         return Verdict::NotStarted;
     }

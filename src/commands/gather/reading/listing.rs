@@ -50,20 +50,17 @@ impl SourceReading {
     /// That objects of a kind cannot be listed, as the outcome says.
     pub fn unlisted(&self, kind: Kind, namespace: &str, outcome: &Outcome) -> Error {
         let gap = outcome.gap().unwrap_or_default();
-        let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
+        let why = format!("{} cannot be listed: {gap}", kind.plural());
         match outcome {
             Outcome::Denied(_) => {
                 let verbs = ["list", "watch"].into_iter();
                 let verbs = verbs.take(if self.mirror.is_some() { 2 } else { 1 });
                 let can_i = verbs.map(|verb| kind.can_i(verb).namespace(namespace));
-                Error {
-                    exit: Exit::Incomplete,
-                    ..error
-                }
-                .hint(Hint::new("check your permission:").commands(can_i))
+                let hint = Hint::new("check your permission:").commands(can_i);
+                Error::new(Exit::Incomplete, why).hint(hint)
             }
             Outcome::NotServed => HubError::NotServed(kind).into(),
-            _ => error,
+            _ => Error::failed(why),
         }
     }
 }

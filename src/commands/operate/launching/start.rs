@@ -337,8 +337,6 @@ fn preview_start(
     if matches!(step(&rollout, RequestedState::Start), StateStep::Write(_)) {
         if plan.is_none() {
             preview.lines(opens(&rollout));
-        }
-        if plan.is_none() {
             safeguards::warn_of_members(&rollout, None, &mut preview);
         }
         for cluster in rollout.updated_clusters() {

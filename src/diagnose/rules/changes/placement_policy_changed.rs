@@ -26,29 +26,21 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         && cx
             .causes()
             .any(|cause| matches!(cause, Cause::PolicyNotScheduled { .. }));
-    let finding = if let Some((latest, recorded)) = named {
-        let since = match now {
-            Some(now) if now != latest => format!(" (now {now})"),
-            _ => String::new(),
-        };
+    let told = match (named, now) {
+        (Some((latest, recorded)), Some(now)) if now != latest => {
+            Some((recorded.as_str(), format!("was {latest} (now {now})")))
+        }
+        (Some((latest, recorded)), _) => Some((recorded.as_str(), format!("was {latest}"))),
+        (None, now) => unscheduled.then(|| (recorded, format!("is {}", now.unwrap_or_default()))),
+    };
+    let finding = if let Some((recorded, latest)) = told {
         run_failure::finding(
             cx,
             rule,
             &placement,
             format!(
                 "The scheduling policy of {placement} was changed while the run was under way. The \
-                 run uses policy snapshot {recorded}; the latest was {latest}{since}."
-            ),
-        )
-    } else if unscheduled {
-        run_failure::finding(
-            cx,
-            rule,
-            &placement,
-            format!(
-                "The scheduling policy of {placement} was changed while the run was under way. The \
-                 run uses policy snapshot {recorded}; the latest is {}.",
-                now.unwrap_or_default()
+                 run uses policy snapshot {recorded}; the latest {latest}."
             ),
         )
     } else if changed && run_failure::live_run(cx).is_some() {

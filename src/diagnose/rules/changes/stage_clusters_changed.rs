@@ -82,10 +82,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 /// that is only to be taken from the placement is another rule's, and so are stages that can no longer
 /// be computed.
 fn early(cx: &DiagnosisContext<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
-    let placement = &cx.inventory.placement;
     let failure = cx.outlook.failure();
-    if placement.is_absent()
-        || placement.present().is_some_and(|p| p.meta.is_deleting())
+    if cx.inventory.is_placement_going()
         || failure.is_some_and(|it| ["FS111", "FS113"].contains(&it.code))
     {
         return None;

@@ -6,7 +6,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{duration, reasons};
 use crate::problems::content_sent_late;
-use crate::problems::steps::TRY_AT_ONCE;
+use crate::problems::steps::try_at_once;
 use crate::rollout::sent::{RunAwaited, awaited_since};
 use crate::rollout::{ClusterState, ClusterView, LOOK_EVERY, Rollout, STUCK_AFTER};
 
@@ -106,5 +106,5 @@ fn describe(
             " Before that, the run reports that it is stuck; it then continues by itself.",
         );
     }
-    Some(finding.look(wait).fix(TRY_AT_ONCE))
+    Some(finding.look(wait).fix(try_at_once()))
 }

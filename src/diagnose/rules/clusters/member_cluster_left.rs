@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::members::{NeededMember, needed};
 use crate::kubefleet::member::MemberCluster;
 use crate::problems::members::{going, leaving, wait_until_gone};
-use crate::rollout::{ClusterState, ClusterView};
+use crate::rollout::ClusterView;
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
@@ -82,9 +82,7 @@ fn done_and_leaving(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|it| it.is_live()) else {
         return Vec::new();
     };
-    let done = rollout
-        .updated_clusters()
-        .filter(|it| it.state == ClusterState::Done);
+    let done = rollout.done_clusters();
     let leaving_members = done.filter_map(|it| Some((it, it.member?)));
     let leaving_members = leaving_members.filter(|(_, member)| member.meta.is_deleting());
     let run = &rollout.run.meta.name;

@@ -7,6 +7,7 @@ use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{names, reasons};
+use crate::problems::steps::restart_hub_agent;
 use crate::problems::{name_reused_by, number_of_parts};
 use crate::rollout::AgentVersion;
 use crate::rollout::content::{ContentLoss, missing_content};
@@ -112,7 +113,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
 /// Source: workgenerator/controller.go:Reconcile.
 fn given_up(cx: &DiagnosisContext<'_>, finding: Finding) -> Finding {
     finding
-        .fix("Restart the hub agent: it then tries again, and the run continues.")
+        .fix(restart_hub_agent(
+            ": it then tries again, and the run continues.",
+        ))
         .fix_with(
             "Or change the content on the hub, then start a new run, which gets a new snapshot.",
             cx.new_content_command(),

@@ -7,6 +7,7 @@ use crate::diagnose::subjects::state::initialization_overdue;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{duration, names};
 use crate::problems::members::all_silent_since;
+use crate::problems::steps::restart_hub_agent;
 use crate::rollout::{Phase, Rollout};
 use crate::words::CommandLine;
 use jiff::{SignedDuration, Timestamp};
@@ -139,11 +140,9 @@ fn overdue_write(
             CommandLine::fleet("doctor"),
         ),
     };
-    size::explain(cx, finding).fix(format!(
-        "Restart the hub agent, if it runs but does not respond: it then continues this run by \
-         itself.{}",
-        unscheduled(cx)
-    ))
+    let restart = ", if it runs but does not respond: it then continues this run by itself.";
+    let restart = restart_hub_agent(restart) + unscheduled(cx);
+    size::explain(cx, finding).fix(restart)
 }
 
 /// What comes of agents that were not heard for long: a scheduler that starts anew takes none of their

@@ -2,7 +2,6 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::reasons;
-use crate::rollout::ClusterState;
 
 /// Kinds whose availability KubeFleet cannot judge count as available once they are applied.
 /// Source: workapplier/availability_tracker.go, workgenerator/controller.go.
@@ -12,8 +11,7 @@ pub const RULE: Rule = Rule::info("FS610", "availability-not-tracked", RuleSearc
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
     let untracked: Vec<_> = rollout
-        .updated_clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done)
+        .done_clusters()
         .filter_map(|cluster| {
             let binding = cluster.binding?;
             let available = binding.current(reasons::AVAILABLE)?;

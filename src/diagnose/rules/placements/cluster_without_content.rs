@@ -6,10 +6,10 @@ use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::reasons;
 use crate::problems::steps;
+use crate::rollout::Rollout;
 use crate::rollout::content::{leaving_ahead, lost_for_now};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::sent::joined_again;
-use crate::rollout::{ClusterState, Rollout};
 use crate::words::CommandLine;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
@@ -107,9 +107,8 @@ fn lost_ahead(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let others = others.filter(|it| life::of_run(inventory, it) != PlacementLife::Earlier);
     let others: Vec<_> = others.map(|it| Rollout::of(inventory, it)).collect();
     let was_done = |name: &str, created: Timestamp| {
-        let mut clusters = others.iter().rev().flat_map(Rollout::updated_clusters);
-        clusters
-            .any(|it| it.name == name && it.state == ClusterState::Done && it.ended < Some(created))
+        let mut done = others.iter().rev().flat_map(Rollout::done_clusters);
+        done.any(|it| it.name == name && it.ended < Some(created))
     };
     let lost: Vec<_> = empty
         .into_iter()
@@ -162,8 +161,8 @@ fn lost_with_cluster(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> 
     let mut others = inventory.runs_under_way();
     let is_overtaken = others.any(|other| Some(other.meta.name.as_str()) != run);
     let is_done = |cluster: &str| {
-        let mut clusters = cx.rollout.iter().flat_map(Rollout::updated_clusters);
-        clusters.any(|it| it.name == cluster && it.state == ClusterState::Done)
+        let mut done = cx.rollout.iter().flat_map(Rollout::done_clusters);
+        done.any(|it| it.name == cluster)
     };
     let lost: Vec<_> = inventory
         .bindings

@@ -75,11 +75,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
         _ => "its bindings are being deleted",
     };
     let placement = cx.placement_object();
-    let is_gone = inventory.placement.is_absent()
-        || inventory
-            .placement
-            .present()
-            .is_some_and(|it| it.meta.is_deleting());
+    let is_gone = inventory.is_placement_going();
     let mut finding = rule
         .finding(
             &placement,
