@@ -3,8 +3,8 @@
 use super::draft::PlanDraft;
 use super::{
     ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedCluster, PlannedRun, PlannedSnapshot,
-    RefusalKind, StrategyChoice, changes, content, limits, lost, members, neighbours, overrides,
-    refusals, stages, strategy,
+    RefusalKind, StrategyChoice, Warning, changes, content, limits, lost, members, neighbours,
+    overrides, refusals, stages, strategy,
 };
 use crate::controller;
 use crate::inventory::Inventory;
@@ -107,6 +107,15 @@ fn finish(
     };
     plan.summary = summary(&plan, draft.inventory);
     plan
+}
+
+impl Plan {
+    /// Adds what was found beside the plan.
+    pub fn warn(&mut self, warnings: Vec<Warning>, inventory: &Inventory) {
+        self.warnings.extend(warnings);
+        self.warnings.sort_by_key(|warning| warning.kind);
+        self.summary = summary(self, inventory);
+    }
 }
 
 fn summary(plan: &Plan, inventory: &Inventory) -> String {

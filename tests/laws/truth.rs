@@ -215,7 +215,7 @@ fn content_that_goes_is_not_rolled_out() {
                     .as_ref()
                     .map_or_else(String::new, ToString::to_string);
                 let pins = text.contains("--snapshot ") && !text.contains("--snapshot latest");
-                if pins || step.action.contains("now snapshot") {
+                if pins || step.action.contains("or newer") {
                     wrong.push(format!("{}, {target}: {}", told.place, step.action));
                 }
             }

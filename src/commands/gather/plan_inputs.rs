@@ -158,8 +158,7 @@ pub(in crate::commands) fn read(
     };
     let clusters = plan.stages.iter().flat_map(|stage| &stage.clusters);
     let (warnings, unread) = in_the_way(reading, &new, clusters.map(|it| it.name.as_str()))?;
-    plan.warnings.extend(warnings);
-    plan.warnings.sort_by_key(|warning| warning.kind);
+    plan.warn(warnings, &around.inventory);
     plan.not_checked.extend(unread);
     plan.not_checked.sort();
     Ok(PlanWithInputs {

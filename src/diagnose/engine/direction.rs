@@ -30,7 +30,7 @@ pub(in crate::diagnose) fn plans(inventory: &Inventory, findings: &mut [Finding]
     }
 }
 
-/// Names the content in every step that starts a run: `(the current content, now snapshot 4; 3
+/// Names the content in every step that starts a run: `(the current content, snapshot 4 or newer; 3
 /// clusters have 3)`. One that takes clusters back is disruptive, and says so to the command, which
 /// refuses it otherwise.
 pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Finding]) {
@@ -175,8 +175,11 @@ fn current(inventory: &Inventory) -> (String, Option<String>) {
     match latest.filter(|_| late.is_none_or(|late| late.next.is_some())) {
         Some(index) => {
             let back = rollback::TakenBack::of(inventory, index);
-            let back = back.map_or("", |_| ROLLED_BACK);
-            let content = format!("{CURRENT}, now snapshot {index}{back}");
+            // The hub may have changed since, which nobody has looked at here.
+            let content = match back {
+                Some(_) => format!("{CURRENT}, snapshot {index}{ROLLED_BACK}, or newer"),
+                None => format!("{CURRENT}, snapshot {index} or newer"),
+            };
             (content, Some(index.to_owned()))
         }
         None => (CURRENT.to_owned(), None),

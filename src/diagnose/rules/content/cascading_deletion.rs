@@ -42,6 +42,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             let check = "Check that the override is meant.";
             let finding = finding.look_with(check, steps::see_override(by));
             ("Correct the override", finding)
+        } else if let Some(index) = rollout.run.pinned() {
+            let check = format!("Check that snapshot {index} is meant: it does not have {name}.");
+            let snapshots = cx.command("snapshots").arg("diff");
+            let held = loss.snapshot.index().unwrap_or_default();
+            let diff = snapshots.arg(&cx.inventory.placement_name).arg(held);
+            (
+                "Choose another snapshot",
+                finding.look_with(check, diff.arg(index)),
+            )
         } else {
             let check =
                 format!("Check that {name} exists on the hub, and that the placement selects it.");
