@@ -29,10 +29,10 @@ pub(in crate::diagnose) fn offer(cx: &DiagnosisContext<'_>, findings: &mut [Find
     let is_offered = steps.any(|it| it.is_our(&["rollback"]));
     let is_last = rollback::current(cx.inventory).is_some_and(|it| it.meta.name == run.meta.name);
     if !meant.all(is_content)
-        || same_again::fails_again(cx)
         || is_offered
         || !is_last
         || rollback::last_good(cx.inventory, run).is_err()
+        || same_again::fails_again(cx)
     {
         return;
     }
