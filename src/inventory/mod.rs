@@ -103,8 +103,13 @@ impl Inventory {
 
     /// Whether the placement does not exist, or is about not to.
     pub fn is_placement_going(&self) -> bool {
+        self.placement.is_absent() || self.is_placement_deleting()
+    }
+
+    /// Whether the placement exists, and is being deleted.
+    pub fn is_placement_deleting(&self) -> bool {
         let placement = self.placement.present();
-        self.placement.is_absent() || placement.is_some_and(|it| it.meta.is_deleting())
+        placement.is_some_and(|it| it.meta.is_deleting())
     }
 
     /// Freezes what a walk has found.

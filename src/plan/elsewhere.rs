@@ -90,17 +90,19 @@ impl InTheWay {
 
 /// Warns of what is in the way.
 pub fn warnings_of(found: Vec<InTheWay>, new: &NewObjects<'_>) -> Vec<Warning> {
-    let mut owners: BTreeMap<ObjectRef, Vec<(InTheWay, Subject)>> = BTreeMap::new();
+    let mut owners: BTreeMap<ObjectRef, Vec<_>> = BTreeMap::new();
     let mut earlier = Vec::new();
-    for found in found {
-        match &found.what {
-            FoundThere::EarlierWork { .. } => earlier.push(found),
+    for InTheWay {
+        cluster,
+        work,
+        what,
+    } in found
+    {
+        match what {
+            FoundThere::EarlierWork { deleted } => earlier.push((cluster, work, deleted)),
             FoundThere::Placed { owner, object } => {
-                let object = object.clone();
-                owners
-                    .entry(owner.clone())
-                    .or_default()
-                    .push((found, object));
+                let placed = owners.entry(owner).or_default();
+                placed.push((cluster, work, object));
             }
         }
     }
@@ -111,12 +113,12 @@ pub fn warnings_of(found: Vec<InTheWay>, new: &NewObjects<'_>) -> Vec<Warning> {
 
 fn owned_by(
     owner: &ObjectRef,
-    placed: &[(InTheWay, Subject)],
+    placed: &[(String, ObjectRef, Subject)],
     compares_only: bool,
 ) -> Option<Warning> {
-    let (InTheWay { cluster, work, .. }, object) = placed.first()?;
-    let clusters = distinct(placed.iter().map(|(it, _)| it.cluster.as_str()));
-    let objects = placed.iter().map(|(_, object)| object.to_string());
+    let (cluster, work, object) = placed.first()?;
+    let clusters = distinct(placed.iter().map(|(cluster, ..)| cluster.as_str()));
+    let objects = placed.iter().map(|(.., object)| object.to_string());
     let message = format!(
         "{owner} has put {} on {}. KubeFleet does not {} an object for two placements: the run would be \
          stuck there.",
@@ -137,24 +139,22 @@ fn owned_by(
     Some(warning.fix("Remove it from the content of one of the two placements first."))
 }
 
-fn earlier_works(earlier: &[InTheWay]) -> Option<Warning> {
-    let first = earlier.first()?;
-    let clusters = distinct(earlier.iter().map(|it| it.cluster.as_str()));
+fn earlier_works(earlier: &[(String, ObjectRef, Timestamp)]) -> Option<Warning> {
+    let (_, first, _) = earlier.first()?;
+    let clusters = distinct(earlier.iter().map(|(cluster, ..)| cluster.as_str()));
     let (work, is) = by_number(clusters.len(), ("Work", "is"), ("Works", "are"));
     let message = format!(
         "The placement's earlier {work} for {} {is} still being deleted: the run would be stuck there \
          until then.",
         enumerate(&clusters)
     );
-    let mut warning = Warning::new(WarningKind::EarlierWorkRemains, &first.work, message);
-    for it in earlier {
-        if let FoundThere::EarlierWork { deleted } = it.what {
-            warning = warning.evidence(&it.work, "metadata.deletionTimestamp", deleted);
-        }
+    let mut warning = Warning::new(WarningKind::EarlierWorkRemains, first, message);
+    for (_, work, deleted) in earlier {
+        warning = warning.deleted(work, Some(*deleted));
     }
-    let inspect = first.work.kubectl("get").flag("-o", "yaml");
+    let inspect = first.kubectl("get").flag("-o", "yaml");
     let warning = warning.clusters(clusters);
     let warning = warning.look_with("Check which finalizers hold it.", inspect);
-    let gone = steps::wait_for(&first.work, "delete");
+    let gone = steps::wait_for(first, "delete");
     Some(warning.look_with("Wait until it is gone.", gone))
 }

@@ -232,7 +232,7 @@ impl FoundStrategies {
         Self::with_runs(&answers, Vec::new(), reading, &reach, evidence)
     }
 
-    /// Adds the runs that were made from one of the strategies; without them the strategies are
+    /// The strategies, and the runs that were made from one of them; without these the strategies are
     /// worth showing all the same.
     fn with_runs(
         answers: &[QueryAnswer],

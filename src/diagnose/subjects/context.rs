@@ -55,9 +55,7 @@ pub struct FailureView<'i> {
 
 /// Whether the placement that was asked about is being deleted.
 pub(in crate::diagnose) fn is_target_going(inventory: &Inventory) -> bool {
-    let placement = inventory.placement.present();
-    inventory.target.kind.concept() == Concept::Placement
-        && placement.is_some_and(|it| it.meta.is_deleting())
+    inventory.target.kind.concept() == Concept::Placement && inventory.is_placement_deleting()
 }
 
 impl<'i> DiagnosisContext<'i> {

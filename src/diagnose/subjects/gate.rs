@@ -153,8 +153,7 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
     if !cx.verdict.waits_for_person() && !timer_opens(cx) {
         return None;
     }
-    let placement = cx.inventory.placement.present();
-    if placement.is_some_and(|it| it.meta.is_deleting()) {
+    if cx.inventory.is_placement_deleting() {
         return Some("its placement is being deleted.".to_owned());
     }
     if let Some(back) = TakenBack::for_run(cx.inventory, rollout.run) {

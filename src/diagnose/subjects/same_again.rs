@@ -1,5 +1,7 @@
 //! What fails with an earlier snapshot as well, because that has the same object.
 
+use serde_json::Value;
+
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::diagnose::subjects::sent::SentManifest;
 use crate::kubefleet::ObjectRef;
@@ -56,17 +58,19 @@ pub(in crate::diagnose) fn fails_again(cx: &DiagnosisContext<'_>) -> bool {
     let Some((now, then)) = content(&now).zip(content(&then)) else {
         return false;
     };
-    let values = |content: &'_ SnapshotContent, object: &Subject| -> Vec<_> {
-        let items = content.items.iter().map(|it| &it.manifest);
-        let own = items.filter(|it| {
-            let key = &it.identity;
-            Subject::new(&key.kind, &key.namespace, &key.name) == *object
-        });
-        own.map(|it| it.value.clone()).collect()
-    };
     let is_same = |object: &Subject| {
-        let value = values(&now, object);
-        !value.is_empty() && value == values(&then, object)
+        let manifests = manifests_of(&now, object);
+        !manifests.is_empty() && manifests == manifests_of(&then, object)
     };
     failing.iter().any(is_same)
+}
+
+/// The manifests of an object: a snapshot may have it twice.
+fn manifests_of<'c>(content: &'c SnapshotContent, object: &Subject) -> Vec<&'c Value> {
+    let items = content.items.iter().map(|it| &it.manifest);
+    let own = items.filter(|it| {
+        let key = &it.identity;
+        Subject::new(&key.kind, &key.namespace, &key.name) == *object
+    });
+    own.map(|it| &it.value).collect()
 }
