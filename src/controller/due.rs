@@ -53,7 +53,7 @@ pub(super) fn due(state: &State, fails: bool) -> DueLook {
             break;
         }
         let times = after.waits.iter().filter_map(AwaitedEvent::until);
-        let passed = times.filter(|time| *time >= since && *time < state.now);
+        let passed = times.filter(|time| *time >= since && *time <= state.now);
         let Some(time) = passed.min() else {
             break;
         };

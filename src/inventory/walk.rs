@@ -12,10 +12,11 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
-use crate::kubefleet::object::{InBody, Object};
+use crate::kubefleet::object::{InBody, Object, ObjectBody};
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
-use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::snapshot::{ResourceSnapshot, objects_added};
 use crate::kubefleet::strategy::Strategy;
+use crate::kubefleet::work::ManifestId;
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -138,7 +139,12 @@ impl Walk {
     /// does without.
     fn take(&mut self, queries: Vec<HubQuery>, mut answers: Vec<QueryAnswer>) {
         let is_missed = self.is_known_absent(&self.placement_query());
+        let ahead = self.run().map(|run| run.status.snapshot_index.clone());
         for (query, answer) in queries.iter().zip(&mut answers) {
+            if query.kind == Kind::Work && query.selector().is_none() {
+                let concerns = |it: &&Object| self.concerns(it, ahead.as_deref());
+                answer.objects = answer.objects.iter().filter(concerns).cloned().collect();
+            }
             let is_denied = matches!(answer.outcome, Outcome::Denied(_));
             if self.scope().is_beside(query.kind) && is_denied && !is_missed {
                 answer.outcome = Outcome::NotCollected;
@@ -291,6 +297,7 @@ impl Walk {
                     needs.extend(self.parts_of(&placement, index));
                     let held = self.held_ahead(run).into_iter();
                     needs.extend(held.flat_map(|index| self.parts_of(&placement, index)));
+                    needs.extend(self.works_ahead(run));
                     needs.extend(ahead.iter().map(HubQuery::object));
                 }
             }
@@ -316,6 +323,7 @@ impl Walk {
             }
             needs.push(strategy);
             needs.extend(self.carriers_needed(run));
+            needs.extend(self.works_ahead(run));
         }
         let latest_of =
             |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
@@ -436,6 +444,57 @@ impl Walk {
         let bindings = bindings.filter(|it| ahead.contains(it.spec.cluster.as_str()));
         let held: BTreeSet<_> = bindings.filter_map(Binding::snapshot_index).collect();
         held.into_iter().take(LOOKED_AT).collect()
+    }
+
+    /// What is asked where a run rests: all Works on the first clusters that it brings objects which they do not
+    /// have. Other placements may have put those there, and an earlier Work may still be going.
+    fn works_ahead(&self, run: &UpdateRun) -> Vec<HubQuery> {
+        const LOOKED_AT: usize = 3;
+        if !rests(run) {
+            return Vec::new();
+        }
+        let gets_more = |cluster: &&ClusterStatus| {
+            let mut bindings = self.bindings();
+            let binding = bindings.find(|it| it.spec.cluster == cluster.name);
+            let held = binding.and_then(Binding::snapshot_index);
+            let mut parts = held.into_iter().flat_map(|index| self.snapshots(index));
+            let first = parts.next();
+            let own = self.snapshots(&run.status.snapshot_index);
+            held.is_some() == first.is_some()
+                && !objects_added(own, first.into_iter().chain(parts)).is_empty()
+        };
+        let clusters = clusters_ahead(run).filter(gets_more).take(LOOKED_AT);
+        clusters
+            .map(|it| HubQuery::all(Kind::Work, &names::member_namespace(&it.name)))
+            .collect()
+    }
+
+    /// The parts of a snapshot that were read.
+    fn snapshots(&self, index: &str) -> impl Iterator<Item = &ResourceSnapshot> {
+        let known = self.known.values();
+        let all = known.flat_map(QueryAnswer::all::<ResourceSnapshot>);
+        let parts = all.filter(move |it| it.index() == Some(index));
+        parts.map(AsRef::as_ref)
+    }
+
+    /// Whether a Work is one of the placement, or has put into its cluster what a snapshot brings: all others there
+    /// are nobody's business.
+    fn concerns(&self, object: &Object, index: Option<&str>) -> bool {
+        let ObjectBody::Work(work) = &object.body else {
+            return true;
+        };
+        let scope = self.scope();
+        let placement = self.placement_name().unwrap_or_default();
+        let is_own = work.parent() == Some((scope.namespace(), placement.as_str()));
+        let brings = |id: &ManifestId| {
+            let parts = index.into_iter().flat_map(|index| self.snapshots(index));
+            let mut resources = parts.flat_map(|part| &part.spec.resources);
+            resources.any(|it| {
+                it.kind == id.kind && it.meta.namespace == id.namespace && it.meta.name == id.name
+            })
+        };
+        let mut manifests = work.status.manifests.iter();
+        is_own || manifests.any(|it| brings(&it.id))
     }
 
     /// The numbers of a snapshot's parts beside the master, where that is known: their names end with them.

@@ -1,5 +1,7 @@
 //! Resource snapshots and scheduling policy snapshots, in either scope.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::kind::{PLACEMENT_GROUP, group_of};
@@ -120,7 +122,26 @@ pub fn is_of_hub(group: &str, kind: &str) -> bool {
     group == PLACEMENT_GROUP && !ENVELOPES.contains(&kind)
 }
 
+/// The objects of some parts that others lack. An object in another version is the same one.
+pub fn objects_added<'s>(
+    parts: impl Iterator<Item = &'s ResourceSnapshot>,
+    held: impl Iterator<Item = &'s ResourceSnapshot>,
+) -> Vec<&'s ManifestIdentity> {
+    let held: BTreeSet<_> = held
+        .flat_map(|part| &part.spec.resources)
+        .map(ManifestIdentity::key)
+        .collect();
+    let own = parts.flat_map(|part| &part.spec.resources);
+    own.filter(|it| !held.contains(&it.key())).collect()
+}
+
 impl ManifestIdentity {
+    /// What tells it from others: its group, kind, namespace and name.
+    fn key(&self) -> (&str, &str, &str, &str) {
+        let NamespacedName { namespace, name } = &self.meta;
+        (group_of(&self.api_version), &self.kind, namespace, name)
+    }
+
     /// Whether it wraps other objects.
     pub fn is_envelope(&self) -> bool {
         group_of(&self.api_version) == PLACEMENT_GROUP && ENVELOPES.contains(&self.kind.as_str())

@@ -13,6 +13,7 @@ use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::ManifestKey;
 use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
@@ -24,6 +25,7 @@ use crate::manifests::{
 use crate::query::Outcome;
 use crate::report::{ComposeText, NotChecked, Subject};
 use crate::rollout::content::is_kept_out;
+use crate::rollout::in_the_way::NewObjects;
 use crate::rollout::sent::{joined_again, sent_index, sent_namesakes};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{ManifestTrouble, binding_trouble};
@@ -77,6 +79,23 @@ impl ObjectChanges {
     pub fn is_none(&self) -> bool {
         self.counts.is_none() && self.apply_strategy.is_empty()
     }
+}
+
+/// What is new to clusters that keep the placement or get it.
+pub fn new_objects(placement: ObjectRef, changes: &[ObjectChanges]) -> NewObjects<'_> {
+    let mut new = NewObjects::new(placement);
+    for change in changes {
+        let clusters = change.clusters.iter().map(String::as_str).collect();
+        let objects = change.created.iter().chain(&change.overwritten);
+        let keys = objects.map(|it| ManifestKey {
+            kind: it.kind.clone(),
+            namespace: it.namespace.clone(),
+            name: it.name.clone(),
+            ..ManifestKey::default()
+        });
+        new.add(clusters, keys);
+    }
+    new
 }
 
 /// One side of the comparison: the clusters, and the content that they have or would get.

@@ -3,13 +3,14 @@
 use super::draft::PlanDraft;
 use super::{
     ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedCluster, PlannedRun, PlannedSnapshot,
-    RefusalKind, StrategyChoice, Warning, changes, content, limits, lost, members, neighbours,
-    overrides, refusals, stages, strategy,
+    RefusalKind, StrategyChoice, Warning, WarningKind, changes, content, limits, lost, members,
+    neighbours, overrides, refusals, stages, strategy,
 };
 use crate::controller;
 use crate::inventory::Inventory;
 use crate::kubefleet::Concept;
-use crate::report::{Subject, TypeMeta};
+use crate::problems::ProblemsInTheWay;
+use crate::report::{ComposeText, Subject, TypeMeta};
 use crate::words::{count, enumerate};
 
 /// Computes what the controller would make of a wish.
@@ -110,9 +111,16 @@ fn finish(
 }
 
 impl Plan {
-    /// Adds what was found beside the plan.
-    pub fn warn(&mut self, warnings: Vec<Warning>, inventory: &Inventory) {
-        self.warnings.extend(warnings);
+    /// Adds what was found in the way of the objects that are new to clusters.
+    pub fn warn_in_the_way(&mut self, found: ProblemsInTheWay, inventory: &Inventory) {
+        let ProblemsInTheWay { placed, earlier } = found;
+        let earlier = earlier.map(|it| (WarningKind::EarlierWorkRemains, it));
+        let placed = placed.into_iter();
+        let remove = "Remove it from the content of one of the two placements first.";
+        let placed = placed.map(|it| (WarningKind::ObjectOfAnotherPlacement, it.fix(remove)));
+        let found = placed.chain(earlier);
+        self.warnings
+            .extend(found.map(|(kind, problem)| Warning::of(kind, problem)));
         self.warnings.sort_by_key(|warning| warning.kind);
         self.summary = summary(self, inventory);
     }

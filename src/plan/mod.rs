@@ -5,7 +5,6 @@ mod changes;
 mod compute;
 mod content;
 mod draft;
-mod elsewhere;
 mod limits;
 mod lost;
 mod members;
@@ -28,9 +27,10 @@ use crate::report::{NotChecked, Subject, TypeMeta};
 use crate::rollout::{StageDefinition, StageEnd};
 use crate::words::worded;
 
-pub use changes::{MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, of_run};
+pub use changes::{
+    MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges, new_objects, of_run,
+};
 pub use compute::compute;
-pub use elsewhere::{InTheWay, NewObjects, warnings_of};
 pub use lost::CascadingDeletion;
 pub use point::{PlanPoint, PointKind, Refusal, RefusalKind, Warning, WarningKind};
 

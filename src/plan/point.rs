@@ -245,6 +245,7 @@ impl Warning {
             | WarningKind::StrategyUnreadable
             | WarningKind::ImmutableFieldChanged
             | WarningKind::EnvelopeInvalid
+            | WarningKind::ObjectOfAnotherPlacement
             | WarningKind::OverrideNotApplicable => true,
             WarningKind::CascadingDeletion
             | WarningKind::SnapshotEmpty

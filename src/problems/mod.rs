@@ -4,6 +4,7 @@
 mod binding_count;
 mod bindings_outdated;
 mod content_sent_late;
+mod in_the_way;
 mod max_concurrency;
 pub mod members;
 mod name_reused;
@@ -43,6 +44,7 @@ use crate::words::{distinct, enumerate};
 pub use binding_count::binding_count;
 pub use bindings_outdated::bindings_outdated;
 pub use content_sent_late::content_sent_late;
+pub use in_the_way::{ProblemsInTheWay, in_the_way, problems_ahead};
 pub use max_concurrency::max_concurrency;
 pub use name_reused::{name_reused, name_reused_by};
 pub use namespace_undelivered::{

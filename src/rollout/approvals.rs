@@ -4,6 +4,7 @@ use super::content::{
     cascading_losses, emptied, leaving_ahead, lost_content, missing_content, overtaken,
     would_go_back,
 };
+use super::in_the_way::in_the_way_ahead;
 use super::rollback::TakenBack;
 use super::{
     Gate, GateFacts, GateState, PersonAnswer, Phase, Rollout, StageState, TaskState, TaskTime,
@@ -148,6 +149,7 @@ fn step(rollout: &Rollout<'_>, state: GateState, removes: bool) -> ApprovalStep 
                 && lost_content(rollout).is_empty()
                 && emptied(rollout).is_empty()
                 && cascading_losses(rollout).is_empty()
+                && in_the_way_ahead(rollout).is_empty()
                 && leaving_ahead(rollout).is_empty()
                 && TakenBack::for_run(rollout.inventory, rollout.run).is_none();
             if alone && !rests && !removes {

@@ -9,6 +9,7 @@ mod cluster;
 pub mod content;
 mod facts;
 pub mod history;
+pub mod in_the_way;
 pub mod life;
 pub mod limits;
 pub mod near;

@@ -19,10 +19,10 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::live::{NextSnapshot, SelectedObjects, SnapshotPart};
-use crate::plan::{
-    self, InTheWay, NewObjects, Plan, PlanContents, Warning, WarningKind, warnings_of,
-};
+use crate::plan::{self, Plan, PlanContents, WarningKind};
+use crate::problems::{self, ProblemsInTheWay};
 use crate::report::NotChecked;
+use crate::rollout::in_the_way::{InTheWay, NewObjects};
 use crate::ui::Ui;
 use crate::words::enumerate;
 
@@ -151,14 +151,11 @@ pub(in crate::commands) fn read(
         plan.not_checked
             .push(NotChecked::new(format!("{what} on the hub"), why));
     }
-    let new = NewObjects {
-        placement: &plan.placement,
-        changes: &plan.changes,
-        compares_only: plan.compares_only,
-    };
     let clusters = plan.stages.iter().flat_map(|stage| &stage.clusters);
-    let (warnings, unread) = in_the_way(reading, &new, clusters.map(|it| it.name.as_str()))?;
-    plan.warn(warnings, &around.inventory);
+    let clusters = clusters.map(|it| it.name.as_str());
+    let new = plan::new_objects(placement.clone(), &plan.changes);
+    let (found, unread) = in_the_way(reading, (&new, plan.compares_only), clusters)?;
+    plan.warn_in_the_way(found, &around.inventory);
     plan.not_checked.extend(unread);
     plan.not_checked.sort();
     Ok(PlanWithInputs {
@@ -171,9 +168,9 @@ pub(in crate::commands) fn read(
 /// What is in the way in the first of some clusters that get something new, and what could not be read of it.
 pub(in crate::commands) fn in_the_way<'n>(
     reading: &mut SourceReading,
-    new: &NewObjects<'_>,
+    (new, compares_only): (&NewObjects<'_>, bool),
     clusters: impl Iterator<Item = &'n str>,
-) -> Result<(Vec<Warning>, Option<NotChecked>), Error> {
+) -> Result<(ProblemsInTheWay, Option<NotChecked>), Error> {
     let clusters = new.first_clusters(clusters).into_iter();
     let works = clusters.map(|it| HubQuery::all(Kind::Work, &names::member_namespace(it)));
     let works: Vec<_> = works.collect();
@@ -193,7 +190,7 @@ pub(in crate::commands) fn in_the_way<'n>(
     let gap = answers.find_map(|it| it.outcome.gap());
     let unread = gap.map(|why| NotChecked::new("Works of other placements", why));
     let found = placed.into_iter().flatten().collect();
-    Ok((warnings_of(found, new), unread))
+    Ok((problems::in_the_way(found, compares_only), unread))
 }
 
 /// Adds the overrides of other namespaces for a placement in a namespace whose snapshots have several parts: with

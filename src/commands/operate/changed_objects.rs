@@ -13,8 +13,8 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{
-    CascadingDeletion, MovedObjects, NewObjects, ObjectChanges, PlanContents, RefusedObject,
-    RunChanges, of_run,
+    CascadingDeletion, MovedObjects, ObjectChanges, PlanContents, RefusedObject, RunChanges,
+    new_objects, of_run,
 };
 use crate::problems::steps;
 use crate::render::RenderLook;
@@ -24,7 +24,8 @@ use crate::words::{Hint, enumerate};
 /// What a run does to objects that nobody may have meant.
 #[derive(Clone, Default)]
 pub(in crate::commands) struct ContentRisks {
-    /// For which object it would be stuck, as a clause: Kubernetes, or the hub agent, would refuse it.
+    /// For which object it would be stuck, as a clause: Kubernetes, or the hub agent, would refuse it, or another
+    /// placement has it.
     pub refused: Option<String>,
     /// What is deleted with others, as a clause.
     pub lost: Option<String>,
@@ -117,17 +118,15 @@ pub(in crate::commands) fn show(
     let placement = run
         .scope()
         .object(Concept::Placement, &found.spec.placement);
-    let new = NewObjects {
-        placement: &placement.into(),
-        changes: &changes,
-        compares_only: found.only_compares(),
-    };
+    let new = new_objects(placement, &changes);
     let names = found.updated_clusters().map(|it| it.name.as_str());
-    match plan_inputs::in_the_way(reading, &new, names) {
-        Ok((warnings, gap)) => {
-            for warning in warnings {
-                preview.warning(warning.message.trim_end_matches('.'));
+    let mut taken = None;
+    match plan_inputs::in_the_way(reading, (&new, found.only_compares()), names) {
+        Ok((found, gap)) => {
+            for message in found.messages() {
+                preview.warning(message);
             }
+            taken = found.placed.first().map(|it| first_sentence(&it.message));
             if let Some(gap) = gap {
                 preview.status(&format!("{} are unknown: {}", gap.what, gap.why));
             }
@@ -144,10 +143,16 @@ pub(in crate::commands) fn show(
         risks: ContentRisks {
             deleted: deleted_objects(&changes),
             lost: first.as_ref().map(CascadingDeletion::describe),
-            refused: refused.first().map(RefusedObject::describe),
+            refused: refused.first().map(RefusedObject::describe).or(taken),
         },
         overrides: overrides.map(|it| Arc::clone(&it.snapshot)).collect(),
     }
+}
+
+/// What a sentence says that others follow, as a clause.
+pub(in crate::commands) fn first_sentence(message: &str) -> String {
+    let first = message.split_once(". ").map(|(first, _)| first);
+    first.unwrap_or(message).trim_end_matches('.').to_owned()
 }
 
 /// How many objects some cluster loses that keeps the placement, each counted once.

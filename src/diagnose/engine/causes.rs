@@ -233,7 +233,7 @@ const DELETED: &str = "FS206";
 
 /// What to decide about before a run goes on, though it does not fail for it at once: from which severity, and
 /// why. What ends the run comes first.
-const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 13] = [
+const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 15] = [
     (
         "FS518",
         Severity::Warning,
@@ -278,6 +278,16 @@ const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 13] = [
         "FS512",
         Severity::Warning,
         "the run stops at the clusters that it names.",
+    ),
+    (
+        "FS508",
+        Severity::Warning,
+        "the run gets stuck at the clusters that it names.",
+    ),
+    (
+        "FS530",
+        Severity::Warning,
+        "the run gets stuck at the clusters that it names.",
     ),
     (
         "FS709",

@@ -11,7 +11,7 @@ use crate::kubefleet::duration;
 use crate::kubefleet::duration::whole_seconds;
 use crate::manifests::FaultCause;
 use crate::problems::members::TroubledMembers;
-use crate::problems::namespace_undelivered_ahead;
+use crate::problems::{namespace_undelivered_ahead, problems_ahead};
 use crate::report::{ComposeText, Finding, Remedy, Verdict};
 use crate::rollout::content::{
     cascading_losses, emptied, goes_back, leaving_ahead, lost_content, missing_content,
@@ -198,7 +198,11 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
                 .or_else(|| members.unhealthy_words())
                 .or_else(|| members.silence_words());
             let without = namespace_undelivered_ahead(rollout).map(|it| it.message);
-            return unwell.or(without).or_else(|| failing(cx));
+            let taken = || {
+                let found = problems_ahead(rollout);
+                found.messages().next().map(|it| format!("{it}."))
+            };
+            return unwell.or(without).or_else(taken).or_else(|| failing(cx));
         };
         return Some(match &fault.cause {
             FaultCause::Operation(failing) => format!(

@@ -57,13 +57,18 @@ impl SourceReading {
     /// helps; of a single one also whether it passes its next check while it moves, and its content still
     /// exists. Each is an error by itself.
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
-        // A snapshot is seldom gone before others had the time to come.
-        let settled = self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now);
+        let (one, each) = if self.hub().is_some() {
+            // A snapshot is seldom gone before others had the time to come.
+            let settled = self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now);
+            (settled, Timestamp::MIN)
+        } else {
+            (Timestamp::MAX, Timestamp::MAX)
+        };
         let mut walks: Vec<_> = match targets {
-            [one] => vec![Walk::to_content(one.clone(), settled).of_any_run()],
+            [target] => vec![Walk::to_content(target.clone(), one).of_any_run()],
             several => {
                 let several = several.iter().cloned();
-                let walk = |target| Walk::to_content(target, Timestamp::MIN);
+                let walk = |target| Walk::to_content(target, each);
                 several.map(walk).collect()
             }
         };

@@ -17,7 +17,7 @@ use crate::commands::gather::manifests::{RenderMaterial, WorkQuery};
 use crate::commands::gather::placement_objects::PlacementObjects;
 use crate::commands::gather::plan_inputs::{self, PlanWithInputs, PlannedRun, StrategyChoice};
 use crate::commands::gather::reading::SourceReading;
-use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects};
+use crate::commands::operate::changed_objects::{ContentRisks, deleted_objects, first_sentence};
 use crate::commands::operate::operation::{ThisRun, WriteProposal};
 use crate::commands::operate::safeguards::{self, UnhelpfulContent};
 use crate::commands::show::plan::diff;
@@ -354,13 +354,13 @@ fn stuck_for(launch: &RunLaunch, plan: &Plan) -> Option<String> {
     let kinds = [
         WarningKind::ImmutableFieldChanged,
         WarningKind::EnvelopeInvalid,
+        WarningKind::ObjectOfAnotherPlacement,
     ];
     let failing = launch.deletes_what_goes_on();
     let failing = failing.then_some(WarningKind::ClusterFailing);
     let mut kinds = kinds.into_iter().chain(failing);
     let why = kinds.find_map(|kind| clause(plan, kind))?;
-    let first = why.split_once(". ").map(|(first, _)| first.to_owned());
-    Some(first.unwrap_or(why))
+    Some(first_sentence(&why))
 }
 
 fn content_risks(launch: &RunLaunch, plan: &Plan) -> ContentRisks {

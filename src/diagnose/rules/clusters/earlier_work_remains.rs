@@ -6,7 +6,7 @@ use crate::diagnose::subjects::leftover::{self, PlacementLeftover};
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::duration;
-use crate::problems::steps;
+use crate::problems::{problems_ahead, steps};
 
 /// A Work is named after its placement, so that a cluster which left a placement and came back needs
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
@@ -20,7 +20,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
         let problem = failing.trouble.problem.as_ref()?;
         (ownership::of_binding(problem) == rule.code).then(|| failing.binding.object().into())
     };
-    per_trouble(cx, rule, subject, |on, mut finding| {
+    let met = per_trouble(cx, rule, subject, |on, mut finding| {
         let left = on
             .first()
             .and_then(|one| PlacementLeftover::of(cx, one.cluster));
@@ -51,5 +51,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             ),
             None => finding,
         }
-    })
+    });
+    if met.is_empty() {
+        return to_come(cx, rule).into_iter().collect();
+    }
+    met
+}
+
+/// The same of clusters that a live run has still to reach.
+fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
+    let problem = problems_ahead(cx.rollout.as_ref()?).earlier?;
+    Some(rule.told(problem).severity(Severity::Warning))
 }

@@ -11,6 +11,7 @@ use crate::diagnose::subjects::ownership;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::{Condition, Kind, ObjectRef, Scope, names, reasons};
+use crate::problems::problems_ahead;
 use crate::rollout::versions::Version;
 use crate::rollout::{ManifestTrouble, overrides};
 
@@ -44,7 +45,34 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
             }
         })
     };
-    per_subject(cx, rule, first, describe)
+    let met = per_subject(cx, rule, first, describe);
+    if met.is_empty() {
+        return to_come(cx, rule);
+    }
+    met
+}
+
+/// The same of clusters that a live run has still to reach.
+fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
+        return Vec::new();
+    };
+    let placed = problems_ahead(rollout).placed.into_iter();
+    let finding = |problem| {
+        let finding = rule.told(problem).severity(Severity::Warning);
+        finding
+            .new_run(
+                cx,
+                "Remove it from this placement's content and start a new run, if the other placement should \
+                 keep it.",
+            )
+            .disrupt(
+                "Or remove it from the other placement's selectors, if this placement should have it. This \
+                 deletes it (a Namespace with everything in it) on all clusters of the other placement before \
+                 this one applies it.",
+            )
+    };
+    placed.map(finding).collect()
 }
 
 /// Whether another placement has the object on a cluster.

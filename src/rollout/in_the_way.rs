@@ -1,0 +1,155 @@
+//! What is in the way of the objects that a run would bring: other placements have put them there, or an
+//! earlier Work is still being deleted.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::sent::sent_index;
+use super::versions::Version;
+use super::{ClusterView, Rollout, overrides};
+use crate::contents::ManifestKey;
+use crate::kubefleet::snapshot::objects_added;
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Concept, Condition, Conditions as _, ObjectRef, reasons};
+
+/// Clusters that are looked at: a run does not get past the first that fails.
+const LOOKED_AT: usize = 3;
+
+/// The objects that a placement would bring to clusters which do not have them.
+pub struct NewObjects<'c> {
+    placement: ObjectRef,
+    groups: Vec<(Vec<&'c str>, BTreeSet<ManifestKey>)>,
+}
+
+impl<'c> NewObjects<'c> {
+    pub fn new(placement: ObjectRef) -> Self {
+        Self {
+            placement,
+            groups: Vec::new(),
+        }
+    }
+
+    /// Adds clusters that get the same.
+    pub fn add(&mut self, clusters: Vec<&'c str>, objects: impl Iterator<Item = ManifestKey>) {
+        self.groups.push((clusters, objects.collect()));
+    }
+
+    /// The first of some clusters that get objects which they do not have.
+    pub fn first_clusters<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+        let new = names.filter(|name| self.on(name).next().is_some());
+        new.take(LOOKED_AT).collect()
+    }
+
+    /// What a cluster has not got of the placement yet.
+    fn on(&self, cluster: &str) -> impl Iterator<Item = &ManifestKey> {
+        let mut groups = self.groups.iter();
+        let group = groups.find(|(clusters, _)| clusters.contains(&cluster));
+        group.into_iter().flat_map(|(_, objects)| objects)
+    }
+}
+
+/// Something in the way on one cluster.
+#[derive(Debug, Clone)]
+pub struct InTheWay {
+    pub cluster: String,
+    pub work: ObjectRef,
+    pub what: FoundThere,
+}
+
+/// What that is.
+#[derive(Debug, Clone)]
+pub enum FoundThere {
+    /// An object of another placement.
+    Placed {
+        owner: ObjectRef,
+        object: ManifestKey,
+        /// Its place in the status of the Work.
+        at: usize,
+    },
+    /// An earlier Work of this placement, whose name the next one needs.
+    EarlierWork { deleted: Timestamp },
+}
+
+impl InTheWay {
+    /// What a Work has put into its cluster of the objects that are new there, or that it keeps its name.
+    /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject;
+    /// workgenerator/controller.go:upsertWork.
+    pub fn of(work: &Work, new: &NewObjects<'_>) -> Vec<Self> {
+        let (Some(owner), Some(cluster)) = (work.placement(), work.cluster()) else {
+            return Vec::new();
+        };
+        let objects: Vec<_> = new.on(cluster).collect();
+        let on = |what| Self {
+            cluster: cluster.to_owned(),
+            work: work.object(),
+            what,
+        };
+        if owner == new.placement {
+            // The name of a Work for an envelope is never needed again.
+            let is_needed = !objects.is_empty() && work.envelope().is_none();
+            let deleted = work.meta.deleted.filter(|_| is_needed);
+            let earlier = deleted.map(|deleted| on(FoundThere::EarlierWork { deleted }));
+            return earlier.into_iter().collect();
+        }
+        let placed = work
+            .status
+            .manifests
+            .iter()
+            .enumerate()
+            .filter_map(|(at, manifest)| {
+                let applied = manifest.conditions.condition(reasons::APPLIED);
+                let id = &manifest.id;
+                let is_it = |it: &&&ManifestKey| {
+                    it.kind == id.kind && it.namespace == id.namespace && it.name == id.name
+                };
+                let found = objects.iter().find(is_it);
+                let found = found.filter(|_| applied.is_some_and(Condition::is_true))?;
+                let (owner, object) = (owner.clone(), (*found).clone());
+                Some(on(FoundThere::Placed { owner, object, at }))
+            });
+        placed.collect()
+    }
+}
+
+/// What is in the way on the clusters that a live run has still to reach, as far as Works were read.
+pub fn in_the_way_ahead(rollout: &Rollout<'_>) -> Vec<InTheWay> {
+    let inventory = rollout.inventory;
+    let run = rollout.run;
+    let own = Version::of_index(inventory, &run.status.snapshot_index);
+    if !rollout.is_live() || !own.is_complete() || inventory.works.items.is_empty() {
+        return Vec::new();
+    }
+    let placement = inventory
+        .scope
+        .object(Concept::Placement, &inventory.placement_name);
+    let mut new = NewObjects::new(placement);
+    let added = |cluster: &ClusterView<'_>| {
+        let held = cluster.binding.and_then(|it| sent_index(inventory, it));
+        let held = held.map(|index| Version::of_index(inventory, index));
+        if held.as_ref().is_some_and(|it| !it.is_complete()) {
+            return Vec::new();
+        }
+        let held = held.iter().flat_map(|it| it.parts.iter().copied());
+        let mut added = objects_added(own.parts.iter().copied(), held);
+        if let Some(member) = cluster.member {
+            let recorded = cluster.recorded.override_names();
+            let deleting: Vec<_> = overrides::deleting(inventory, recorded, member).collect();
+            let is_deleted = |it| {
+                let mut all = deleting.iter();
+                all.any(|by| overrides::selector_of(by, it).is_some())
+            };
+            added.retain(|it| !is_deleted(it));
+        }
+        added
+    };
+    for cluster in rollout.still_to_reach() {
+        let added = added(cluster);
+        new.add(
+            vec![cluster.name],
+            added.into_iter().map(ManifestKey::of_manifest),
+        );
+    }
+    let works = inventory.works.iter();
+    works.flat_map(|work| InTheWay::of(work, &new)).collect()
+}
