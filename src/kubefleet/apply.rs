@@ -49,6 +49,11 @@ impl ApplyStrategy {
         }
     }
 
+    /// Whether KubeFleet may become an owner of objects that exist.
+    pub fn takes_over(&self) -> bool {
+        self.when_to_take_over != "Never"
+    }
+
     /// The fields in which `other` differs, as `field: ours -> theirs`, defaults filled in.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let (ours, theirs) = (self.with_defaults(), other.with_defaults());

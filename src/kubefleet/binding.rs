@@ -174,6 +174,13 @@ impl Binding {
         apply.is_some_and(|it| it.is_report_diff())
     }
 
+    /// The same, and whether KubeFleet does not become an owner of what is there: what it owns is deleted when the
+    /// placement leaves the cluster. Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
+    pub fn compares_without_owning(&self) -> bool {
+        let apply = self.spec.apply_strategy.as_ref();
+        apply.is_some_and(|it| it.is_report_diff() && !it.takes_over())
+    }
+
     /// Whether the placement is to be removed from the cluster.
     pub fn is_unscheduled(&self) -> bool {
         self.spec.state == "Unscheduled"

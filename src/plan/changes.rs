@@ -15,6 +15,7 @@ use crate::inventory::Inventory;
 use crate::inventory::source::ObjectTexts;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::apply::ApplyStrategy;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
@@ -328,12 +329,15 @@ fn compare_sides<'s>(
     let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
     let mut found = FoundChanges::default();
     let mut unread = BTreeMap::<String, Vec<String>>::new();
-    let applies = after.apply.as_ref().is_some_and(|it| !it.is_report_diff());
     for step in steps {
         let binding = inventory.binding(step.name);
+        // What was compared without an owner stays there.
+        if step.to.is_none() && binding.is_some_and(Binding::compares_without_owning) {
+            continue;
+        }
         let why = match binding.filter(|_| step.to.is_some()) {
             Some(binding) if binding.only_compares() => {
-                applies.then_some("the cluster was only compared (ReportDiff)")
+                Some("the cluster was only compared (ReportDiff)")
             }
             Some(binding) if binding.is_unreported() => Some("the cluster has not reported yet"),
             Some(binding) if joined_again(inventory, binding).is_some() => {

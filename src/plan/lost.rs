@@ -6,7 +6,9 @@ use super::changes::ObjectChanges;
 use super::draft::PlanDraft;
 use super::{Warning, WarningKind};
 use crate::contents::what_goes_with;
+use crate::inventory::Inventory;
 use crate::kubefleet::Kind;
+use crate::kubefleet::binding::Binding;
 use crate::report::{ComposeText, Subject};
 use crate::rollout::versions::Version;
 use crate::words::{CommandLine, enumerate};
@@ -49,8 +51,8 @@ impl CascadingDeletion {
 
 /// Warns of a namespace that goes with the placement from clusters that lose it, and in which the placement has
 /// nothing of its own: what is in it is of others, such as the ResourcePlacements that it is for.
-fn removed(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
-    for change in changes.iter().filter(|it| it.to.is_none()) {
+fn removed(draft: &mut PlanDraft<'_>, changes: &[&ObjectChanges]) {
+    for change in changes {
         let is_bare = |it: &&Subject| {
             let mut all = change.deleted.iter();
             it.kind == "Namespace" && !all.any(|other| other.namespace == it.name)
@@ -81,16 +83,67 @@ fn removed(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges]) {
     }
 }
 
+/// Warns of objects that were there before, and go with a placement that has only compared them: to compare, KubeFleet
+/// has become an owner of them. Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
+fn compared_only(inventory: &Inventory, placement: &str, change: &ObjectChanges) -> Warning {
+    let clusters = enumerate(&change.clusters);
+    let object = |it: &Subject| match what_goes_with(&it.kind) {
+        Some(with) => format!("{it} {}", with.trim_end_matches(',')),
+        None => it.to_string(),
+    };
+    let objects = enumerate(change.deleted.iter().map(object));
+    let message = format!(
+        "The run removes {placement} from {clusters}, and KubeFleet owns what it has compared there, though it \
+         applied nothing: where they exist, it deletes {objects}."
+    );
+    let first = change.deleted.first().cloned().unwrap_or_default();
+    let owners = CommandLine::member(change.clusters.first().map_or("", String::as_str), "get");
+    let owners = owners.arg(first.kind.to_lowercase()).arg(&first.name);
+    let owners = owners
+        .namespace(&first.namespace)
+        .flag("-o", "jsonpath={.metadata.ownerReferences}");
+    let mut warning = Warning::new(WarningKind::ComparedObjectsDeleted, first, message)
+        .clusters(change.clusters.iter().map(String::as_str));
+    let bindings = change
+        .clusters
+        .iter()
+        .filter_map(|it| inventory.binding(it));
+    for binding in bindings.take(5) {
+        warning = warning.evidence(binding.object(), "spec.applyStrategy.type", "ReportDiff");
+    }
+    warning
+        .look_with("Check whether an AppliedWork is among its owners.", owners)
+        .fix("Remove that owner reference on the cluster first, if the object is to stay.")
+}
+
 /// Warns of what is deleted with others. A snapshot without objects is warned of by itself.
 pub(super) fn check(draft: &mut PlanDraft<'_>, changes: &[ObjectChanges], then: Option<&str>) {
     let placement = draft.inventory.placement.present();
     let is_empty = |it: &Warning| it.kind == WarningKind::SnapshotEmpty;
-    if placement.is_some_and(|it| it.apply_strategy().is_report_diff())
-        || draft.warnings.iter().any(is_empty)
-    {
+    let compares = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
+    if draft.warnings.iter().any(is_empty) {
         return;
     }
-    removed(draft, changes);
+    let removals = changes.iter().filter(|it| it.to.is_none());
+    let is_compared = |change: &&ObjectChanges| {
+        let mut names = change.clusters.iter();
+        names.any(|it| {
+            draft
+                .inventory
+                .binding(it)
+                .is_some_and(Binding::only_compares)
+        })
+    };
+    let (compared, owned): (Vec<_>, Vec<_>) = removals.partition(is_compared);
+    let placement = draft.placement().name.clone();
+    let inventory = draft.inventory;
+    let compared = compared.into_iter();
+    let compared = compared.map(|it| compared_only(inventory, &placement, it));
+    draft.warnings.extend(compared);
+    removed(draft, &owned);
+    if compares {
+        return;
+    }
     for lost in CascadingDeletion::of(changes) {
         let message = format!("{}, although the placement stays.", lost.describe());
         let (why, look) = if has(draft, then, &lost.object) {

@@ -173,6 +173,8 @@ kinds! {
         CascadingDeletion = "cascading-deletion", "FS711";
         /// Clusters that lose the placement lose a namespace with it, and what others have brought into it.
         CascadingRemoval = "cascading-removal";
+        /// Clusters that were only compared lose the placement, and the objects that were there before go with it.
+        ComparedObjectsDeleted = "compared-objects-deleted";
         /// Objects move to another Work: KubeFleet may delete them and create them again.
         ObjectsMoved = "objects-moved";
         /// A stage has no clusters.
@@ -248,6 +250,7 @@ impl Warning {
             | WarningKind::ObjectOfAnotherPlacement
             | WarningKind::OverrideNotApplicable => true,
             WarningKind::CascadingDeletion
+            | WarningKind::ComparedObjectsDeleted
             | WarningKind::SnapshotEmpty
             | WarningKind::SnapshotNameReused
             | WarningKind::SnapshotRolledBack => !is_named,

@@ -133,6 +133,20 @@ fn objects(page: &mut TextPage<'_>, plan: &Plan) {
     let lead = format!("objects per cluster{with}{applied}: ");
     let told: usize = plan.changes.iter().map(|it| it.clusters.len()).sum();
     let is_all = told == plan.clusters().count();
+    if plan.compares_only {
+        // Nothing is applied, but a removal deletes.
+        let of = |updates: bool| {
+            plan.changes
+                .iter()
+                .filter(move |it| it.to.is_some() == updates)
+        };
+        let (updates, removals): (Vec<_>, Vec<_>) =
+            (of(true).cloned().collect(), of(false).cloned().collect());
+        page.cut |= objects_below(&mut page.out, &lead, (&updates, is_all), page.look);
+        let lead = "objects per cluster that exist there: ";
+        page.cut |= objects_below(&mut page.out, lead, (&removals, false), page.look);
+        return;
+    }
     page.cut |= objects_below(&mut page.out, &lead, (&plan.changes, is_all), page.look);
 }
 

@@ -73,11 +73,11 @@ fn what_was_only_compared_says_nothing_of_what_changes() {
         let clusters: Vec<_> = clusters.map(|it| it["clusters"].clone()).collect();
         (clusters, kinds_of_unchecked(&plan))
     };
-    let (clusters, unchecked) = changes(&applied);
-    assert_eq!(clusters, [serde_json::json!(["member1"])]);
-    assert_eq!(unchecked, "changed objects of member2");
-    // What compares again applies nothing.
-    assert_eq!(changes(&compared).0.len(), 2);
+    for objects in [&applied, &compared] {
+        let (clusters, unchecked) = changes(objects);
+        assert_eq!(clusters, [serde_json::json!(["member1"])]);
+        assert_eq!(unchecked, "changed objects of member2");
+    }
 }
 
 #[test]
@@ -415,6 +415,47 @@ fn a_run_that_only_removes_tells_what_is_deleted() {
     let deleted = changes.iter().map(|it| it["deleted"].as_array().unwrap());
     assert!(
         deleted.flatten().any(|it| it["kind"] == "Namespace"),
+        "{plan:#}"
+    );
+}
+
+/// To compare, KubeFleet becomes an owner of what is there.
+#[test]
+fn what_was_only_compared_goes_with_the_placement() {
+    let apply = "  applyStrategy: {type: ClientSideApply, ";
+    let base = edited(&[]);
+    let (before, after) = base.split_once("targetCluster: omega").unwrap();
+    let with = |compares: &str| {
+        format!(
+            "{before}targetCluster: omega{}",
+            after.replacen(apply, compares, 1)
+        )
+    };
+    let compared = with("  applyStrategy: {type: ReportDiff, ");
+    assert_eq!(
+        kinds(&of(&[], &compared), "warnings"),
+        ["compared-objects-deleted"]
+    );
+    let plan = of(&[], &compared);
+    let warning = &plan["warnings"][0];
+    let said = warning["message"].as_str().unwrap();
+    assert!(
+        said.starts_with(
+            "The run removes web from omega, and KubeFleet owns what it has compared there"
+        ) && said.contains("Namespace web with everything in it"),
+        "{said}"
+    );
+    let refuses = plan["summary"].as_str().unwrap();
+    assert!(refuses.contains("`run --yes` refuses"), "{refuses}");
+    // Without an owner, all of it stays.
+    let never = compared.replace("whenToTakeOver: Always", "whenToTakeOver: Never");
+    let plan = of(&[], &never);
+    assert_eq!(kinds(&plan, "warnings"), [""; 0]);
+    let changes = plan["changes"].as_array().unwrap();
+    assert!(
+        changes
+            .iter()
+            .all(|it| !it["clusters"].to_string().contains("omega")),
         "{plan:#}"
     );
 }

@@ -409,8 +409,16 @@ fn show(
         &render::plan::brief(&plan, &settled, &plain),
     );
     if plan.compares_only {
+        let applied = around.inventory.placement.present();
+        let owns = applied.is_some_and(|it| it.apply_strategy().takes_over());
+        let owns = if owns {
+            ", but KubeFleet becomes an owner of what exists there, and deletes it when the placement leaves \
+             the cluster (not with whenToTakeOver: Never)"
+        } else {
+            ""
+        };
         preview.status(&format!(
-            "{} only compares (ReportDiff): nothing is applied to any cluster",
+            "{} only compares (ReportDiff): nothing is applied to any cluster{owns}",
             launch.placement
         ));
     }
@@ -627,7 +635,11 @@ fn empties(
     if is_named {
         return Ok(());
     }
-    let refused = if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
+    let refused = if let Some(lost) = clause(plan, WarningKind::ComparedObjectsDeleted) {
+        reading
+            .refused(format!("{name} would go too far: {lost}"))
+            .hint("see plan; a script needs a run made with --snapshot")
+    } else if let Some(lost) = clause(plan, WarningKind::CascadingDeletion) {
         safeguards::would_delete(name, &lost, reading)
     } else if let Some(empty) = plan.warnings_of(WarningKind::SnapshotEmpty).next() {
         safeguards::would_empty(name, index, &empty.clusters, reading)
