@@ -145,7 +145,7 @@ pub fn held_regardless(report: &Report) -> Vec<String> {
         .filter(|it| Kind::by_name(&it.subject.kind).is_none())
         .map(|it| {
             format!(
-                "{} is not the fault of the content: {} may hold the new run as well",
+                "{} may not be the fault of the content: {} may hold the new run as well",
                 rules::named(&it.code),
                 enumerate(&it.clusters)
             )

@@ -355,7 +355,10 @@ fn compare_sides<'s>(
             unknown.push(step.name.to_owned());
             continue;
         }
-        held.entry(step.from).or_default().push(step);
+        // What is bound to it, and was never released to it, has nothing of it.
+        let is_released = binding.is_none_or(|it| !it.status.conditions.is_empty());
+        let from = step.from.filter(|_| is_released || step.to.is_none());
+        held.entry(from).or_default().push(step);
     }
     for (from, clusters) in held {
         let known = |index| content_of(all, index, contents.texts, after.rendering.generator());

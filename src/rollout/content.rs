@@ -291,19 +291,28 @@ pub fn lost_content<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i
         .collect()
 }
 
-/// The same, unless another run is under way, which brings the content again, or a later one has succeeded: what is
-/// there since is its.
+/// The same without those that another run under way has still to reach: it brings content again. Nothing once a
+/// later run has succeeded: what is there since is its.
 pub fn lost_for_now<'r, 'i>(rollout: &'r Rollout<'i>) -> Vec<(&'r ClusterView<'i>, &'i Binding)> {
     let (inventory, run) = (rollout.inventory, rollout.run);
-    let mut others = inventory.runs_under_way();
     let is_later = |other: &UpdateRun| {
         let has_succeeded = other.status.conditions.is_true(reasons::SUCCEEDED);
         has_succeeded && choose::age_key(other) > choose::age_key(run)
     };
-    if others.any(|other| other.meta.name != run.meta.name) || inventory.runs.iter().any(is_later) {
+    if inventory.runs.iter().any(is_later) {
         return Vec::new();
     }
-    lost_content(rollout)
+    let comes_again = |name: &str| {
+        let others = inventory.runs_under_way();
+        let mut others = others.filter(|other| other.meta.name != run.meta.name);
+        others.any(|other| {
+            let mut clusters = other.updated_clusters();
+            clusters.any(|it| it.name == name && !it.is_done())
+        })
+    };
+    let mut lost = lost_content(rollout);
+    lost.retain(|(cluster, _)| !comes_again(cluster.name));
+    lost
 }
 
 /// The clusters that a run has still to reach and from which it deletes everything: its snapshot has no

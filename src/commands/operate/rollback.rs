@@ -727,7 +727,7 @@ fn first(
                 "{what} is unfinished: it is stopped first, not deleted"
             )]);
             preview.progress(in_flight(rollout));
-            let failing = rollout.in_flight().filter(|it| it.trouble().is_some());
+            let failing = rollout.in_flight().filter(|it| it.is_held());
             let failing: Vec<_> = failing.map(|it| it.name).collect();
             if !failing.is_empty() {
                 preview.warning(&format!(
