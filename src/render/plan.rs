@@ -59,26 +59,23 @@ pub fn plan(plan: &Plan, look: &RenderLook) -> String {
     page.out
 }
 
-/// Writes what a command is about to do: the stages, and of the warnings the sentence alone. Those
-/// about the `settled` objects are left out: the command deals with them itself.
-pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &RenderLook) -> String {
+/// Writes what a command is about to do: the stages, and how many objects change.
+pub fn brief(plan: &Plan, look: &RenderLook) -> String {
     let mut page = TextPage::new(look);
     tree(&mut page, plan);
     objects(&mut page, plan);
-    let warning = look.paint.warning("warning:");
-    let settled: Vec<_> = settled.iter().map(Subject::from).collect();
-    for point in &plan.warnings {
-        if !settled.contains(&point.subject) {
-            let lead = format!("{warning} ");
-            hanging(&mut page.out, &lead, "  ", &point.message, look.width);
-        }
-    }
-    for gap in &plan.not_checked {
-        let text = format!("{} could not be checked: {}", gap.what, gap.why);
-        let lead = format!("{warning} ");
-        hanging(&mut page.out, &lead, "  ", &text, look.width);
-    }
     page.out
+}
+
+/// Its warnings, each a sentence alone. Those about the `settled` objects are left out: the command deals with them
+/// itself.
+pub fn brief_warnings(plan: &Plan, settled: &[ObjectRef]) -> Vec<String> {
+    let settled: Vec<_> = settled.iter().map(Subject::from).collect();
+    let warnings = plan.warnings.iter();
+    let warnings = warnings.filter(|it| !settled.contains(&it.subject));
+    let gaps = plan.not_checked.iter();
+    let gaps = gaps.map(|gap| format!("{} could not be checked: {}", gap.what, gap.why));
+    warnings.map(|it| it.message.clone()).chain(gaps).collect()
 }
 
 /// The content, and the stages with their clusters.

@@ -405,9 +405,12 @@ fn show(
         .collect();
     let plain = look.plain();
     preview.picture(
-        render::plan::brief(&plan, &settled, look),
-        &render::plan::brief(&plan, &settled, &plain),
+        render::plan::brief(&plan, look),
+        &render::plan::brief(&plan, &plain),
     );
+    for warning in render::plan::brief_warnings(&plan, &settled) {
+        preview.warning(&warning);
+    }
     if plan.compares_only {
         let applied = around.inventory.placement.present();
         let owns = applied.is_some_and(|it| it.apply_strategy().takes_over());
