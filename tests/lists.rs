@@ -804,41 +804,23 @@ fn what_is_diagnosed_together_is_selected_by_labels() {
 
 #[test]
 fn what_cannot_be_selected_or_followed_is_refused() {
-    for (arguments, code, words) in [
+    #[rustfmt::skip]
+    let cases = [
         (vec!["diagnose", "payments-1", "-l", "x"], 2, "needs --all"),
-        (
-            vec!["strategies", "-l", "x", "show", "payments"],
-            2,
-            "cannot be used with show",
-        ),
-        (
-            vec!["status", "payments-1", "payments-2", "-o", "html"],
-            2,
-            "one state",
-        ),
+        (vec!["strategies", "-l", "x", "show", "payments"], 2, "cannot be used with show"),
+        (vec!["status", "payments-1", "payments-2", "-o", "html"], 2, "one state"),
         (vec!["list", "-l", ""], 2, "is empty"),
         (vec!["list", "-l", "a=b=c"], 2, "is not a valid"),
-        (
-            vec!["list", "--field-selector", "spec.x=1"],
-            2,
-            "metadata.namespace",
-        ),
+        (vec!["list", "--field-selector", "spec.x=1"], 2, "metadata.namespace"),
         (vec!["list", "payments-1", "-A"], 2, "cannot be used with"),
-        (
-            vec!["list", "payments-1", "-l", "x"],
-            2,
-            "cannot be used with",
-        ),
+        (vec!["list", "payments-1", "-l", "x"], 2, "cannot be used with"),
         (vec!["list", "payments-9"], 6, "not found"),
         (vec!["list", "--watch"], 2, "cannot be used with"),
         (vec!["list", "--output-watch-events"], 2, "needs --watch"),
         (vec!["list", "--sort-by", "size"], 2, "possible values"),
-        (
-            vec!["approvals", "payments-1", "payments-9"],
-            6,
-            "not found",
-        ),
-    ] {
+        (vec!["approvals", "payments-1", "payments-9"], 6, "not found"),
+    ];
+    for (arguments, code, words) in cases {
         let said = say(
             &[arguments.clone(), vec!["-f", PAYMENTS]].concat(),
             narrow(),

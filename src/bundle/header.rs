@@ -22,7 +22,6 @@ pub(super) struct BundleHeader {
     /// What the bundle was collected for.
     pub target: Option<ObjectRef>,
     pub hub: HubFacts,
-    pub served: Vec<String>,
     /// How many objects the collector wrote, when it says so.
     pub objects: Option<u64>,
 }
@@ -31,7 +30,6 @@ impl BundleHeader {
     /// Reads a header. What it says wrongly is unknown, and worth a warning.
     pub(super) fn read(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Self {
         let mut header = Self {
-            served: strings(&fields["hub"]["served"]).unwrap_or_default(),
             hub: HubFacts {
                 run_states: strings(&fields["hub"]["runStates"]),
             },
@@ -133,7 +131,6 @@ impl BundleHeader {
                     .into(),
             );
         }
-        all.served = distinct(headers.iter().flat_map(|h| h.served.clone()));
         all.objects = None;
         if times().min() != all.collected_at {
             let said = |time: Option<Timestamp>| time.map_or_else(String::new, |it| it.to_string());

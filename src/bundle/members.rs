@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::error::FilePlace;
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::object::OWN_API_VERSION;
-use crate::mask::{self, MaskedValue};
+use crate::mask;
 use crate::member::{
     MemberGap, MemberKind, MemberObject, MemberObservation, MemberQuery, Outcome, QuerySelection,
 };
@@ -150,6 +150,43 @@ fn text(value: &Value, key: &str) -> String {
     }
 }
 
+/// A value that was masked.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct MaskEntry {
+    /// The member cluster of the object; absent for an object on the hub.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    cluster: String,
+    /// The kind of the object.
+    kind: &'static str,
+    /// Its namespace; absent for cluster-scoped kinds.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    namespace: String,
+    /// Its name.
+    name: String,
+    /// Where in the object.
+    path: String,
+}
+
+impl MaskEntry {
+    /// Masks an object, and says where.
+    pub(super) fn mask(
+        object: &mut Value,
+        cluster: &str,
+        kind: &'static str,
+        namespace: &str,
+        name: &str,
+    ) -> Vec<Self> {
+        let entry = |path| Self {
+            cluster: cluster.to_owned(),
+            kind,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            path,
+        };
+        mask::mask(object).into_iter().map(entry).collect()
+    }
+}
+
 /// What was read in a member cluster, in a bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -174,13 +211,7 @@ pub struct MemberDocument {
     pub items: Vec<Value>,
     /// What was masked: in which object of the cluster, and where.
     #[serde(skip)]
-    pub masked: Vec<(MemberKind, String, String, MaskedValue)>,
-}
-
-impl MemberDocument {
-    pub fn cluster(&self) -> &str {
-        &self.cluster
-    }
+    pub(super) masked: Vec<MaskEntry>,
 }
 
 /// Writes what was seen in a cluster. `texts` are the objects as the server gave them; what the
@@ -217,10 +248,8 @@ pub fn document(
         };
         if !show_secrets {
             prune(&mut item);
-            for found in mask::mask(&mut item) {
-                let place = (*kind, namespace.clone(), name.clone(), found);
-                document.masked.push(place);
-            }
+            let masked = MaskEntry::mask(&mut item, cluster, kind.name(), namespace, name);
+            document.masked.extend(masked);
         }
         // In a list, the server leaves out what they are.
         if let Value::Object(fields) = &mut item {

@@ -27,7 +27,7 @@ pub use error::{FilePlace, ReadError};
 pub use input::Input;
 
 use crate::inventory::source::{
-    HubFacts, HubQuery, Labels, ObjectSource, ObjectTexts, Outcome, QueryAnswer, QuerySelection,
+    HubFacts, HubQuery, ObjectSource, ObjectTexts, Outcome, QueryAnswer, QuerySelection,
 };
 use crate::kubefleet::object::{KeptObjects, Object, ParsedDocument};
 use crate::kubefleet::run::UpdateRun;
@@ -54,14 +54,9 @@ pub struct Bundle {
     pub target: Option<ObjectRef>,
     /// What the header says of the hub.
     pub hub: HubFacts,
-    /// The API versions and resources that the header says the hub served.
-    pub served: Vec<String>,
-    pub has_header: bool,
     /// What should be said of the files, though they could be read.
     pub warnings: Vec<String>,
-    /// The objects of other kinds, which were passed over: how many of each.
-    pub ignored: BTreeMap<String, usize>,
-    /// The same objects, where they were kept.
+    /// The objects of other kinds, where they were kept.
     pub others: Vec<serde_json::Value>,
     /// The objects that were there in different versions, and how many versions.
     pub duplicates: Vec<(ObjectRef, usize)>,
@@ -181,9 +176,6 @@ pub fn read_within(
         collected_at: header.collected_at,
         target: header.target,
         hub: header.hub,
-        served: header.served,
-        has_header: !headers.is_empty(),
-        ignored: all.ignored,
         others: all.others,
         duplicates,
         texts,
@@ -393,42 +385,23 @@ impl Bundle {
 
     fn matching(&mut self, query: &HubQuery) -> Vec<Object> {
         let kind = query.kind;
-        match &query.which {
+        if let Some((label, value)) = query.label() {
+            return self.placed(query, Some(label), value);
+        }
+        let range = match &query.which {
             QuerySelection::Named { namespace, name } => {
                 let wanted = (kind, namespace.as_str(), name.as_str());
-                self.objects[self.range(|object| duplicates::key(object).cmp(&wanted))].to_vec()
+                self.range(|object| duplicates::key(object).cmp(&wanted))
             }
-            QuerySelection::All {
-                labels: Some(Labels::Is(label, value)),
-                ..
-            } => self.placed(query, Some(*label), value),
-            QuerySelection::All {
-                labels: Some(Labels::Selected(_)),
-                ..
-            } => {
-                let selected = |object: &&Object| query.matches(object);
-                self.objects_of(kind)
-                    .iter()
-                    .filter(selected)
-                    .cloned()
-                    .collect()
-            }
-            QuerySelection::All {
-                namespace: Some(namespace),
-                labels: None,
-            } => {
-                let wanted = (kind, namespace.as_str());
-                self.objects[self.range(|object| {
-                    let (kind, namespace, _) = duplicates::key(object);
-                    (kind, namespace).cmp(&wanted)
-                })]
-                .to_vec()
-            }
-            QuerySelection::All {
-                namespace: None,
-                labels: None,
-            } => self.objects_of(kind).to_vec(),
-        }
+            QuerySelection::All { namespace, .. } => self.range(|object| {
+                let (of, place, _) = duplicates::key(object);
+                // Who asks everywhere does not ask where.
+                let place = namespace.as_deref().map(|_| place);
+                (of, place).cmp(&(kind, namespace.as_deref()))
+            }),
+        };
+        let found = self.objects[range].iter();
+        found.filter(|it| query.matches(it)).cloned().collect()
     }
 }
 

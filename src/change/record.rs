@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Default)]
 pub struct ChangeRecord {
     done: Vec<String>,
+    /// Whether the run that the command makes was made, and is still there.
+    pub is_made: bool,
 }
 
 /// How much of what was done an error's own words tell.

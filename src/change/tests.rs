@@ -586,69 +586,22 @@ fn every_phase_knows_what_each_wish_means() {
     let under_way = format!("= {run} is in progress");
     let not_new = format!("! {run} is stopped: resume it instead");
     let nothing = |verb: &str| format!("! {run} was not started, so there is nothing to {verb}");
+    #[rustfmt::skip]
     let table = [
         // (phase, state, [start, stop, resume])
-        (
-            Phase::Initializing,
-            "Initialize",
-            ["Run".to_owned(), nothing("stop"), nothing("resume")],
-        ),
-        (
-            Phase::Initializing,
-            "Run",
-            [starts.clone(), "Stop".to_owned(), starts],
-        ),
-        (
-            Phase::Initializing,
-            "Stop",
-            [
-                not_new.clone(),
-                format!("= {run} stops as soon as it is initialized"),
-                "Run".to_owned(),
-            ],
-        ),
-        (
-            Phase::Idle,
-            "Initialize",
-            ["Run".to_owned(), nothing("stop"), nothing("resume")],
-        ),
-        (
-            Phase::Executing,
-            "Run",
-            [under_way.clone(), "Stop".to_owned(), under_way],
-        ),
-        (
-            Phase::Stopping,
-            "Stop",
-            [
-                format!("! {run} is stopping: resume it instead"),
-                format!("= {run} is stopping"),
-                "Run".to_owned(),
-            ],
-        ),
-        (
-            Phase::Stopped,
-            "Stop",
-            [not_new, format!("= {run} is stopped"), "Run".to_owned()],
-        ),
+        (Phase::Initializing, "Initialize", ["Run".to_owned(), nothing("stop"), nothing("resume")]),
+        (Phase::Initializing, "Run", [starts.clone(), "Stop".to_owned(), starts]),
+        (Phase::Initializing, "Stop", [not_new.clone(), format!("= {run} stops as soon as it is initialized"), "Run".to_owned()]),
+        (Phase::Idle, "Initialize", ["Run".to_owned(), nothing("stop"), nothing("resume")]),
+        (Phase::Executing, "Run", [under_way.clone(), "Stop".to_owned(), under_way]),
+        (Phase::Stopping, "Stop", [format!("! {run} is stopping: resume it instead"), format!("= {run} is stopping"), "Run".to_owned()]),
+        (Phase::Stopped, "Stop", [not_new, format!("= {run} is stopped"), "Run".to_owned()]),
         (Phase::Succeeded, "Run", each_over("has succeeded")),
         (Phase::Failed, "Run", each_over("has failed")),
         (Phase::Failed, "Stop", each_over("has failed")),
-        (
-            Phase::InitializationFailed,
-            "Run",
-            each_over("could not be initialized"),
-        ),
-        (
-            Phase::InitializationFailed,
-            "Initialize",
-            each_over("could not be initialized"),
-        ),
-        (
-            Phase::Deleting,
-            "Run",
-            [deleting.clone(), deleting.clone(), deleting],
-        ),
+        (Phase::InitializationFailed, "Run", each_over("could not be initialized")),
+        (Phase::InitializationFailed, "Initialize", each_over("could not be initialized")),
+        (Phase::Deleting, "Run", [deleting.clone(), deleting.clone(), deleting]),
     ];
     for (phase, state, expected) in &table {
         let inventory = in_phase(&Scope::Cluster, *phase, &json!(state));

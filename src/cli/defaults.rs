@@ -116,31 +116,24 @@ mod tests {
     use crate::render::invocation::Invocation;
     use crate::settings::{FlagDefaults, SettingValue, Settings};
 
-    fn settings(command: Option<&str>, name: &str, default: &str) -> Settings {
+    /// What comes of a setting such as `output=wide`, of one command or of all.
+    fn apply_to(of: Option<&str>, setting: &str) -> Result<clap::Command, String> {
+        let (name, default) = setting.split_once('=').unwrap();
         let mut settings = Settings::default();
         settings.defaults.push(FlagDefaults {
-            command: command.map(str::to_owned),
+            command: of.map(str::to_owned),
             options: vec![SettingValue {
                 name: name.to_owned(),
                 default: default.to_owned(),
             }],
         });
-        settings
-    }
-
-    fn apply_to(
-        command_name: Option<&str>,
-        name: &str,
-        default: &str,
-    ) -> Result<clap::Command, String> {
-        let command = command(&Invocation::default());
-        apply(command, &settings(command_name, name, default))
+        apply(command(&Invocation::default()), &settings)
     }
 
     #[test]
     fn a_value_is_a_default_and_nothing_more() {
         let output = |words: &[&str]| {
-            let command = apply_to(Some("list"), "output", "wide").unwrap();
+            let command = apply_to(Some("list"), "output=wide").unwrap();
             let words = [&["x", "list"], words].concat();
             let matches = command.try_get_matches_from(words).unwrap();
             let list = matches.subcommand_matches("list").unwrap();
@@ -148,7 +141,7 @@ mod tests {
         };
         assert_eq!(output(&[]), "[\"wide\"]");
         assert_eq!(output(&["-o", "json"]), "[\"json\"]");
-        let global = apply_to(None, "context", "eu").unwrap();
+        let global = apply_to(None, "context=eu").unwrap();
         let matches = global.try_get_matches_from(["x", "list"]).unwrap();
         let list = matches.subcommand_matches("list").unwrap();
         assert_eq!(list.get_one::<String>("context").unwrap(), "eu");
@@ -156,78 +149,31 @@ mod tests {
 
     #[test]
     fn what_cannot_be_set_is_told() {
-        for (command, name, default, wanted) in [
-            (
-                Some("lst"),
-                "output",
-                "wide",
-                "there is no command \"lst\"; did you mean list?",
-            ),
-            (
-                Some("list"),
-                "outptu",
-                "wide",
-                "list has no flag --outptu; did you mean output?",
-            ),
-            (
-                Some("list"),
-                "output",
-                "wild",
-                "--output of list: invalid value 'wild'",
-            ),
-            (
-                Some("list"),
-                "filename",
-                "x",
-                "--filename of list cannot be set here",
-            ),
-            (
-                Some("list"),
-                "active",
-                "true",
-                "--active of list takes no value",
-            ),
-            (
-                Some("rollback"),
-                "active",
-                "delete",
-                "--active of rollback cannot be set here",
-            ),
-            (
-                Some("approve"),
-                "yes",
-                "true",
-                "--yes of approve cannot be set here",
-            ),
-            (
-                Some("run"),
-                "allow-older",
-                "true",
-                "--allow-older of run cannot be set here",
-            ),
-            (
-                None,
-                "token",
-                "x",
-                "--token of all commands cannot be set here",
-            ),
-            (
-                None,
-                "kubeconfig",
-                "x",
-                "--kubeconfig of all commands cannot be set here",
-            ),
-            (
-                Some("snapshots nope"),
-                "output",
-                "x",
-                "there is no command \"snapshots nope\"",
-            ),
+        for case in [
+            "lst: output=wide => there is no command \"lst\"; did you mean list?",
+            "list: outptu=wide => list has no flag --outptu; did you mean output?",
+            "list: output=wild => --output of list: invalid value 'wild'",
+            "list: active=true => --active of list takes no value",
+            "snapshots nope: output=x => there is no command \"snapshots nope\"",
         ] {
-            let why = apply_to(command, name, default).unwrap_err();
+            let (set, wanted) = case.split_once(" => ").unwrap();
+            let (of, setting) = set.split_once(": ").unwrap();
+            let why = apply_to(Some(of), setting).unwrap_err();
             assert!(why.starts_with(wanted), "{why}");
         }
-        assert!(apply_to(Some("snapshots diff"), "output", "json").is_ok());
-        assert!(apply_to(Some("stop"), "timeout", "90s").is_ok());
+        for (command, name) in [
+            (Some("list"), "filename"),
+            (Some("rollback"), "active"),
+            (Some("approve"), "yes"),
+            (Some("run"), "allow-older"),
+            (None, "token"),
+            (None, "kubeconfig"),
+        ] {
+            let of = command.unwrap_or("all commands");
+            let why = apply_to(command, &format!("{name}=x")).unwrap_err();
+            assert_eq!(why, format!("--{name} of {of} cannot be set here"));
+        }
+        assert!(apply_to(Some("snapshots diff"), "output=json").is_ok());
+        assert!(apply_to(Some("stop"), "timeout=90s").is_ok());
     }
 }

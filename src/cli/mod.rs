@@ -33,23 +33,17 @@ use crate::words::FleetVerb;
 /// Creates, starts, approves, stops, and follows staged update runs on a hub cluster. When a
 /// rollout is blocked, `diagnose` says why and what to do next.
 #[derive(Debug, Parser)]
-#[command(
-    name = "kubectl-fleet-stage",
-    version,
-    propagate_version = false,
-    subcommand_required = true,
-    arg_required_else_help = true,
-    max_term_width = 100,
-    subcommand_value_name = "COMMAND",
-    after_help = "Examples:\n  \
+#[command(name = "kubectl-fleet-stage", version, propagate_version = false)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(max_term_width = 100, subcommand_value_name = "COMMAND")]
+#[command(after_help = "Examples:\n  \
         kubectl fleet-stage run example-run --placement example-placement --strategy example-strategy\n  \
         kubectl fleet-stage status example-run --watch\n  \
         kubectl fleet-stage approve example-run\n  \
         kubectl fleet-stage rollback example-run\n  \
         kubectl fleet-stage diagnose example-run\n\n\
         Flags of all commands: kubectl fleet-stage options\n\
-        Names may be given as TYPE/NAME: csur/x, crp/x, and with -n sur/x, rp/x."
-)]
+        Names may be given as TYPE/NAME: csur/x, crp/x, and with -n sur/x, rp/x.")]
 struct RootArgs {
     #[command(flatten)]
     _global: GlobalFlags,
@@ -273,6 +267,14 @@ mod tests {
         }
     }
 
+    /// What is said of words that are refused.
+    fn refused(words: &[&str]) -> String {
+        let words: Vec<_> = words.iter().map(Into::into).collect();
+        let parsed = Cli::parse(&words, command(&Invocation::default()), false);
+        let error = parsed.err().map(|error| error.to_string());
+        error.unwrap_or_default()
+    }
+
     #[test]
     fn no_flag_has_an_empty_value() {
         let mut tree = command(&Invocation::default());
@@ -290,25 +292,13 @@ mod tests {
                 }
                 flags += 1;
                 for empty in [format!("{flag}="), format!("{flag}= ")] {
-                    let words: Vec<std::ffi::OsString> =
-                        ["x", name, &empty].into_iter().map(Into::into).collect();
-                    let error = Cli::parse(&words, command(&Invocation::default()), false);
-                    let mut said = error
-                        .err()
-                        .map(|error| error.to_string())
-                        .unwrap_or_default();
+                    let mut said = refused(&["x", name, &empty]);
                     if said.contains("required") {
-                        let mut words: Vec<std::ffi::OsString> = vec!["x".into()];
-                        words.extend(needed(name).iter().map(Into::into));
-                        words.retain(|word| {
-                            !word.to_string_lossy().starts_with(&format!("{flag}="))
-                        });
-                        words.push((&empty).into());
-                        let error = Cli::parse(&words, command(&Invocation::default()), false);
-                        said = error
-                            .err()
-                            .map(|error| error.to_string())
-                            .unwrap_or_default();
+                        let is_other = |word: &&str| !word.starts_with(&format!("{flag}="));
+                        let needed = needed(name).iter().copied().filter(is_other);
+                        let mut words: Vec<_> = std::iter::once("x").chain(needed).collect();
+                        words.push(&empty);
+                        said = refused(&words);
                     }
                     // What else it needs is asked for first.
                     let is_asked = ["required", "requires a subcommand"];

@@ -16,7 +16,7 @@ pub use compare::{ChangeKind, ContentChange, SecretChange, compare};
 
 use crate::kubefleet::kind::group_of;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::mask::{self, MaskedValue};
+use crate::mask;
 
 /// Which object a manifest describes. Its version is not part of it: an object that is written in
 /// another version is changed, not another.
@@ -231,8 +231,8 @@ fn read(texts: Vec<&RawValue>) -> Vec<Manifest> {
     texts.into_iter().filter_map(manifest).collect()
 }
 
-/// Masks manifests, and says how many values of which one: by its place.
-pub fn mask(manifests: &mut [Manifest]) -> BTreeMap<usize, Vec<MaskedValue>> {
+/// Masks manifests, and says where in which one: by its place.
+pub fn mask(manifests: &mut [Manifest]) -> BTreeMap<usize, Vec<String>> {
     manifests
         .iter_mut()
         .enumerate()

@@ -74,11 +74,11 @@ pub struct PlacedCluster {
     /// Why the cluster does not have that snapshot: nothing of it is sent, or it is only compared.
     pub undelivered: Option<Undelivered>,
     /// Whether that content is applied; absent if the binding does not say so yet.
-    pub applied: Option<ConditionTruth>,
+    pub applied: Option<ConditionStatus>,
     /// Whether it is available; absent if the binding does not say so yet.
-    pub available: Option<ConditionTruth>,
+    pub available: Option<ConditionStatus>,
     /// Whether its differences are reported, for placements that only report them.
-    pub diff_reported: Option<ConditionTruth>,
+    pub diff_reported: Option<ConditionStatus>,
     /// The update run that wrote the binding last, if it says so.
     pub written_by: Option<String>,
     /// Whether the placement is being removed from the cluster.
@@ -88,27 +88,6 @@ pub struct PlacedCluster {
     /// it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unselected: bool,
-}
-
-/// The status of a condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum ConditionTruth {
-    /// True.
-    True,
-    /// False.
-    False,
-    /// Unknown.
-    Unknown,
-}
-
-impl From<ConditionStatus> for ConditionTruth {
-    fn from(status: ConditionStatus) -> Self {
-        match status {
-            ConditionStatus::True => Self::True,
-            ConditionStatus::False => Self::False,
-            ConditionStatus::Unknown => Self::Unknown,
-        }
-    }
 }
 
 /// Adds when the stages of the run end, where it goes on by itself or once it is started.
@@ -308,10 +287,7 @@ fn placed(inventory: &Inventory) -> Vec<PlacedCluster> {
 }
 
 fn placed_cluster(inventory: &Inventory, binding: &Binding) -> PlacedCluster {
-    let truth = |kind| {
-        let condition = reported(inventory, binding, kind)?;
-        Some(ConditionTruth::from(condition.status))
-    };
+    let truth = |kind| reported(inventory, binding, kind).map(|it| it.status);
     PlacedCluster {
         name: binding.spec.cluster.clone(),
         snapshot: sent_index(inventory, binding).map(str::to_owned),

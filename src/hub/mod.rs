@@ -42,7 +42,7 @@ pub use watch::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews};
 pub use write::{ChangeSending, SentChange};
 
 use crate::inventory::source::{
-    HubQuery, Labels, ObjectSource, ObjectTexts, QueryAnswer, QueryRound, QuerySelection,
+    HubQuery, ObjectSource, ObjectTexts, QueryAnswer, QueryRound, QuerySelection,
 };
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{MemberErrand, MemberObservation};
@@ -425,13 +425,6 @@ fn describe(queries: &[HubQuery]) -> String {
         .map(|query| query.kind.concept().plural())
         .collect();
     nouns.dedup();
-    let whose = |query: &HubQuery| match &query.which {
-        QuerySelection::All {
-            labels: Some(Labels::Is(_, value)),
-            ..
-        } => Some(value.clone()),
-        QuerySelection::All { .. } | QuerySelection::Named { .. } => None,
-    };
     if let [
         HubQuery {
             kind,
@@ -447,16 +440,11 @@ fn describe(queries: &[HubQuery]) -> String {
         [one, rest @ ..] => format!("{one} and {} more kinds", rest.len()),
         [] => String::new(),
     };
-    let owner = queries.first().and_then(whose);
-    match owner {
-        Some(owner)
-            if queries
-                .iter()
-                .all(|query| whose(query).as_ref() == Some(&owner)) =>
-        {
-            format!("{nouns} of {owner}")
-        }
-        _ => nouns,
+    let mut owners = queries.iter().map(|query| Some(query.label()?.1));
+    let owner = owners.next().flatten();
+    match owner.filter(|owner| owners.all(|other| other == Some(*owner))) {
+        Some(owner) => format!("{nouns} of {owner}"),
+        None => nouns,
     }
 }
 

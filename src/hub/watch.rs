@@ -245,8 +245,8 @@ struct WatchPlace {
 #[derive(Clone, Copy)]
 struct WatchLoss {
     since: Instant,
+    /// The second one is told.
     tries: u32,
-    told: bool,
 }
 
 impl QueryFollower {
@@ -289,14 +289,12 @@ impl QueryFollower {
         let away = place.away.get_or_insert(WatchLoss {
             since: Instant::now(),
             tries: 0,
-            told: false,
         });
         away.tries = away.tries.saturating_add(1);
         if away.since.elapsed() >= self.pace.give_up {
             return false;
         }
-        if away.tries > 1 && !away.told {
-            away.told = true;
+        if away.tries == 2 {
             self.tell(WatchNews::Away(error.clone()));
         }
         true
@@ -305,7 +303,7 @@ impl QueryFollower {
     /// The hub answers.
     fn reached(&self, place: &mut WatchPlace) {
         place.reached = true;
-        if place.away.take().is_some_and(|away| away.told) {
+        if place.away.take().is_some_and(|away| away.tries > 1) {
             self.tell(WatchNews::Back);
         }
     }

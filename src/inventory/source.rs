@@ -70,27 +70,34 @@ impl HubQuery {
 
     /// The question for the placement whose objects are asked for; `None` where those of none are.
     pub fn placement_around(&self) -> Option<Self> {
-        let QuerySelection::All {
-            namespace,
-            labels: Some(Labels::Is(names::PARENT_PLACEMENT, placement)),
-        } = &self.which
-        else {
-            return None;
-        };
+        let (label, placement) = self.label()?;
         // The namespace of a Work is that of its cluster.
-        if self.kind == Kind::Work {
+        if label != names::PARENT_PLACEMENT || self.kind == Kind::Work {
             return None;
         }
-        let namespace = namespace.as_deref().unwrap_or_default();
+        let namespace = self.which.namespace().unwrap_or_default();
         let kind = Scope::of_namespace(namespace).kind(Concept::Placement);
         Some(Self::named(kind, namespace, placement))
     }
 
-    /// The condition on labels as the API takes it; `None` where there is none.
-    pub fn selector(&self) -> Option<String> {
+    /// The condition on labels; `None` where there is none.
+    pub fn labels(&self) -> Option<&Labels> {
         match &self.which {
-            QuerySelection::All { labels, .. } => labels.as_ref().map(Labels::selector),
+            QuerySelection::All { labels, .. } => labels.as_ref(),
             QuerySelection::Named { .. } => None,
+        }
+    }
+
+    /// The same as the API takes it.
+    pub fn selector(&self) -> Option<String> {
+        self.labels().map(Labels::selector)
+    }
+
+    /// The label and the value that are asked for, where it is one label.
+    pub fn label(&self) -> Option<(&'static str, &str)> {
+        match self.labels()? {
+            Labels::Is(key, value) => Some((*key, value.as_str())),
+            Labels::Selected(_) => None,
         }
     }
 

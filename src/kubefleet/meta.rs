@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::names;
 use super::tolerant::{LenientRead, MaskedProse, Scalar, model};
+use crate::words::worded;
 
 model! {
     /// The part of `metadata` that the walk reads.
@@ -125,24 +128,18 @@ const KEEPERS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The status of a condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ConditionStatus {
-    True,
-    False,
-    /// `Unknown`, and anything else.
-    #[default]
-    Unknown,
-}
-
-impl ConditionStatus {
-    /// The word in the manifest.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::True => "True",
-            Self::False => "False",
-            Self::Unknown => "Unknown",
-        }
+worded! {
+    /// The status of a condition.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+    #[schemars(rename = "ConditionTruth")]
+    pub enum ConditionStatus {
+        /// True.
+        True = "True",
+        /// False.
+        False = "False",
+        /// Unknown.
+        #[default]
+        Unknown = "Unknown",
     }
 }
 

@@ -275,6 +275,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
         let meter = self.parsed.meter.clone();
         // What came before the kind was known; nothing in what kubectl and the API server print.
         let mut early: Vec<(String, serde_json::Value)> = Vec::new();
+        let mut behind_kind = None;
         let mut had_items = false;
         let mut more = false;
         let first = self.parsed.objects.len();
@@ -311,14 +312,8 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
                     early.push((key.into_owned(), map.next_value()?));
                 }
                 _ => {
-                    let rest = RemainingFields {
-                        first: Some(key.into_owned()),
-                        early: early.into_iter(),
-                        pending: None,
-                        map,
-                        meter: &meter,
-                    };
-                    return self.parsed.read(&api_version, &kind, rest);
+                    behind_kind = Some(key.into_owned());
+                    break;
                 }
             }
         }
@@ -330,7 +325,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
             return Ok(());
         }
         let rest = RemainingFields {
-            first: None,
+            first: behind_kind,
             early: early.into_iter(),
             pending: None,
             map,
@@ -414,12 +409,7 @@ impl ParsedDocument {
         let charge = |bytes| rest.meter.charge(bytes).map_err(A::Error::custom);
         if api_version == OWN_API_VERSION {
             charge(PASSED)?;
-            let mut fields = serde_json::Map::new();
-            while let Some(key) = rest.next_key_seed(Key)? {
-                let key = key.into_owned();
-                let value: serde_json::Value = rest.next_value()?;
-                fields.insert(key, value);
-            }
+            let fields = read_fields(&[], &mut rest)?;
             self.own
                 .push((kind.to_owned(), serde_json::Value::Object(fields)));
             return Ok(());
@@ -439,7 +429,8 @@ impl ParsedDocument {
             return Ok(());
         }
         if self.keep.others && !kind.is_empty() && !api_version.is_empty() {
-            let fields = read_fields(kind, api_version, &mut rest)?;
+            let known = [("apiVersion", api_version), ("kind", kind)];
+            let fields = read_fields(&known, &mut rest)?;
             self.others.push(serde_json::Value::Object(fields));
         } else {
             while rest.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
@@ -456,15 +447,15 @@ impl ParsedDocument {
     }
 }
 
-/// Reads all fields of an object.
+/// Reads all fields of an object behind those that are known.
 fn read_fields<'de, A: MapAccess<'de>>(
-    kind: &str,
-    api_version: &str,
+    known: &[(&str, &str)],
     rest: &mut RemainingFields<'_, A>,
 ) -> Result<serde_json::Map<String, serde_json::Value>, A::Error> {
     let mut fields = serde_json::Map::new();
-    fields.insert("apiVersion".to_owned(), api_version.into());
-    fields.insert("kind".to_owned(), kind.into());
+    for (key, value) in known {
+        fields.insert((*key).to_owned(), (*value).into());
+    }
     while let Some(key) = rest.next_key_seed(Key)? {
         let key = key.into_owned();
         let value: serde_json::Value = rest.next_value()?;
@@ -480,7 +471,8 @@ fn read_with_text<'de, A: MapAccess<'de>>(
     mut rest: RemainingFields<'_, A>,
 ) -> Result<(Object, Box<RawValue>), A::Error> {
     let meter = rest.meter;
-    let fields = read_fields(kind.name(), api_version, &mut rest)?;
+    let known = [("apiVersion", api_version), ("kind", kind.name())];
+    let fields = read_fields(&known, &mut rest)?;
     let text = serde_json::value::to_raw_value(&fields).map_err(A::Error::custom)?;
     meter.charge(text.get().len()).map_err(A::Error::custom)?;
     let map = MapDeserializer::<_, serde_json::Error>::new(fields.into_iter());

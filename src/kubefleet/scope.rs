@@ -142,8 +142,7 @@ impl ObjectRef {
 
     /// With its kind, so that nothing else of that name is meant: `crp/NAME`.
     pub fn word(&self) -> String {
-        let short = self.kind.short_names().first().copied();
-        format!("{}/{}", short.unwrap_or(self.kind.plural()), self.name)
+        format!("{}/{}", self.kind.short_word(), self.name)
     }
 
     /// The flag that selects its namespace: empty, or ` -n NAMESPACE` with its leading space.

@@ -4,66 +4,22 @@ use serde_json::Value;
 
 use crate::contents::ManifestKey;
 
-/// Kind, group, and the fields that must stay.
+/// Kind, group, and the fields that must stay: one line per kind.
+#[rustfmt::skip]
 const FIELDS: &[(&str, &str, &[&str])] = &[
     ("Deployment", "apps", &["/spec/selector"]),
     ("ReplicaSet", "apps", &["/spec/selector"]),
     ("DaemonSet", "apps", &["/spec/selector"]),
-    (
-        "StatefulSet",
-        "apps",
-        &[
-            "/spec/selector",
-            "/spec/serviceName",
-            "/spec/podManagementPolicy",
-            "/spec/volumeClaimTemplates",
-        ],
-    ),
-    (
-        "Job",
-        "batch",
-        &["/spec/selector", "/spec/template", "/spec/completionMode"],
-    ),
+    ("StatefulSet", "apps", &["/spec/selector", "/spec/serviceName", "/spec/podManagementPolicy", "/spec/volumeClaimTemplates"]),
+    ("Job", "batch", &["/spec/selector", "/spec/template", "/spec/completionMode"]),
     ("RoleBinding", "rbac.authorization.k8s.io", &["/roleRef"]),
-    (
-        "ClusterRoleBinding",
-        "rbac.authorization.k8s.io",
-        &["/roleRef"],
-    ),
+    ("ClusterRoleBinding", "rbac.authorization.k8s.io", &["/roleRef"]),
     ("Secret", "", &["/type"]),
     ("Service", "", &["/spec/clusterIP"]),
-    (
-        "PersistentVolumeClaim",
-        "",
-        &[
-            "/spec/accessModes",
-            "/spec/storageClassName",
-            "/spec/volumeMode",
-            "/spec/volumeName",
-            "/spec/selector",
-            "/spec/dataSource",
-        ],
-    ),
-    (
-        "StorageClass",
-        "storage.k8s.io",
-        &[
-            "/provisioner",
-            "/parameters",
-            "/reclaimPolicy",
-            "/volumeBindingMode",
-        ],
-    ),
-    (
-        "PriorityClass",
-        "scheduling.k8s.io",
-        &["/value", "/preemptionPolicy"],
-    ),
-    (
-        "CustomResourceDefinition",
-        "apiextensions.k8s.io",
-        &["/spec/scope", "/spec/group"],
-    ),
+    ("PersistentVolumeClaim", "", &["/spec/accessModes", "/spec/storageClassName", "/spec/volumeMode", "/spec/volumeName", "/spec/selector", "/spec/dataSource"]),
+    ("StorageClass", "storage.k8s.io", &["/provisioner", "/parameters", "/reclaimPolicy", "/volumeBindingMode"]),
+    ("PriorityClass", "scheduling.k8s.io", &["/value", "/preemptionPolicy"]),
+    ("CustomResourceDefinition", "apiextensions.k8s.io", &["/spec/scope", "/spec/group"]),
 ];
 
 /// The first field that changes although it must not, as a JSON pointer.

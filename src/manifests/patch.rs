@@ -186,54 +186,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_applied_says_why() {
-        for (verb, path, why) in [
+        #[rustfmt::skip]
+        let cases = [
             ("add", "/b/x", "`/b` does not exist"),
             ("remove", "/a/x", "`/a/x` does not exist"),
             ("replace", "/a/x", "`/a/x` does not exist"),
-            (
-                "add",
-                "/list/4",
-                "`/list/4` does not exist: the list has 3 items",
-            ),
-            (
-                "add",
-                "/list/-5",
-                "`/list/-5` does not exist: the list has 3 items",
-            ),
-            (
-                "replace",
-                "/list/3",
-                "`/list/3` does not exist: the list has 3 items",
-            ),
-            (
-                "remove",
-                "/empty/0",
-                "`/empty/0` does not exist: the list is empty",
-            ),
-            (
-                "remove",
-                "/list/-",
-                "`/list` is a list, and `-` is not the index of an item",
-            ),
-            (
-                "add",
-                "/list/x/y",
-                "`/list` is a list, and `x` is not the index of an item",
-            ),
-            (
-                "add",
-                "/text/x",
-                "`/text` is a text, not an object or a list",
-            ),
-            (
-                "add",
-                "/a/null/x",
-                "`/a/null` is null, not an object or a list",
-            ),
+            ("add", "/list/4", "`/list/4` does not exist: the list has 3 items"),
+            ("add", "/list/-5", "`/list/-5` does not exist: the list has 3 items"),
+            ("replace", "/list/3", "`/list/3` does not exist: the list has 3 items"),
+            ("remove", "/empty/0", "`/empty/0` does not exist: the list is empty"),
+            ("remove", "/list/-", "`/list` is a list, and `-` is not the index of an item"),
+            ("add", "/list/x/y", "`/list` is a list, and `x` is not the index of an item"),
+            ("add", "/text/x", "`/text` is a text, not an object or a list"),
+            ("add", "/a/null/x", "`/a/null` is null, not an object or a list"),
             ("add", "", "the path does not start with a slash"),
             ("add", "/a//x", "the path has an empty step"),
             ("add", "a", "the path does not start with a slash"),
-        ] {
+        ];
+        for (verb, path, why) in cases {
             assert_eq!(patched(verb, path), Err(why.to_owned()), "{verb} {path}");
         }
     }

@@ -337,17 +337,16 @@ impl<'i> RenderedClusters<'i> {
         for form in row.iter().map(|form| &self.forms[*form]) {
             let item = &self.content.items[form.item];
             let value = match &form.made {
-                Some(Ok(value)) => value.clone(),
-                Some(Err(_)) => None,
+                Some(made) => made.as_ref().ok().cloned().flatten(),
                 None if form.varies => self.make(form, &self.clusters[cluster]).ok().flatten(),
                 None => {
-                    rendered.push(as_it_is(item));
+                    rendered.extend(opened(item, Cow::Borrowed(&item.manifest)));
                     continue;
                 }
             };
             let Some(value) = value else { continue };
             let manifest = Manifest::of(value, item.manifest.bytes);
-            rendered.extend(opened(item, manifest));
+            rendered.extend(opened(item, Cow::Owned(manifest)));
         }
         rendered
     }
@@ -386,26 +385,18 @@ impl<'i> RenderedClusters<'i> {
     }
 }
 
-fn as_it_is(item: &Item) -> RenderedManifest<'_> {
-    RenderedManifest {
-        part: item.part,
-        envelope: item.envelope.clone(),
-        manifest: Cow::Borrowed(&item.manifest),
-    }
-}
-
-fn opened(item: &Item, manifest: Manifest) -> Vec<RenderedManifest<'_>> {
+fn opened<'i>(item: &'i Item, manifest: Cow<'i, Manifest>) -> Vec<RenderedManifest<'i>> {
     let rendered = |manifest| RenderedManifest {
         part: item.part,
         envelope: match item.opens {
             Some(_) => Some(envelope::named(&item.manifest)),
             None => item.envelope.clone(),
         },
-        manifest: Cow::Owned(manifest),
+        manifest,
     };
     let Some(kind) = item.opens else {
         return vec![rendered(manifest)];
     };
     let inner = envelope::open(&manifest, kind).unwrap_or_default();
-    inner.into_iter().map(rendered).collect()
+    inner.into_iter().map(Cow::Owned).map(rendered).collect()
 }

@@ -89,8 +89,16 @@ fn content(objects: &[Value], generator: WorkGenerator) -> SnapshotContent {
     SnapshotContent::of_parts([manifests.collect()], generator)
 }
 
-fn placement() -> ObjectRef {
-    ObjectRef::new(Kind::ClusterResourcePlacement, "", "shop")
+/// The clusters with the overrides that a new run chooses for them.
+fn placed<'m>(
+    members: &'m [MemberCluster; 3],
+    content: &SnapshotContent,
+    overrides: &[Override],
+) -> [PlacedOverrides<'m>; 3] {
+    let placement = ObjectRef::new(Kind::ClusterResourcePlacement, "", "shop");
+    let applicable = PlacedOverrides::applicable(&placement, content, overrides);
+    let members = members.each_ref();
+    members.map(|member| PlacedOverrides::anew(member, &applicable, overrides))
 }
 
 /// What each of three clusters gets, and the faults.
@@ -105,16 +113,7 @@ fn rendered_by(
 ) -> (Vec<Vec<Value>>, Vec<RenderFault>) {
     let content = content(objects, generator);
     let members = members();
-    let placed: Vec<_> = members
-        .iter()
-        .map(|member| {
-            PlacedOverrides::anew(
-                member,
-                &PlacedOverrides::applicable(&placement(), &content, overrides),
-                overrides,
-            )
-        })
-        .collect();
+    let placed = placed(&members, &content, overrides);
     let rendering = RenderedClusters::new(&content, overrides, &placed);
     let values = (0..members.len())
         .map(|at| {
@@ -339,13 +338,7 @@ fn clusters_are_grouped_by_what_applies_to_them() {
     )];
     let content = content(&[deployment()], WorkGenerator::Newest);
     let members = members();
-    let placed = members.each_ref().map(|it| {
-        PlacedOverrides::anew(
-            it,
-            &PlacedOverrides::applicable(&placement(), &content, &overrides),
-            &overrides,
-        )
-    });
+    let placed = placed(&members, &content, &overrides);
     let rendering = RenderedClusters::new(&content, &overrides, &placed);
     let groups: Vec<_> = rendering
         .groups
@@ -400,13 +393,7 @@ fn values_of_secrets_are_not_in_the_effects() {
         "metadata": {"name": "db", "namespace": "shop"}, "data": {}});
     let content = content(&[secret], WorkGenerator::Newest);
     let members = members();
-    let placed = members.each_ref().map(|it| {
-        PlacedOverrides::anew(
-            it,
-            &PlacedOverrides::applicable(&placement(), &content, &overrides),
-            &overrides,
-        )
-    });
+    let placed = placed(&members, &content, &overrides);
     let rendering = RenderedClusters::new(&content, &overrides, &placed);
     let effects = rendering.effects(&rendering.groups[0]);
     assert!(!format!("{effects:?}").contains("c2VjcmV0"), "{effects:?}");

@@ -70,24 +70,15 @@ fn masked(text: &str, prose: bool) -> Cow<'_, str> {
     }
 }
 
-/// A value that was masked.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MaskedValue {
-    /// Where it stood: `spec.selectedResources[0].data.password`. Items of a list that have a name
-    /// go by it, so that the path stays when others are added: `env[name=DB_PASSWORD].value`.
-    pub path: String,
-}
-
-/// Masks every secret in an object, and says where there was one.
-pub fn mask(object: &mut Value) -> Vec<MaskedValue> {
+/// Masks every secret in an object, and says where there was one:
+/// `spec.selectedResources[0].data.password`. Items of a list that have a name go by it, so that the
+/// path stays when others are added: `env[name=DB_PASSWORD].value`.
+pub fn mask(object: &mut Value) -> Vec<String> {
     mask_with(object, &mut |_, _| MASK.to_owned())
 }
 
 /// The same with a replacement of the caller's for each secret, by its path and its text.
-pub fn mask_with(
-    object: &mut Value,
-    replace: &mut dyn FnMut(&str, &str) -> String,
-) -> Vec<MaskedValue> {
+pub fn mask_with(object: &mut Value, replace: &mut dyn FnMut(&str, &str) -> String) -> Vec<String> {
     let mut walker = MaskWalker::new(replace);
     walker.value(object, MaskPlace::default());
     walker.found.dedup();
@@ -112,7 +103,7 @@ const MAX_DEPTH: usize = 4;
 
 struct MaskWalker<'r> {
     path: String,
-    found: Vec<MaskedValue>,
+    found: Vec<String>,
     replace: &'r mut dyn FnMut(&str, &str) -> String,
 }
 
@@ -286,9 +277,7 @@ impl<'r> MaskWalker<'r> {
     }
 
     fn hide(&mut self, secret: &str) -> String {
-        self.found.push(MaskedValue {
-            path: self.path.clone(),
-        });
+        self.found.push(self.path.clone());
         (self.replace)(&self.path, secret)
     }
 

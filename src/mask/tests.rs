@@ -5,14 +5,22 @@ use super::{MASK, mask, mask_with, prose, setting, value_at};
 
 /// The value of a key after masking, where the key stands in an object of any kind.
 fn masked(mut value: Value) -> (Value, Vec<String>) {
-    let found = mask(&mut value);
-    (value, found.into_iter().map(|one| one.path).collect())
+    let paths = mask(&mut value);
+    (value, paths)
 }
 
 /// A text after masking.
 fn text(text: &str) -> String {
     let (value, _) = masked(json!({ "x": text }));
     value["x"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A text whose secrets stand between « and »: as it is given, and as it is masked.
+fn unmarked(text: &str) -> (String, String) {
+    let parts: Vec<_> = text.split(['«', '»']).collect();
+    let masked = parts.iter().enumerate();
+    let masked = masked.map(|(at, part)| if at % 2 == 0 { *part } else { MASK });
+    (parts.concat(), masked.collect())
 }
 
 #[test]
@@ -164,66 +172,25 @@ fn an_argument_belongs_to_the_flag_before_it_unless_that_has_its_own() {
 
 #[test]
 fn texts_are_told_by_their_looks() {
-    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N";
-    let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----";
-    let cut = "-----BEGIN PRIVATE KEY-----\nMIIE";
-    for (given, wanted) in [
-        (
-            format!("token is {jwt}, use it"),
-            format!("token is {MASK}, use it"),
-        ),
-        (format!("a\n{pem}\nb"), format!("a\n{MASK}\nb")),
-        (cut.to_owned(), MASK.to_owned()),
-        (
-            "Authorization: Bearer abcdefgh12345678ijkl".into(),
-            format!("Authorization: Bearer {MASK}"),
-        ),
-        (
-            "postgres://app:hunter2@db:5432/x".into(),
-            format!("postgres://app:{MASK}@db:5432/x"),
-        ),
-        (
-            "https://ghtoken@github.com/a/b".into(),
-            format!("https://{MASK}@github.com/a/b"),
-        ),
-        (
-            "Server=db;Password=hunter2;Port=1".into(),
-            format!("Server=db;Password={MASK};Port=1"),
-        ),
-        (
-            "curl --token hunter2 -v".into(),
-            format!("curl --token {MASK} -v"),
-        ),
-        (
-            "run --password='a b' now".into(),
-            format!("run --password='{MASK}' now"),
-        ),
-        (
-            "https://x/y?a=1&sig=abc%2B&b=2".into(),
-            format!("https://x/y?a=1&sig={MASK}&b=2"),
-        ),
-        (
-            "x ghp_0123456789abcdefghijABCDEFGHIJ012345 y".into(),
-            format!("x {MASK} y"),
-        ),
-        ("AKIAIOSFODNN7EXAMPLE".into(), MASK.to_owned()),
-        (
-            "user: a\npassword: hunter2\n".into(),
-            format!("user: a\npassword: {MASK}\n"),
-        ),
-        (
-            "a = 1\ndb.password = x y\n".into(),
-            format!("a = 1\ndb.password = {MASK}\n"),
-        ),
-        (
-            "k:\n  secret: |\n    one\n    two\n  b: c\n".into(),
-            format!("k:\n  secret: |\n    {MASK}\n  b: c\n"),
-        ),
-        (
-            "{\"a\":{\"password\":\"hunter2\"}}".into(),
-            format!("{{\"a\":{{\"password\":\"{MASK}\"}}}}"),
-        ),
+    for marked in [
+        "token is «eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N», use it",
+        "a\n«-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----»\nb",
+        "«-----BEGIN PRIVATE KEY-----\nMIIE»",
+        "Authorization: Bearer «abcdefgh12345678ijkl»",
+        "postgres://app:«hunter2»@db:5432/x",
+        "https://«ghtoken»@github.com/a/b",
+        "Server=db;Password=«hunter2»;Port=1",
+        "curl --token «hunter2» -v",
+        "run --password='«a b»' now",
+        "https://x/y?a=1&sig=«abc%2B»&b=2",
+        "x «ghp_0123456789abcdefghijABCDEFGHIJ012345» y",
+        "«AKIAIOSFODNN7EXAMPLE»",
+        "user: a\npassword: «hunter2»\n",
+        "a = 1\ndb.password = «x y»\n",
+        "k:\n  secret: |\n    «one\n    two»\n  b: c\n",
+        "{\"a\":{\"password\":\"«hunter2»\"}}",
     ] {
+        let (given, wanted) = unmarked(marked);
         assert_eq!(text(&given), wanted);
     }
     for harmless in [

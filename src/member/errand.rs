@@ -5,7 +5,6 @@ use jiff::Timestamp;
 use super::availability;
 use super::kind::MemberKind;
 use super::look::{MemberObservation, MemberQuery, Outcome, WantedWorkload};
-use super::model::Workload;
 use super::object::MemberBody;
 use super::states::PodState;
 use super::view::WorkloadView;
@@ -102,10 +101,22 @@ impl MemberObservation {
                     }
                 }
                 needs.push(all(MemberKind::Event));
-                if waits_for_claims(self, wanted.kind, workload) {
+                // It looks back without a limit: for what to ask next.
+                let view = WorkloadView {
+                    look: self,
+                    kind: wanted.kind,
+                    workload,
+                    since: None,
+                    now: Timestamp::MAX,
+                };
+                if view
+                    .troubles()
+                    .iter()
+                    .any(|it| matches!(it.state, PodState::UnboundClaims(_)))
+                {
                     needs.push(all(MemberKind::PersistentVolumeClaim));
                 }
-                if meets_quota(self, wanted.kind, workload) {
+                if view.refusal().is_some_and(|it| it.quota().is_some()) {
                     needs.push(all(MemberKind::ResourceQuota));
                 }
             }
@@ -138,34 +149,4 @@ impl MemberErrand {
             name: self.work.clone(),
         }
     }
-}
-
-/// A view that looks back without a limit: for what to ask next.
-fn whole<'l>(
-    look: &'l MemberObservation,
-    kind: MemberKind,
-    workload: &'l Workload,
-) -> WorkloadView<'l> {
-    WorkloadView {
-        look,
-        kind,
-        workload,
-        since: None,
-        now: Timestamp::MAX,
-    }
-}
-
-/// Whether pods wait for volumes, so that the claims are worth a look.
-fn waits_for_claims(look: &MemberObservation, kind: MemberKind, workload: &Workload) -> bool {
-    whole(look, kind, workload)
-        .troubles()
-        .iter()
-        .any(|trouble| matches!(trouble.state, PodState::UnboundClaims { .. }))
-}
-
-/// Whether a quota keeps pods from being created, so that the quotas are worth a look.
-fn meets_quota(look: &MemberObservation, kind: MemberKind, workload: &Workload) -> bool {
-    whole(look, kind, workload)
-        .refusal()
-        .is_some_and(|refusal| refusal.quota().is_some())
 }

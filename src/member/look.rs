@@ -55,33 +55,27 @@ impl MemberGap {
 }
 
 macro_rules! finders {
-    ($( $(#[$doc:meta])* $one:ident, $all:ident: $variant:ident -> $ty:ty; )*) => {
+    ($( $(#[$doc:meta])* $all:ident: $variant:ident -> $ty:ty; )*) => {
         impl MemberObservation {$(
             $(#[$doc])*
             pub fn $all(&self, kind: MemberKind) -> impl Iterator<Item = &$ty> {
-                self.of_kind(kind).filter_map($one)
+                self.of_kind(kind).filter_map(|object| match &object.body {
+                    MemberBody::$variant(body) => Some(&**body),
+                    _ => None,
+                })
             }
         )*}
-
-        $(
-            fn $one(object: &MemberObject) -> Option<&$ty> {
-                match &object.body {
-                    MemberBody::$variant(body) => Some(body),
-                    _ => None,
-                }
-            }
-        )*
     };
 }
 
 finders! {
-    workload, workloads: Workload -> Workload;
-    claim, claims: Claim -> VolumeClaim;
-    quota, quotas: Quota -> Quota;
-    event, events: Event -> Event;
-    pod, pods: Pod -> Pod;
+    workloads: Workload -> Workload;
+    claims: Claim -> VolumeClaim;
+    quotas: Quota -> Quota;
+    events: Event -> Event;
+    pods: Pod -> Pod;
     /// The records of Works.
-    applied, applied_works: Applied -> AppliedWork;
+    applied_works: Applied -> AppliedWork;
 }
 
 impl MemberObservation {

@@ -48,19 +48,9 @@ macro_rules! kinds {
             pub enum $name { $( $(#[$of])* $kind = $word, )* }
         }
 
-        impl $name {
-            /// Every kind, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$kind),*];
-
-            /// The finding about a run with which this happened.
-            pub fn code(self) -> Option<&'static str> {
-                match self { $(Self::$kind => kinds!(@code $($code)?)),* }
-            }
-        }
-
         impl PointKind for $name {
-            fn code_of(self) -> Option<&'static str> {
-                self.code()
+            fn code(self) -> Option<&'static str> {
+                match self { $(Self::$kind => kinds!(@code $($code)?)),* }
             }
         }
     };
@@ -70,8 +60,8 @@ macro_rules! kinds {
 
 /// A kind of point that findings may explain.
 pub trait PointKind: Copy {
-    /// The code of the finding.
-    fn code_of(self) -> Option<&'static str>;
+    /// The code of the finding about a run with which this happened.
+    fn code(self) -> Option<&'static str>;
 }
 
 kinds! {
@@ -227,7 +217,7 @@ impl<K: PointKind> PlanPoint<K> {
     pub fn of(kind: K, problem: Problem) -> Self {
         Self {
             kind,
-            code: kind.code_of().map(str::to_owned),
+            code: kind.code().map(str::to_owned),
             subject: problem.subject,
             stage: problem.stage,
             clusters: problem.clusters,

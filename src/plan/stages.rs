@@ -39,11 +39,13 @@ pub(super) fn compute(
     let inventory = draft.inventory;
     let status = &planned.run.status;
     let leaving = status.deletion_stage.iter().flat_map(|it| &it.clusters);
-    let removed = leaving.filter_map(|cluster| {
-        let mut bindings = inventory.bindings_of(&cluster.name);
-        bindings
-            .find(|it| it.is_unscheduled())
-            .map(|it| self::leaving(inventory, it))
+    let removed = leaving.filter_map(|it| {
+        let mut bindings = inventory.bindings_of(&it.name);
+        let binding = bindings.find(|it| it.is_unscheduled())?;
+        Some(PlannedCluster {
+            change: ClusterChange::Delete,
+            ..cluster(inventory, &it.name, Some(binding))
+        })
     });
     let removed = removed.collect();
     let specs = draft.strategy.map_or(&[][..], |it| &it.spec.stages);
@@ -66,11 +68,7 @@ pub(super) fn compute(
         .clusters
         .iter()
         .filter(|placed| placed.stages.is_empty());
-    let unplaced = lost.map(|placed| PlannedCluster {
-        new_snapshot: None,
-        change: ClusterChange::Unknown,
-        ..cluster(draft, placed.name, None)
-    });
+    let unplaced = lost.map(|it| cluster(inventory, it.name, inventory.binding(it.name)));
     ComputedStages {
         unplaced: unplaced.collect(),
         stages,
@@ -116,13 +114,16 @@ fn stage(
     let key = Some(&spec.sorting_label).filter(|key| !key.is_empty());
     let clusters = status.clusters.iter().enumerate();
     let clusters = clusters.map(|(at, it)| {
-        let planned = cluster(draft, &it.name, then);
         let binding = draft.inventory.binding(&it.name);
+        let planned = cluster(draft.inventory, &it.name, binding);
+        let change = change(planned.snapshot.as_deref(), then);
         let is_written = binding.is_none_or(|binding| is_written(binding, run, it));
         PlannedCluster {
             turn: turn(at),
             order: key.and_then(|key| sorting_number(draft.inventory.member(&it.name)?, key)),
-            rewritten: planned.change == ClusterChange::Unchanged && !is_written,
+            new_snapshot: then.map(str::to_owned),
+            change,
+            rewritten: change == ClusterChange::Unchanged && !is_written,
             ..planned
         }
     });
@@ -180,31 +181,17 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
     }
 }
 
-/// A cluster, what it has and what it would get.
-fn cluster(draft: &PlanDraft<'_>, name: &str, then: Option<&str>) -> PlannedCluster {
-    let binding = draft.inventory.binding(name);
-    let now = binding.and_then(|it| sent_index(draft.inventory, it));
+/// A cluster and what it has, as its binding tells; what it would get is open.
+fn cluster(inventory: &Inventory, name: &str, binding: Option<&Binding>) -> PlannedCluster {
+    let now = binding.and_then(|it| sent_index(inventory, it));
     PlannedCluster {
         name: name.to_owned(),
         turn: None,
         order: None,
         snapshot: now.map(str::to_owned),
-        written_by: binding.and_then(|binding| rollout_started(binding).run),
-        new_snapshot: then.map(str::to_owned),
-        change: change(now, then),
-        rewritten: false,
-    }
-}
-
-fn leaving(inventory: &Inventory, binding: &Binding) -> PlannedCluster {
-    PlannedCluster {
-        name: binding.spec.cluster.clone(),
-        turn: None,
-        order: None,
-        snapshot: sent_index(inventory, binding).map(str::to_owned),
-        written_by: rollout_started(binding).run,
+        written_by: binding.and_then(|it| rollout_started(it).run),
         new_snapshot: None,
-        change: ClusterChange::Delete,
+        change: ClusterChange::Unknown,
         rewritten: false,
     }
 }

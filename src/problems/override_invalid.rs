@@ -1,12 +1,11 @@
 //! An override that matches the content cannot be used.
 
 use super::steps::see_override;
-use super::{Problem, RefusalTense};
+use super::{Problem, RefusalTense, overridden};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::selector::LabelSelector;
-use crate::report::{ABSENT, ComposeText, Subject};
-use crate::rollout::overrides::origin;
+use crate::report::{ABSENT, ComposeText};
 
 /// Tells which override is at fault: a controller does not. `what` is the predicate of a sentence.
 pub fn override_invalid(
@@ -16,11 +15,7 @@ pub fn override_invalid(
     tense: RefusalTense<'_>,
 ) -> Problem {
     let object = snapshot.object();
-    let subject = Subject::new(
-        object.kind.origin_kind(),
-        &object.namespace,
-        origin(snapshot),
-    );
+    let subject = overridden(snapshot);
     let found = match tense {
         RefusalTense::Now => "This aborts the run.".to_owned(),
         RefusalTense::Past { when, .. } => format!("The controller found this {when}."),

@@ -110,32 +110,20 @@ mod tests {
 
     #[test]
     fn the_form_is_the_one_it_was_called_by() {
-        let cases = [
+        let plugin = "/usr/local/bin/kubectl-fleet-stage";
+        for (called_as, shell_ran, wanted) in [
             (
                 "/usr/local/bin/kubectl-fleet_stage",
                 "/usr/bin/kubectl",
                 "kubectl fleet-stage",
             ),
             ("kubectl-fleet_stage", "", "kubectl fleet-stage"),
-            (
-                "/usr/local/bin/kubectl-fleet-stage",
-                "/usr/bin/kubectl",
-                "kubectl fleet stage",
-            ),
-            (
-                "/usr/local/bin/kubectl-fleet-stage",
-                "/usr/local/bin/kubectl-fleet-stage",
-                "kubectl-fleet-stage",
-            ),
-            (
-                "target/release/kubectl-fleet-stage",
-                "",
-                "kubectl-fleet-stage",
-            ),
+            (plugin, "/usr/bin/kubectl", "kubectl fleet stage"),
+            (plugin, plugin, "kubectl-fleet-stage"),
+            ("target/kubectl-fleet-stage", "", "kubectl-fleet-stage"),
             (r"C:\bin\kubectl-fleet_stage.exe", "", "kubectl fleet-stage"),
             ("", "", "kubectl fleet-stage"),
-        ];
-        for (called_as, shell_ran, wanted) in cases {
+        ] {
             let invocation = Invocation::new(called_as, shell_ran, &[]);
             assert_eq!(invocation.program(), wanted, "{called_as} {shell_ran}");
             assert_eq!(

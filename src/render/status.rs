@@ -1,7 +1,7 @@
 //! The state of a rollout for people: a tree that fits 80 columns, and a line per change.
 
 pub mod bars;
-mod changes;
+pub(crate) mod changes;
 
 use std::fmt::Write as _;
 
@@ -10,8 +10,8 @@ use super::look::RenderLook;
 use super::text::{below_title, not_checked, page_end};
 use super::tree::{self, LiveTree, TreePart};
 use super::wrap::{hanging, list, titled};
-use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
-use crate::kubefleet::duration;
+use crate::diagnose::status::{PlacedCluster, Status};
+use crate::kubefleet::{ConditionStatus, duration};
 use crate::report::RunFacts;
 use crate::rollout::{StageProgress, StageState, Undelivered};
 use crate::words::{CommandLine, brief, count, together};
@@ -178,13 +178,13 @@ const fn health(cluster: &PlacedCluster) -> &'static str {
         return "not sent because its overrides do not fit";
     }
     match (cluster.diff_reported, cluster.applied, cluster.available) {
-        (Some(ConditionTruth::True), _, _) => "compared, nothing applied",
-        (Some(ConditionTruth::False), _, _) => "not compared, nothing applied",
-        (_, _, Some(ConditionTruth::True)) => "available",
-        (_, Some(ConditionTruth::False), _) => "not applied",
-        (_, Some(ConditionTruth::True), Some(ConditionTruth::False)) => "applied, not available",
-        (_, _, Some(ConditionTruth::False)) => "not available",
-        (_, Some(ConditionTruth::True), _) => "applied, not available yet",
+        (Some(ConditionStatus::True), _, _) => "compared, nothing applied",
+        (Some(ConditionStatus::False), _, _) => "not compared, nothing applied",
+        (_, _, Some(ConditionStatus::True)) => "available",
+        (_, Some(ConditionStatus::False), _) => "not applied",
+        (_, Some(ConditionStatus::True), Some(ConditionStatus::False)) => "applied, not available",
+        (_, _, Some(ConditionStatus::False)) => "not available",
+        (_, Some(ConditionStatus::True), _) => "applied, not available yet",
         _ => "no current report",
     }
 }

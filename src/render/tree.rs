@@ -21,7 +21,7 @@ const NAMED: usize = 12;
 const NAMED_QUIET: usize = 6;
 
 /// The clusters of a stage by state; first what needs someone's eye.
-pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterProgress>)> {
+pub fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterProgress>)> {
     let mut groups = together(stage.clusters.iter().map(|it| (it.state, it)));
     groups.sort_by_key(|(state, _)| match state {
         ClusterState::Failed => 0,
@@ -36,7 +36,7 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
 
 /// What a tree shows beyond a report's: how long everything takes at this moment, what each open
 /// gate waits for, how many slots are in use, and when stages end.
-pub(super) struct LiveTree<'l> {
+pub struct LiveTree<'l> {
     pub now: Timestamp,
     pub gates: &'l [GateFacts],
     /// Characters of each stage's meter; without any there is none.
@@ -45,7 +45,7 @@ pub(super) struct LiveTree<'l> {
 
 /// How much of a run is shown.
 #[derive(Clone, Copy)]
-pub(super) enum TreePart<'l> {
+pub enum TreePart<'l> {
     /// Everything as it is at this moment.
     Live(&'l LiveTree<'l>),
     /// Everything.
@@ -57,12 +57,7 @@ pub(super) enum TreePart<'l> {
 }
 
 /// Draws the progress of a run. Returns whether something was left out.
-pub(super) fn draw(
-    out: &mut String,
-    progress: &RunFacts,
-    scope: TreePart<'_>,
-    look: &RenderLook,
-) -> bool {
+pub fn draw(out: &mut String, progress: &RunFacts, scope: TreePart<'_>, look: &RenderLook) -> bool {
     let live = match scope {
         TreePart::Live(live) => Some(live),
         _ => None,
@@ -421,11 +416,11 @@ fn common_age(clusters: &[&ClusterProgress], now: Timestamp) -> Option<String> {
 }
 
 /// How long something has lasted. A clock that is behind the hub's has seen nothing of it yet.
-pub(super) fn lasting(since: Timestamp, now: Timestamp) -> String {
+pub fn lasting(since: Timestamp, now: Timestamp) -> String {
     duration::describe(now.duration_since(since).max(SignedDuration::ZERO))
 }
 
-pub(super) fn wait(gate: &GateFacts, now: Timestamp) -> String {
+pub fn wait(gate: &GateFacts, now: Timestamp) -> String {
     if let Some(until) = gate.until {
         let left = until.duration_since(now);
         return if left.is_positive() {

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::escape;
 use crate::report::NotChecked;
+pub use crate::words::list;
 
 /// Appends a paragraph. The beginnings of its lines are ours and may be painted; the text is from
 /// anywhere. A word that is wider than the line stays whole, so that it can be copied.
@@ -190,16 +191,6 @@ pub fn shares(needs: &[usize], rows: usize) -> Vec<usize> {
         waiting = waiting.saturating_sub(1);
     }
     shares
-}
-
-/// `a, b, c`, and how many more there are when not all are wanted.
-pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
-    let shown: Vec<_> = names.iter().take(most).map(AsRef::as_ref).collect();
-    let mut text = shown.join(", ");
-    if names.len() > most {
-        text = format!("{text} and {} more", names.len() - most);
-    }
-    text
 }
 
 /// What was not checked and why, with so many of the affected clusters.

@@ -270,7 +270,6 @@ fn steps_back<'i>(
     steps
 }
 
-/// What the bindings say.
 /// Since when a binding has its version. A rolling update leaves the time of the version before.
 fn written_since(
     inventory: &Inventory,
@@ -283,6 +282,7 @@ fn written_since(
     (!is_before).then_some(since)
 }
 
+/// What the bindings say.
 fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     let mut holdings: BTreeMap<_, VersionHolding<'_>> = BTreeMap::new();
     let mut bindings: Vec<&Binding> = inventory.staying().collect();

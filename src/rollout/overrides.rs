@@ -22,24 +22,16 @@ const NAMESPACED: &str = "Namespaced";
 /// Source: updaterun/initialization.go:recordOverrideSnapshots (`updateRunSpec.PlacementName`),
 /// utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot.
 pub fn is_lost(snapshot: &OverrideSnapshot, placement: &ObjectRef) -> bool {
+    let only = snapshot.spec.content.placement.as_deref();
     !placement.namespace.is_empty()
         && snapshot.meta.namespace == placement.namespace
-        && snapshot
-            .spec
-            .content
-            .placement
-            .as_deref()
-            .is_some_and(|only| only.scope == NAMESPACED && only.name == placement.name)
+        && only.is_some_and(|it| it.scope == NAMESPACED && it.name == placement.name)
 }
 
 /// Whether an override was written for this placement and no other.
 pub fn is_meant_for(snapshot: &OverrideSnapshot, placement: &ObjectRef) -> bool {
-    snapshot
-        .spec
-        .content
-        .placement
-        .as_deref()
-        .is_some_and(|only| only.scope != NAMESPACED && only.name == placement.name)
+    let only = snapshot.spec.content.placement.as_deref();
+    only.is_some_and(|it| it.scope != NAMESPACED && it.name == placement.name)
         && (placement.namespace.is_empty()
             || snapshot.meta.namespace.is_empty()
             || snapshot.meta.namespace == placement.namespace)
@@ -51,13 +43,9 @@ pub fn applies(
     placement: &str,
     resources: &[&ManifestIdentity],
 ) -> bool {
-    let for_others = snapshot
-        .spec
-        .content
-        .placement
-        .as_deref()
-        .is_some_and(|only| only.name != placement || only.scope == NAMESPACED);
-    !for_others && selects(snapshot, resources)
+    let only = snapshot.spec.content.placement.as_deref();
+    only.is_none_or(|it| it.name == placement && it.scope != NAMESPACED)
+        && selects(snapshot, resources)
 }
 
 /// What an override selects.

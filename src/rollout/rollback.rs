@@ -633,9 +633,7 @@ impl<'i> TakenBack<'i> {
             is_over: Rollout::of(inventory, by).phase == Phase::Succeeded,
         })
     }
-}
 
-impl<'i> TakenBack<'i> {
     /// What took the placement back from the snapshot of a run, where what is left of the run would bring it again
     /// and nobody has said that it is meant: it had been made before, or in the same second, or names no snapshot.
     pub fn for_run(inventory: &'i Inventory, run: &'i UpdateRun) -> Option<Self> {

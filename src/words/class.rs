@@ -106,71 +106,34 @@ mod tests {
         let fleet = CommandLine::fleet;
         let kubectl = CommandLine::kubectl;
         let patch = |body: &str| kubectl("patch").args(["work", "w"]).flag("-p", body);
-        for (command, class) in [
+        #[rustfmt::skip]
+        let commands = [
             (fleet("diagnose").arg("web"), CommandClass::Looks),
             (fleet("history").arg("delete"), CommandClass::Looks),
-            (
-                fleet("wait").joined("--for", "succeeded"),
-                CommandClass::Looks,
-            ),
+            (fleet("wait").joined("--for", "succeeded"), CommandClass::Looks),
             (fleet("snapshots diff").arg("web"), CommandClass::Looks),
-            (
-                fleet("delete").arg("web").joined("--dry-run", "server"),
-                CommandClass::Looks,
-            ),
-            (
-                fleet("approve").arg("web-after-staging"),
-                CommandClass::Changes,
-            ),
+            (fleet("delete").arg("web").joined("--dry-run", "server"), CommandClass::Looks),
+            (fleet("approve").arg("web-after-staging"), CommandClass::Changes),
             (fleet("stop").arg("web"), CommandClass::Changes),
             (fleet("run").flag("--from", "web"), CommandClass::Changes),
-            (
-                fleet("run").flag("--from", "web").switch("--replace"),
-                CommandClass::Destroys,
-            ),
-            (
-                fleet("approve").arg("web").switch("--allow-older"),
-                CommandClass::Destroys,
-            ),
+            (fleet("run").flag("--from", "web").switch("--replace"), CommandClass::Destroys),
+            (fleet("approve").arg("web").switch("--allow-older"), CommandClass::Destroys),
             (fleet("rollback").arg("web"), CommandClass::Destroys),
             (fleet("delete").arg("web"), CommandClass::Destroys),
             (kubectl("get").args(["pods", "delete"]), CommandClass::Looks),
-            (
-                kubectl("rollout status").arg("deployment/web"),
-                CommandClass::Looks,
-            ),
-            (
-                kubectl("rollout resume").arg("deployment/web"),
-                CommandClass::Changes,
-            ),
-            (
-                kubectl("rollout restart").arg("deployment/web"),
-                CommandClass::Destroys,
-            ),
-            (
-                kubectl("label").args(["memberclusters", "a", "b=c"]),
-                CommandClass::Changes,
-            ),
+            (kubectl("rollout status").arg("deployment/web"), CommandClass::Looks),
+            (kubectl("rollout resume").arg("deployment/web"), CommandClass::Changes),
+            (kubectl("rollout restart").arg("deployment/web"), CommandClass::Destroys),
+            (kubectl("label").args(["memberclusters", "a", "b=c"]), CommandClass::Changes),
             (patch(r#"{"spec":{"replicas":1}}"#), CommandClass::Changes),
-            (
-                patch(r#"{"metadata":{"finalizers":null}}"#),
-                CommandClass::Destroys,
-            ),
-            (
-                kubectl("delete").args(["namespace", "web"]),
-                CommandClass::Destroys,
-            ),
+            (patch(r#"{"metadata":{"finalizers":null}}"#), CommandClass::Destroys),
+            (kubectl("delete").args(["namespace", "web"]), CommandClass::Destroys),
             (kubectl("drain").arg("node-1"), CommandClass::Destroys),
             (kubectl("frobnicate").arg("x"), CommandClass::Destroys),
-            (
-                CommandLine::member("a", "delete").args(["pod", "x"]),
-                CommandClass::Destroys,
-            ),
-            (
-                CommandLine::member("a", "describe").args(["pod", "x"]),
-                CommandClass::Looks,
-            ),
-        ] {
+            (CommandLine::member("a", "delete").args(["pod", "x"]), CommandClass::Destroys),
+            (CommandLine::member("a", "describe").args(["pod", "x"]), CommandClass::Looks),
+        ];
+        for (command, class) in commands {
             assert_eq!(command.class(), class, "{command}");
         }
     }

@@ -14,11 +14,18 @@ pub fn enumerate<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
             let first: Vec<_> = names.iter().take(count - 1).map(AsRef::as_ref).collect();
             format!("{} and {}", first.join(", "), name(count - 1))
         }
-        count => {
-            let first: Vec<_> = names.iter().take(3).map(AsRef::as_ref).collect();
-            format!("{} and {} more", first.join(", "), count - 3)
-        }
+        _ => list(&names, 3),
     }
+}
+
+/// `a, b, c`, and how many more there are when not all are wanted.
+pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<_> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let mut text = shown.join(", ");
+    if names.len() > most {
+        text = format!("{text} and {} more", names.len() - most);
+    }
+    text
 }
 
 /// Each once, in order.

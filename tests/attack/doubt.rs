@@ -2,14 +2,13 @@
 //! else, sent twice, or changed on the way, and a hub that is not the one that was named.
 
 use std::collections::BTreeMap;
-use std::process::Output;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use test_hub::terminal::{Terminal, has_terminals};
 
 use super::transport::server::{Asked, Reply, Server};
-use super::{ends, program};
+use super::{ends, program, run, said};
 
 const RUN: &str = "example-run";
 const REQUEST: &str = "example-run-before-canary";
@@ -27,8 +26,13 @@ enum Effect {
     Lost,
 }
 
-fn is_write(asked: &Asked) -> bool {
-    !(asked.method == "GET" || asked.target.contains("/selfsubject"))
+/// Runs a command, and checks how it ends and what it says; all that it said.
+fn told(what: &str, server: &Server, words: &[&str], code: i32, saying: &str) -> String {
+    let output = run(server, words);
+    let told = format!("{words:?} with {what}: {}", said(&output));
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    assert!(told.contains(saying), "{told}");
+    told
 }
 
 fn dated(reply: Reply) -> Reply {
@@ -101,7 +105,7 @@ fn hub_with(example: &str, manager: &'static str, effect: Effect, answer: Answer
             return None;
         }
         let mut kept = kept.lock().unwrap();
-        if is_write(asked) {
+        if asked.is_write() {
             let mut new = written(asked, kept.get(&path).unwrap_or(&before(asked, right)));
             new["metadata"]["managedFields"] = json!([
                 {"manager": manager, "operation": "Update", "time": "2026-03-02T09:10:30Z"}
@@ -134,19 +138,6 @@ fn before(asked: &Asked, right: &dyn Fn() -> Value) -> Value {
     } else {
         right()
     }
-}
-
-fn run(server: &Server, words: &[&str]) -> Output {
-    ends(program(words).args(["--server", &server.url]))
-}
-
-fn said(output: &Output) -> String {
-    let (out, err) = (&output.stdout, &output.stderr);
-    format!(
-        "{}\n{}",
-        String::from_utf8_lossy(out),
-        String::from_utf8_lossy(err)
-    )
 }
 
 const APPROVE: &[&str] = &[
@@ -193,14 +184,10 @@ const UNCLEAR: [(&str, Answer); 13] = [
 fn what_no_api_server_said_is_looked_after() {
     for (name, answer) in UNCLEAR {
         for words in [APPROVE, STOP, DELETE, CREATE, START] {
-            let output = run(&hub(Effect::Taken, answer), words);
-            let what = format!("{words:?} with {name}: {}", said(&output));
-            assert_eq!(output.status.code(), Some(0), "{what}");
-            assert!(what.contains("shows that it was done"), "{what}");
-            let output = run(&hub(Effect::Lost, answer), words);
-            let what = format!("{words:?} with {name}: {}", said(&output));
-            assert_eq!(output.status.code(), Some(1), "{what}");
-            assert!(what.contains("nothing was changed so far"), "{what}");
+            let server = hub(Effect::Taken, answer);
+            told(name, &server, words, 0, "shows that it was done");
+            let server = hub(Effect::Lost, answer);
+            told(name, &server, words, 1, "nothing was changed so far");
         }
     }
 }
@@ -210,9 +197,8 @@ fn what_no_api_server_said_is_looked_after() {
 fn the_echo_of_a_write_is_no_refusal() {
     let conflict: Answer = |_| refusal("409 Conflict", 409, "Conflict");
     for words in [APPROVE, STOP] {
-        let output = run(&hub(Effect::Taken, conflict), words);
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        assert!(said(&output).contains("sent it twice"), "{}", said(&output));
+        let server = hub(Effect::Taken, conflict);
+        told("a conflict", &server, words, 0, "sent it twice");
         let output = run(&hub(Effect::Lost, conflict), words);
         assert_ne!(output.status.code(), Some(0), "{}", said(&output));
     }
@@ -220,13 +206,8 @@ fn the_echo_of_a_write_is_no_refusal() {
     let output = run(&hub(Effect::Taken, exists), CREATE);
     assert!(said(&output).contains("sent it twice"), "{}", said(&output));
     assert!(!said(&output).contains("another name"), "{}", said(&output));
-    let output = run(&hub(Effect::Lost, exists), CREATE);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(
-        said(&output).contains("already exists"),
-        "{}",
-        said(&output)
-    );
+    let server = hub(Effect::Lost, exists);
+    told("a name in use", &server, CREATE, 1, "already exists");
 }
 
 /// The same, where the object is as wanted because somebody else wrote it meanwhile.
@@ -238,9 +219,8 @@ fn what_somebody_else_did_is_not_ours() {
         refusal("409 Conflict", 409, reason)
     };
     for words in [APPROVE, STOP, CREATE] {
-        let output = run(&hub_of("flux", Effect::Taken, others), words);
-        let what = format!("{words:?}: {}", said(&output));
-        assert_eq!(output.status.code(), Some(1), "{what}");
+        let server = hub_of("flux", Effect::Taken, others);
+        let what = told("another writer", &server, words, 1, "");
         assert!(!what.contains("shows that it was done"), "{what}");
     }
 }
@@ -299,7 +279,7 @@ fn the_second_write_of_a_command_is_looked_after_too() {
         } else {
             assert_ne!(output.status.code(), Some(0), "{what}");
             assert!(what.contains("nothing was changed"), "{what}");
-            let writes = |asked: &Asked| is_write(asked) && !is_rehearsal(asked);
+            let writes = |asked: &Asked| asked.is_write() && !is_rehearsal(asked);
             assert_eq!(server.count(writes), 0, "{what}");
         }
     }
@@ -337,16 +317,12 @@ fn what_was_changed_on_the_way_is_no_success() {
         }),
     ];
     for (words, answer) in unchanged {
-        let output = run(&hub(Effect::Lost, answer), words);
-        let what = format!("{words:?}: {}", said(&output));
-        assert_eq!(output.status.code(), Some(1), "{what}");
-        assert!(what.contains("shows that nothing was changed"), "{what}");
+        let saying = "shows that nothing was changed";
+        told("a change", &hub(Effect::Lost, answer), words, 1, saying);
         if words != DELETE {
             let words = [words, &["--dry-run=server"]].concat();
-            let output = run(&hub(Effect::Lost, answer), &words);
-            let what = format!("{words:?}: {}", said(&output));
-            assert_eq!(output.status.code(), Some(1), "{what}");
-            assert!(what.contains("would make something else of it"), "{what}");
+            let saying = "would make something else of it";
+            told("a change", &hub(Effect::Lost, answer), &words, 1, saying);
         }
     }
     let altered: Answer = |now| {
@@ -354,19 +330,15 @@ fn what_was_changed_on_the_way_is_no_success() {
         now["spec"]["placementName"] = json!("another");
         Reply::json(&now)
     };
-    let output = run(&hub(Effect::Taken, altered), CREATE);
-    let what = said(&output);
-    assert_eq!(output.status.code(), Some(1), "{what}");
-    assert!(what.contains("but not as it was sent"), "{what}");
+    let server = hub(Effect::Taken, altered);
+    let what = told("a change", &server, CREATE, 1, "but not as it was sent");
     assert!(what.contains("placementName is \"another\", not"), "{what}");
     assert!(!what.contains("was not created"), "{what}");
     // A Status that says it went well, of something else.
     let success: Answer =
         |_| Reply::json(&json!({"apiVersion": "v1", "kind": "Status", "status": "Success"}));
-    let output = run(&hub(Effect::Lost, success), DELETE);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    let output = run(&hub(Effect::Taken, success), DELETE);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    told("a success", &hub(Effect::Lost, success), DELETE, 1, "");
+    told("a success", &hub(Effect::Taken, success), DELETE, 0, "");
 }
 
 /// The near miss of all of these: a hub that does as it is told.
@@ -374,11 +346,9 @@ fn what_was_changed_on_the_way_is_no_success() {
 fn a_write_that_came_back_as_it_was_sent_is_done() {
     for words in [APPROVE, STOP, DELETE, CREATE] {
         let server = hub(Effect::Taken, Reply::json);
-        let output = run(&server, words);
-        let what = format!("{words:?}: {}", said(&output));
-        assert_eq!(output.status.code(), Some(0), "{what}");
+        let what = told("a right answer", &server, words, 0, "");
         assert!(!what.contains("shows that"), "{what}");
-        assert_eq!(server.count(is_write), 1, "{what}");
+        assert_eq!(server.count(Asked::is_write), 1, "{what}");
     }
 }
 
@@ -478,14 +448,7 @@ fn times_are_measured_with_the_hubs_clock() {
         assert_eq!(ages(&live).len(), ages(&wanted).len(), "{live}\n{wanted}");
     }
     run(&server, APPROVE);
-    let seen = Mutex::new(String::new());
-    server.count(|asked| {
-        if asked.method == "PATCH" {
-            *seen.lock().unwrap() = String::from_utf8_lossy(&asked.body).into_owned();
-        }
-        false
-    });
-    let sent: Value = serde_json::from_str(&seen.lock().unwrap()).unwrap();
+    let sent = server.patched();
     let at = sent["status"]["conditions"][0]["lastTransitionTime"].as_str();
     assert!(at.unwrap().starts_with(NOW), "{sent}");
 }
@@ -590,14 +553,15 @@ fn what_is_taken_back_at_the_prompt_is_no() {
     if !has_terminals() {
         return;
     }
-    for keys in [
-        "y\u{7f}\r",
-        "y\u{8}\r",
-        "y\u{15}\r",
-        "y\u{1b}[3~\r",
-        "yes\u{17}\r",
-        "\r",
-        "n\r",
+    for (keys, is_yes) in [
+        ("y\u{7f}\r", false),
+        ("y\u{8}\r", false),
+        ("y\u{15}\r", false),
+        ("y\u{1b}[3~\r", false),
+        ("yes\u{17}\r", false),
+        ("\r", false),
+        ("n\r", false),
+        ("n\u{7f}y\r", true),
     ] {
         let server = hub(Effect::Taken, Reply::json);
         let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
@@ -606,18 +570,14 @@ fn what_is_taken_back_at_the_prompt_is_no() {
         terminal.until("[y/N] ");
         terminal.types(keys);
         let (code, shown) = terminal.end();
-        assert_eq!(code, 1, "{keys:?}: {shown}");
-        assert!(shown.contains("not confirmed"), "{keys:?}: {shown}");
-        assert_eq!(server.count(is_write), 0, "{keys:?}: {shown}");
+        let done = (code, server.count(Asked::is_write));
+        let wanted = if is_yes { (0, 1) } else { (1, 0) };
+        assert_eq!(done, wanted, "{keys:?}: {shown}");
+        assert!(
+            is_yes || shown.contains("not confirmed"),
+            "{keys:?}: {shown}"
+        );
     }
-    let server = hub(Effect::Taken, Reply::json);
-    let mut command = program(&["delete", RUN, "--wait=false", "--server", &server.url]);
-    command.env("TERM", "xterm");
-    let mut terminal = Terminal::start(&command, 80);
-    terminal.until("[y/N] ");
-    terminal.types("n\u{7f}y\r");
-    let (code, shown) = terminal.end();
-    assert_eq!((code, server.count(is_write)), (0, 1), "{shown}");
 }
 
 #[test]
@@ -631,9 +591,8 @@ fn a_run_that_is_named_twice_is_deleted_once() {
         "--yes",
         "--wait=false",
     ];
-    let output = run(&server, &words);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert_eq!(server.count(is_write), 1, "{}", said(&output));
+    let what = told("one run", &server, &words, 0, "");
+    assert_eq!(server.count(Asked::is_write), 1, "{what}");
 }
 
 /// A request that names a run whose gates do not name it.
@@ -648,7 +607,7 @@ fn decoy(name: &str, of: &str) -> Value {
 
 fn with_decoy(name: &'static str, of: &'static str) -> Server {
     Server::lying(move |asked, right| {
-        if asked.target.contains("watch=") || is_write(asked) {
+        if asked.target.contains("watch=") || asked.is_write() {
             return None;
         }
         let path = asked.target.split('?').next().unwrap();
@@ -684,13 +643,9 @@ fn a_decoy_is_never_suggested_and_never_taken_for_a_run() {
         real.is_some_and(|real| real["command"].is_string()),
         "{list}"
     );
-    let output = run(&with_decoy(RUN, "another-run"), &["approve", RUN, "--yes"]);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(
-        said(&output).contains("an approval request and an update run"),
-        "{}",
-        said(&output)
-    );
+    let server = with_decoy(RUN, "another-run");
+    let saying = "an approval request and an update run";
+    told("a decoy", &server, &["approve", RUN, "--yes"], 2, saying);
 }
 
 /// The name is the hub's word, and stays in the object.
@@ -704,16 +659,8 @@ fn a_user_with_control_characters_in_its_name_cannot_hide() {
         }
         (asked.method == "PATCH").then(|| Reply::json(&written(asked, &right())))
     });
-    let output = run(&server, APPROVE);
-    let sent = Mutex::new(String::new());
-    server.count(|asked| {
-        if asked.method == "PATCH" {
-            *sent.lock().unwrap() = String::from_utf8_lossy(&asked.body).into_owned();
-        }
-        false
-    });
-    let sent: Value = serde_json::from_str(&sent.lock().unwrap())
-        .unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
+    run(&server, APPROVE);
+    let sent = server.patched();
     let message = sent["status"]["conditions"][0]["message"].as_str().unwrap();
     assert!(!message.chars().any(char::is_control), "{message:?}");
     assert!(!message.contains('\u{202e}'), "{message:?}");

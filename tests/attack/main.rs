@@ -20,6 +20,8 @@ use std::process::{Command, Output, Stdio};
 
 use test_hub::waiting;
 
+use transport::server::Server;
+
 /// How often something is tried: a hundred times as often by `make attack`.
 fn tries(short: usize) -> usize {
     let long = std::env::var_os("FLEET_STAGE_ATTACK").is_some_and(|how| how == "long");
@@ -48,4 +50,18 @@ fn ends(command: &mut Command) -> Output {
     assert!(output.status.code().is_some(), "{command:?}: {err}");
     assert!(!err.contains("panicked"), "{command:?}: {err}");
     output
+}
+
+/// The same with a server in the place of a hub.
+fn run(server: &Server, words: &[&str]) -> Output {
+    ends(program(words).args(["--server", &server.url]))
+}
+
+fn said(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!(
+        "{}\n{}",
+        String::from_utf8_lossy(out),
+        String::from_utf8_lossy(err)
+    )
 }

@@ -212,31 +212,17 @@ const TOKENS: &[(&str, &str)] = &[
 ];
 
 /// Where a token is found that needs no name: text with `@` in its place.
+#[rustfmt::skip]
 const TOKEN_PLACES: &[(&str, &str)] = &[
     ("sentence", "failed to authenticate with @, giving up"),
-    (
-        "quoted in a sentence",
-        "the server refused \"@\": unauthorized",
-    ),
+    ("quoted in a sentence", "the server refused \"@\": unauthorized"),
     ("end of a sentence", "cannot use @"),
     ("brackets", "credential (@) has expired"),
-    (
-        "line of a log",
-        "E0102 10:11:12.000 1 client.go:12] \"request failed\" header=\"@\" attempt=3",
-    ),
-    (
-        "JSON after text",
-        "patch refused: {\"spec\":{\"x\":\"@\",\"replicas\":2}}",
-    ),
-    (
-        "JSON in JSON after text",
-        "patch refused: \"{\\\"spec\\\":{\\\"x\\\":\\\"@\\\"}}\"",
-    ),
+    ("line of a log", "E0102 10:11:12.000 1 client.go:12] \"request failed\" header=\"@\" attempt=3"),
+    ("JSON after text", "patch refused: {\"spec\":{\"x\":\"@\",\"replicas\":2}}"),
+    ("JSON in JSON after text", "patch refused: \"{\\\"spec\\\":{\\\"x\\\":\\\"@\\\"}}\""),
     ("words of Go", "{Name:x Value:@ ValueFrom:nil}"),
-    (
-        "setting",
-        "# clients\nendpoint: https://example.com\nvalue: @\nretries: 3\n",
-    ),
+    ("setting", "# clients\nendpoint: https://example.com\nvalue: @\nretries: 3\n"),
     ("variable", "export X=@\nexport Y=1\n"),
     ("argument", "run --x=@ --y 2"),
     ("query", "GET https://example.com/v1?x=@&y=2 failed"),

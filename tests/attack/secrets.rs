@@ -280,7 +280,7 @@ fn what_controllers_write_is_read_as_it_is() {
             let mut masked = document.clone();
             let found = mask(&mut masked);
             let of_secrets = |path: &str| path.contains(".data") || path.contains("stringData");
-            let wrong: Vec<_> = found.iter().filter(|one| !of_secrets(&one.path)).collect();
+            let wrong: Vec<_> = found.iter().filter(|path| !of_secrets(path)).collect();
             assert!(wrong.is_empty(), "{}: {wrong:?}", fixture.display());
         }
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use test_hub::{Fault, FaultProxy, Rule, Seen, waiting};
 
 use crate::harness::Ran;
-use crate::scene::{Scene, both, three_stages};
+use crate::scene::{ALL, Scene, cluster_scoped, one_gate};
 
 const RUNS: &str = "/clusterstagedupdateruns";
 const BINDINGS: &str = "/clusterresourcebindings";
@@ -49,12 +49,9 @@ fn waiting() -> Option<&'static Scene> {
     static SCENE: OnceLock<Option<Scene>> = OnceLock::new();
     SCENE
         .get_or_init(|| {
-            let scene = both("faults").into_iter().find(|scene| !scene.namespaced)?;
-            let mut stages = three_stages();
-            stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-            scene.set(&stages, &["member-1", "member-2", "member-3"]);
-            scene.run(&scene.name, "Run");
-            scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+            let scene = cluster_scoped("faults")?;
+            scene.set(&one_gate(), &ALL);
+            scene.run_to_gate(&scene.name);
             Some(scene)
         })
         .as_ref()
@@ -456,13 +453,11 @@ fn a_change_is_seen_however_often_the_watch_breaks() {
         ("watch-ends", Fault::WatchEnds { events: 1 }),
         ("watch-cut", Fault::WatchCut { events: 1 }),
     ] {
-        let scene = both(name).into_iter().find(|scene| !scene.namespaced);
-        let Some(scene) = scene else { return };
-        let mut stages = three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &["member-1", "member-2", "member-3"]);
-        scene.run(&scene.name, "Initialize");
-        scene.until_run(&scene.name, "Initialized", "True", "");
+        let Some(scene) = cluster_scoped(name) else {
+            return;
+        };
+        scene.set(&one_gate(), &ALL);
+        scene.run_to_start(&scene.name);
         let proxy = scene.hub.proxy();
         proxy.rules(vec![Rule::new("watch=", fault)]);
         let arguments = [

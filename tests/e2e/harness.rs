@@ -34,6 +34,69 @@ pub const MEMBERS: [(&str, &str); 3] = [
 /// its own, in which tests put what a look is to find.
 const BROKEN: &str = "broken-1";
 
+/// A command of the plugin, and how it ended.
+pub struct Did {
+    pub command: String,
+    pub ran: Ran,
+}
+
+impl Did {
+    /// Checks the exit code.
+    pub fn ends(&self, code: i32) -> &Self {
+        let said = format!("{}{}", self.ran.out, self.ran.err);
+        assert_eq!(self.ran.code, code, "{}:\n{said}", self.command);
+        assert!(!said.contains("panicked"), "{}:\n{said}", self.command);
+        self
+    }
+
+    /// Checks what the answer says.
+    pub fn answers(&self, words: &str) -> &Self {
+        let out = &self.ran.out;
+        assert!(
+            out.contains(words),
+            "{} does not answer {words:?}:\n{out}{}",
+            self.command,
+            self.ran.err
+        );
+        self
+    }
+
+    /// Checks what is said beside it.
+    pub fn says(&self, words: &str) -> &Self {
+        let err = &self.ran.err;
+        assert!(
+            err.contains(words),
+            "{} does not say {words:?}:\n{err}{}",
+            self.command,
+            self.ran.out
+        );
+        self
+    }
+
+    /// Checks what is not said at all.
+    pub fn is_silent_of(&self, words: &str) -> &Self {
+        let said = format!("{}{}", self.ran.out, self.ran.err);
+        assert!(!said.contains(words), "{}:\n{said}", self.command);
+        self
+    }
+
+    /// Checks what is answered or said; line breaks do not count.
+    pub fn tells(&self, words: &str) -> &Self {
+        let said = format!("{} {}", self.ran.out, self.ran.err);
+        assert!(
+            flat(&said).contains(words),
+            "{} does not tell {words:?}:\n{said}",
+            self.command
+        );
+        self
+    }
+}
+
+/// What a terminal showed, without the line ends that its width made.
+pub fn flat(shown: &str) -> String {
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The hub that all tests share.
 pub struct Harness {
     pub runtime: Runtime,

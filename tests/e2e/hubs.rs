@@ -14,8 +14,8 @@ use test_hub::standin::Scope;
 use test_hub::terminal::{CONTROL_C, Terminal, has_terminals};
 use test_hub::{Crds, Fault, FaultProxy, Options, Rule, TestHub, waiting};
 
-use crate::harness::{MEMBERS, Ran, until_late};
-use crate::scene::{Scene, both, three_stages};
+use crate::harness::{Ran, until_late};
+use crate::scene::{ALL, Scene, cluster_scoped, one_gate};
 
 /// A user of the hub who may do nothing.
 const NOBODY: &str = "user-120";
@@ -37,7 +37,7 @@ struct Hubs {
 
 impl Hubs {
     fn start(name: &str) -> Option<Self> {
-        let scene = both(name).into_iter().find(|scene| !scene.namespaced)?;
+        let scene = cluster_scoped(name)?;
         let (hub, _) = scene.hub.own.as_ref()?;
         let runtime = &scene.hub.runtime;
         let other = runtime
@@ -47,12 +47,9 @@ impl Hubs {
                 Ok::<_, test_hub::Error>(other)
             })
             .unwrap();
-        let mut stages = three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &MEMBERS.map(|(name, _)| name));
+        scene.set(&one_gate(), &ALL);
         let name = format!("{}-1", scene.name);
-        scene.run(&name, "Run");
-        scene.until_run(&name, "Progressing", "False", "UpdateRunWaiting");
+        scene.run_to_gate(&name);
         let only = format!("{}-only", scene.name);
         scene.run(&only, "Initialize");
         let slow = scene.hub.proxy();

@@ -2,20 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::MEMBERS;
-use crate::scene::{Scene, both, stage, three_stages};
-
-const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+use crate::scene::{AFTER, ALL, Scene, both, gated, one_gate, stage, three_stages};
 
 /// Three stages, of which one has something more.
 fn with(place: usize, key: &str, value: Value) -> Vec<Value> {
     let mut stages = three_stages();
     stages[place][key] = value;
     stages
-}
-
-fn approval() -> Value {
-    json!([{"type": "Approval"}])
 }
 
 #[test]
@@ -30,9 +23,8 @@ fn a_rollout_that_goes_well() {
 #[test]
 fn an_approval_is_awaited_and_given() {
     for scene in both("approval") {
-        scene.set(&with(1, "beforeStageTasks", approval()), &ALL);
-        scene.run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL);
+        scene.run_to_gate(&scene.name);
         scene.check(&scene.name, "WaitingForApproval", 4, &["FS402*"]);
         let request = format!("{}-before-canary", scene.name);
         scene.approve(&request, "True", false);
@@ -48,9 +40,8 @@ fn an_approval_is_awaited_and_given() {
 #[test]
 fn an_approval_after_a_stage() {
     for scene in both("after") {
-        scene.set(&with(0, "afterStageTasks", approval()), &ALL);
-        scene.run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&gated(&[(0, AFTER)]), &ALL);
+        scene.run_to_gate(&scene.name);
         scene.check(&scene.name, "WaitingForApproval", 4, &["FS402*"]);
     }
 }
@@ -59,9 +50,8 @@ fn an_approval_after_a_stage() {
 fn a_timer_runs() {
     for scene in both("timer") {
         let wait = json!([{"type": "TimedWait", "waitTime": "1h"}]);
-        scene.set(&with(0, "afterStageTasks", wait), &ALL);
-        scene.run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&with(0, AFTER, wait), &ALL);
+        scene.run_to_gate(&scene.name);
         scene.check(&scene.name, "WaitingForTimer", 0, &["FS407*"]);
     }
 }
@@ -69,10 +59,7 @@ fn a_timer_runs() {
 #[test]
 fn a_run_that_nobody_started() {
     for scene in both("initialized") {
-        scene
-            .set(&three_stages(), &ALL)
-            .run(&scene.name, "Initialize");
-        scene.until_run(&scene.name, "Initialized", "True", "");
+        scene.set(&three_stages(), &ALL).run_to_start(&scene.name);
         scene.check(&scene.name, "NotStarted", 8, &["FS601*"]);
     }
 }
@@ -80,22 +67,16 @@ fn a_run_that_nobody_started() {
 #[test]
 fn a_run_is_stopped_and_resumed() {
     for scene in both("stopped") {
-        scene.set(&with(1, "beforeStageTasks", approval()), &ALL);
-        scene.run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL);
+        scene.run_to_gate(&scene.name);
         let path = scene.run_path(&scene.name);
         scene.hub.patch(&path, &json!({"spec": {"state": "Stop"}}));
         scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStopped");
-        let word = format!(
-            "{}/{}",
-            if scene.namespaced { "sur" } else { "csur" },
-            scene.name
-        );
-        let report = scene.plugin(&["diagnose"], &word, &["-o", "json"]);
+        let report = scene.plugin(&["diagnose"], &scene.own_run(), &["-o", "json"]);
         assert_eq!(report.json()["verdict"], "Stopped");
         assert_eq!(report.code, 8);
         scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.until_waiting(&scene.name);
         scene.check(&scene.name, "WaitingForApproval", 4, &["FS402*"]);
     }
 }
@@ -175,17 +156,13 @@ fn an_index_does_not_exist() {
 #[test]
 fn an_older_run_puts_its_snapshot_back() {
     for scene in both("older") {
-        scene.set(&with(1, "beforeStageTasks", approval()), &ALL);
+        scene.set(&one_gate(), &ALL);
         let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
-        scene.run(&first, "Run");
-        scene.until_run(&first, "Progressing", "False", "UpdateRunWaiting");
+        scene.run_to_gate(&first);
         scene.new_content("2");
-        scene.run(&second, "Run");
-        scene.until_run(&second, "Progressing", "False", "UpdateRunWaiting");
-        scene.approve(&format!("{second}-before-canary"), "True", true);
-        scene.until_run(&second, "Succeeded", "True", "");
-        scene.approve(&format!("{first}-before-canary"), "True", true);
-        scene.until_run(&first, "Succeeded", "True", "");
+        scene.run_to_gate(&second);
+        scene.let_through(&second);
+        scene.let_through(&first);
         scene.check(&second, "Succeeded", 0, &["FS702"]);
     }
 }

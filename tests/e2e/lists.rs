@@ -3,26 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::harness::MEMBERS;
-use crate::scene::{Scene, both, three_stages};
-
-const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
-
-fn gated() -> Vec<Value> {
-    let mut stages = three_stages();
-    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-    stages
-}
+use crate::scene::{ALL, Scene, both, one_gate, three_stages};
 
 /// What a command prints of the scene's scope, without the runs of other scenes.
 fn document(scene: &Scene, arguments: &[&str]) -> Value {
-    let mut words = arguments.to_vec();
-    if scene.namespaced {
-        words.extend(["-n", &scene.namespace]);
-    }
-    words.extend(["-o", "json"]);
-    let ran = scene.hub.plugin(&words);
-    assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
-    ran.json()
+    let words = [arguments, &["-o", "json"]].concat();
+    scene.does(&words).ends(0).ran.json()
 }
 
 fn kinds(history: &Value) -> Vec<&str> {
@@ -37,8 +23,7 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
     for scene in both("history") {
         let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
         let placement = scene.placement_word();
-        scene.set(&gated(), &ALL).run(&first, "Run");
-        scene.until_run(&first, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL).run_to_gate(&first);
         let list = document(&scene, &["list", "--placement", &placement]);
         let item = &list["items"][0];
         assert_eq!(item["verdict"], "WaitingForApproval", "{list:#}");
@@ -46,8 +31,7 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         assert_eq!((&item["done"], &item["total"]), (&json!(1), &json!(3)));
 
         scene.new_content("2");
-        scene.run(&second, "Run");
-        scene.until_run(&second, "Progressing", "False", "UpdateRunWaiting");
+        scene.run_to_gate(&second);
         let pending = document(&scene, &["approvals", &second, "--pending"]);
         let request = format!("{second}-before-canary");
         assert_eq!(

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use test_hub::waiting;
 
 use crate::harness::{Harness, Ran};
-use crate::scene::{Scene, both};
+use crate::scene::{ALL, Scene, both, one_gate};
 
 /// The cluster of the stuck workload, as an API server.
 struct Member {
@@ -207,11 +207,6 @@ fn work(scene: &Scene) -> String {
     }
 }
 
-fn word(scene: &Scene) -> String {
-    let kind = if scene.namespaced { "sur" } else { "csur" };
-    format!("{kind}/{}", scene.name)
-}
-
 /// The codes of a report; those of root causes carry a `*`.
 fn codes(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
@@ -249,7 +244,7 @@ fn stuck(name: &str) -> Vec<Scene> {
 }
 
 fn diagnose(scene: &Scene, more: &[&str]) -> Ran {
-    scene.plugin(&["diagnose"], &word(scene), more)
+    scene.plugin(&["diagnose"], &scene.own_run(), more)
 }
 
 #[test]
@@ -291,7 +286,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
         let path = file.to_str().unwrap();
         let collected = scene.plugin(
             &["collect"],
-            &word(&scene),
+            &scene.own_run(),
             &[&["--output-file", path], &named[..]].concat(),
         );
         assert_eq!(collected.code, 0, "{}", collected.err);
@@ -349,7 +344,7 @@ fn a_look_needs_no_more_than_is_written() {
         let kubeconfig = kubeconfig(&scene, folder.path(), user);
         let way = format!("{}=user", member.cluster);
         let more = ["--member-context", &way, "-o", "json"];
-        let run = word(&scene);
+        let run = scene.own_run();
         let arguments = [&["diagnose"], &scene.named(&run)[..], &more].concat();
         // The server learns of roles a moment later.
         let report = waiting::until(
@@ -417,7 +412,7 @@ fn a_look_that_fails_claims_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = kubeconfig(&scene, folder.path(), "user-125");
         let (cluster, _) = scene.hub.broken();
-        let run = word(&scene);
+        let run = scene.own_run();
         let look = |context: &str, output: &str| {
             let way = format!("{cluster}={context}");
             let more = ["--member-context", &way, "-o", output];
@@ -619,11 +614,8 @@ fn a_trace_is_six_requests() {
         return;
     }
     for scene in both("few") {
-        let mut stages = crate::scene::three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &["member-1", "member-2"]);
-        scene.run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL[..2]);
+        scene.run_to_gate(&scene.name);
         let names: Vec<_> = (0..2)
             .map(|number| format!("{}-few-{number}", scene.namespace))
             .collect();

@@ -4,25 +4,13 @@ use serde_json::{Value, json};
 use test_hub::waiting;
 
 use crate::gates::side;
-use crate::harness::{Harness, MEMBERS, Ran};
-use crate::scene::{Scene, both, stage, three_stages};
-
-const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+use crate::harness::{Harness, Ran};
+use crate::scene::{ALL, Scene, both, one_gate, stage, three_stages};
 
 fn planned(scene: &Scene, run: &str, more: &[&str]) -> Ran {
-    let mut arguments = vec![
-        "plan",
-        "--placement",
-        &scene.name,
-        "--strategy",
-        &scene.name,
-    ];
-    arguments.extend(["--run", run, "-o", "json"]);
-    if scene.namespaced {
-        arguments.extend(["-n", &scene.namespace]);
-    }
-    arguments.extend(more);
-    scene.hub.plugin(&arguments)
+    let run = ["--run", run, "-o", "json"];
+    let words = [&["plan"], &scene.of()[..], &run, more].concat();
+    scene.does(&words).ran
 }
 
 fn names(list: &Value, key: &str) -> Vec<Value> {
@@ -48,8 +36,7 @@ fn shape(stages: &Value, keys: [&str; 5]) -> Value {
 #[test]
 fn a_plan_comes_true() {
     for scene in both("plan") {
-        let mut stages = three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+        let mut stages = one_gate();
         stages[1]["afterStageTasks"] =
             json!([{"type": "TimedWait", "waitTime": "1h"}, {"type": "Approval"}]);
         // Two clusters in one stage, the higher number first by name.
@@ -64,8 +51,7 @@ fn a_plan_comes_true() {
         let plan = planned(&scene, &run, &[]);
         assert_eq!(plan.code, 0, "{}{}", plan.out, plan.err);
         let plan = plan.json();
-        scene.run(&run, "Initialize");
-        let made = scene.until_run(&run, "Initialized", "True", "");
+        let made = scene.run_to_start(&run);
         let keys = ["name", "name", "before", "after", "request"];
         let of_plan = shape(&plan["stages"], keys);
         let keys = [
@@ -234,18 +220,9 @@ fn what_may_not_be_read_is_taken_as_it_was() {
         scene.run(&scene.name, "Run");
         scene.until_run(&scene.name, "Succeeded", "True", "");
         let kubeconfig = hub.kubeconfig_of(user);
-        let name = scene.name.as_str();
         let plan = || {
-            let arguments = [
-                "plan",
-                "--placement",
-                name,
-                "--strategy",
-                name,
-                "-o",
-                "json",
-            ];
-            hub.plugin_as(&kubeconfig, &arguments)
+            let words = [&["plan"], &scene.of()[..], &["-o", "json"]].concat();
+            hub.plugin_as(&kubeconfig, &words)
         };
         // The hub learns of roles a moment later.
         waiting::until_so(|| "the user may".to_owned(), || plan().code == 0);

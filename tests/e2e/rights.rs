@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use test_hub::waiting;
 
 use crate::harness::{Harness, Ran, until_late};
-use crate::scene::{Scene, both};
+use crate::scene::{ALL, Scene, both, one_gate};
 
 /// What each command is called on.
 struct Names<'n> {
@@ -208,12 +208,10 @@ fn plugin(
 /// Sets the scene: a run that waits for an approval, and beside it one that is stopped and one that
 /// failed, as [`plugin`] names them.
 fn a_run_that_waits(scene: &Scene) -> String {
-    let mut stages = crate::scene::three_stages();
-    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-    scene.set(&stages, &["member-1", "member-2", "member-3"]);
+    let stages = one_gate();
+    scene.set(&stages, &ALL);
     let run = format!("{}-run", scene.name);
-    scene.run(&run, "Run");
-    scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
+    scene.run_to_gate(&run);
     let stopped = format!("{run}-stopped");
     scene.run(&stopped, "Stop");
     scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");

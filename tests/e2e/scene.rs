@@ -7,9 +7,15 @@ use test_hub::fleet::{self, Placement, Run, Stage, config_map, deployment};
 use test_hub::standin::Scope;
 use test_hub::waiting;
 
-use crate::harness::{Harness, MEMBERS};
+use crate::harness::{Did, Harness, MEMBERS, Ran};
 
 const GROUP: &str = "placement.kubernetes-fleet.io";
+
+/// The clusters of [`MEMBERS`].
+pub const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+
+pub const BEFORE: &str = "beforeStageTasks";
+pub const AFTER: &str = "afterStageTasks";
 
 /// A placement with its strategy and runs, all named after the scene.
 pub struct Scene {
@@ -46,6 +52,21 @@ pub fn both(name: &str) -> Vec<Scene> {
         .collect()
 }
 
+/// The scene in cluster scope; none when there is no hub.
+pub fn cluster_scoped(name: &str) -> Option<Scene> {
+    both(name).into_iter().find(|scene| !scene.namespaced)
+}
+
+/// Plays a scene in both scopes at once: most of the time is spent with waiting.
+pub fn play(name: &str, scene: impl Fn(&Scene) + Sync) {
+    let scenes = both(name);
+    std::thread::scope(|scope| {
+        for one in &scenes {
+            scope.spawn(|| scene(one));
+        }
+    });
+}
+
 /// A stage of clusters of one environment.
 pub fn stage(name: &str, environment: &str) -> Value {
     Stage::new(name).matching("environment", environment).into()
@@ -57,6 +78,20 @@ pub fn three_stages() -> Vec<Value> {
         .iter()
         .map(|(_, environment)| stage(environment, environment))
         .collect()
+}
+
+/// Three stages with an approval at these places.
+pub fn gated(gates: &[(usize, &str)]) -> Vec<Value> {
+    let mut stages = three_stages();
+    for (place, key) in gates {
+        stages[*place][*key] = json!([{"type": "Approval"}]);
+    }
+    stages
+}
+
+/// Three stages with an approval before the second.
+pub fn one_gate() -> Vec<Value> {
+    gated(&[(1, BEFORE)])
 }
 
 impl Scene {
@@ -111,6 +146,11 @@ impl Scene {
     /// The placement as a word of a command.
     pub fn placement_word(&self) -> String {
         format!("{}/{}", self.kind("crp", "rp"), self.name)
+    }
+
+    /// The run that has the scene's name, as a word of a command.
+    pub fn own_run(&self) -> String {
+        format!("{}/{}", self.kind("csur", "sur"), self.name)
     }
 
     pub fn placement_path(&self) -> String {
@@ -272,6 +312,18 @@ impl Scene {
         self.run_of(name, state, &json!({}))
     }
 
+    /// Creates a run, and waits until it waits for an approval.
+    pub fn run_to_gate(&self, name: &str) -> Value {
+        self.run(name, "Run");
+        self.until_waiting(name)
+    }
+
+    /// Creates a run that does not start, and waits until it could.
+    pub fn run_to_start(&self, name: &str) -> Value {
+        self.run(name, "Initialize");
+        self.until_run(name, "Initialized", "True", "")
+    }
+
     /// Creates a run with more in its spec.
     pub fn run_of(&self, name: &str, state: &str, more: &Value) -> Value {
         let served = self.hub.served();
@@ -302,6 +354,17 @@ impl Scene {
                     && (reason.is_empty() || found["reason"] == reason)
             })
         })
+    }
+
+    /// Waits until a run waits for an approval.
+    pub fn until_waiting(&self, name: &str) -> Value {
+        self.until_run(name, "Progressing", "False", "UpdateRunWaiting")
+    }
+
+    /// Approves the gate before the second stage of a run, which ends with it.
+    pub fn let_through(&self, name: &str) {
+        self.approve(&format!("{name}-before-canary"), "True", true);
+        self.until_run(name, "Succeeded", "True", "");
     }
 
     /// Waits until an object is gone, or is another than the one with this uid.
@@ -353,8 +416,7 @@ impl Scene {
         for attempt in 0.. {
             assert!(attempt < 100, "no new snapshot of {}", self.name);
             let probe = format!("{}-probe-{attempt}", self.name);
-            self.run(&probe, "Initialize");
-            self.until_run(&probe, "Initialized", "True", "");
+            self.run_to_start(&probe);
             self.hub.delete(&self.run_path(&probe));
             if self.latest() != before {
                 return;
@@ -390,8 +452,31 @@ impl Scene {
         }
     }
 
+    /// Runs a command in the scene's scope: the first word is the command, the rest are its
+    /// arguments.
+    pub fn does(&self, words: &[&str]) -> Did {
+        let mut arguments = words.to_vec();
+        if self.namespaced {
+            arguments.extend(["-n", &self.namespace]);
+        }
+        Did {
+            command: arguments.join(" "),
+            ran: self.hub.plugin(&arguments),
+        }
+    }
+
+    /// The same with a command as it is typed; none of its words has a space.
+    pub fn types(&self, line: &str) -> Did {
+        self.does(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// The flags that name the scene's placement and strategy.
+    pub fn of(&self) -> [&str; 4] {
+        ["--placement", &self.name, "--strategy", &self.name]
+    }
+
     /// Runs the plugin on an object of the scene.
-    pub fn plugin(&self, command: &[&str], name: &str, more: &[&str]) -> crate::harness::Ran {
+    pub fn plugin(&self, command: &[&str], name: &str, more: &[&str]) -> Ran {
         let arguments = [command, &self.named(name), more].concat();
         self.hub.plugin(&arguments)
     }
@@ -454,6 +539,13 @@ fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
         .as_array()
         .into_iter()
         .flatten()
+}
+
+/// The condition of a type.
+pub fn condition<'v>(object: &'v Value, kind: &str) -> &'v Value {
+    conditions(object)
+        .find(|condition| condition["type"] == kind)
+        .unwrap_or(&Value::Null)
 }
 
 /// Whether an object has a condition of that type and status.

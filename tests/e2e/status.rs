@@ -7,23 +7,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use test_hub::{Fault, Ran, Rule, Running, waiting};
 
-use crate::harness::{MEMBERS, until_late};
-use crate::scene::{Scene, both, three_stages};
-
-const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
-
-/// Three stages, with a gate before the second.
-fn gated() -> Vec<Value> {
-    let mut stages = three_stages();
-    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-    stages
-}
-
-/// The run that has the scene's name, as its placement has.
-fn word(scene: &Scene) -> String {
-    let kind = if scene.namespaced { "sur" } else { "csur" };
-    format!("{kind}/{}", scene.name)
-}
+use crate::harness::until_late;
+use crate::scene::{ALL, Scene, both, cluster_scoped, one_gate, three_stages};
 
 /// The program's arguments for a run of the scene.
 fn arguments(scene: &Scene, kubeconfig: &Path, command: &[&str], name: &str) -> Vec<String> {
@@ -73,9 +58,8 @@ fn untimed(text: &str) -> Vec<&str> {
 #[test]
 fn the_state_is_the_same_that_diagnose_gives() {
     for scene in both("state") {
-        scene.set(&gated(), &ALL).run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
-        let word = word(&scene);
+        scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
+        let word = scene.own_run();
         let json = ["-o", "json"];
         let status = scene.plugin(&["status"], &word, &json);
         let report = scene.plugin(&["diagnose"], &word, &json);
@@ -142,7 +126,7 @@ fn a_rollout_is_followed_through_faults() {
     ];
     for (name, rules) in faults {
         // One scope is enough: what goes wrong is below both.
-        let Some(scene) = both(&format!("faults-{name}")).into_iter().next() else {
+        let Some(scene) = cluster_scoped(&format!("faults-{name}")) else {
             return;
         };
         let proxy = scene.hub.proxy();
@@ -159,10 +143,9 @@ fn a_rollout_is_followed_through_faults() {
 
 /// Follows a run of a scene from before its start to its end, and approves what it asks for.
 fn follow(scene: &Scene, kubeconfig: &Path) {
-    scene.set(&gated(), &ALL).run(&scene.name, "Initialize");
-    scene.until_run(&scene.name, "Initialized", "True", "");
+    scene.set(&one_gate(), &ALL).run_to_start(&scene.name);
     let command = ["status", "--watch"];
-    let mut child = start_at(scene, kubeconfig, &command, &word(scene));
+    let mut child = start_at(scene, kubeconfig, &command, &scene.own_run());
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let first = lines.next().unwrap().unwrap();
     assert!(first.contains("NotStarted: "), "{first}");
@@ -216,11 +199,10 @@ fn follow(scene: &Scene, kubeconfig: &Path) {
 /// A hub that is away for a while is waited for.
 #[test]
 fn a_hub_that_goes_away_is_waited_for() {
-    let Some(scene) = both("away").into_iter().next() else {
+    let Some(scene) = cluster_scoped("away") else {
         return;
     };
-    scene.set(&gated(), &ALL).run(&scene.name, "Run");
-    scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+    scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
     let proxy = scene.hub.proxy();
     let command = ["wait", "--for=succeeded", "--keep-waiting"];
     let mut child = start_at(&scene, &proxy.kubeconfig(), &command, &scene.name);
@@ -244,13 +226,12 @@ fn a_hub_that_goes_away_is_waited_for() {
 /// what decides whether an approval helps: the placement, its policy and the member clusters.
 #[test]
 fn a_look_takes_few_requests() {
-    let Some(scene) = both("requests").into_iter().next() else {
+    let Some(scene) = cluster_scoped("requests") else {
         return;
     };
-    scene.set(&gated(), &ALL);
+    scene.set(&one_gate(), &ALL);
     let run = format!("{}-run", scene.name);
-    scene.run(&run, "Run");
-    scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
+    scene.run_to_gate(&run);
     let proxy = scene.hub.proxy();
     for (word, most) in [
         (run.clone(), 8),
@@ -271,7 +252,7 @@ fn a_look_takes_few_requests() {
 fn programs_follow_documents() {
     for scene in both("documents") {
         scene.set(&three_stages(), &ALL).run(&scene.name, "Run");
-        let child = start(&scene, &["status", "-w", "-o", "json"], &word(&scene));
+        let child = start(&scene, &["status", "-w", "-o", "json"], &scene.own_run());
         let Ran { code, out, err } = child.end();
         assert_eq!(code, 0, "{err}");
         let documents: Vec<Value> = out
@@ -299,9 +280,8 @@ fn programs_follow_documents() {
 #[test]
 fn a_run_that_is_deleted_is_followed_no_longer() {
     for scene in both("deleted") {
-        scene.set(&gated(), &ALL).run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
-        let watching = start(&scene, &["status", "-w"], &word(&scene));
+        scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
+        let watching = start(&scene, &["status", "-w"], &scene.own_run());
         let waiting = start(
             &scene,
             &["wait", "--for=succeeded", "--keep-waiting"],
@@ -323,8 +303,7 @@ fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
     let scenes = both("wait-lost");
     let wait = |scene: &Scene| scene.plugin(&["wait", "--for=succeeded"], &scene.name, &[]);
     for scene in &scenes {
-        scene.set(&gated(), &ALL).run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
         let offered = wait(scene);
         assert_eq!(offered.code, 4, "{}", offered.err);
         assert!(
@@ -349,7 +328,7 @@ fn a_wait_does_not_lead_to_a_gate_that_helps_nobody() {
 #[test]
 fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
     for scene in both("wait") {
-        scene.set(&gated(), &ALL).run(&scene.name, "Initialize");
+        scene.set(&one_gate(), &ALL).run(&scene.name, "Initialize");
         let wait = |conditions: &str, more: &[&str]| {
             let condition = format!("--for={conditions}");
             let ran = scene.plugin(&["wait", &condition], &scene.name, more);
@@ -424,10 +403,8 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
 /// Two runs on a placement: one waits at its gate, the other was never started.
 fn two_runs(scene: &Scene) -> [String; 2] {
     let runs = ["a", "b"].map(|letter| format!("{}-{letter}", scene.name));
-    scene.set(&gated(), &ALL).run(&runs[0], "Run");
-    scene.until_run(&runs[0], "Progressing", "False", "UpdateRunWaiting");
-    scene.run(&runs[1], "Initialize");
-    scene.until_run(&runs[1], "Initialized", "True", "");
+    scene.set(&one_gate(), &ALL).run_to_gate(&runs[0]);
+    scene.run_to_start(&runs[1]);
     runs
 }
 
@@ -579,7 +556,7 @@ fn terminal(scene: &Scene, command: &[&str], log: &std::path::Path) -> Option<Ch
             scene,
             &scene.hub.kubeconfig,
             command,
-            &word(scene),
+            &scene.own_run(),
         ))
         .map(|word| format!("'{word}'"))
         .collect::<Vec<_>>()
@@ -603,8 +580,7 @@ fn terminal(scene: &Scene, command: &[&str], log: &std::path::Path) -> Option<Ch
 #[test]
 fn a_terminal_is_left_clean() {
     for scene in both("terminal") {
-        scene.set(&gated(), &ALL).run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("typescript");
         let Some(mut child) = terminal(&scene, &["status", "--watch"], &log) else {
@@ -649,13 +625,12 @@ fn a_list_is_followed() {
             Rule::new("watch=true", Fault::WatchEnds { events: 1 }),
             Rule::new("watch=true", Fault::Expired).from(5).times(1),
         ]);
-        scene.set(&gated(), &ALL).run(&scene.name, "Run");
-        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.set(&one_gate(), &ALL).run_to_gate(&scene.name);
         let events = ["-w", "-o", "json", "--output-watch-events"];
         let runs = [&["list"], &events[..]].concat();
         let gates = [&["approvals"], &events[..]].concat();
-        let mut runs = start_at(&scene, &proxy.kubeconfig(), &runs, &word(&scene));
-        let mut gates = start_at(&scene, &proxy.kubeconfig(), &gates, &word(&scene));
+        let mut runs = start_at(&scene, &proxy.kubeconfig(), &runs, &scene.own_run());
+        let mut gates = start_at(&scene, &proxy.kubeconfig(), &gates, &scene.own_run());
         let mut of_runs = BufReader::new(runs.stdout.take().unwrap()).lines();
         let mut of_gates = BufReader::new(gates.stdout.take().unwrap()).lines();
         let request = format!("{}-before-canary", scene.name);

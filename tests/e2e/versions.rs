@@ -1,56 +1,33 @@
 //! The life of a release on whatever the hub serves: the same commands on KubeFleet as it is now, as
 //! it was, and before `spec.state` meant anything. The `Makefile` runs this on each.
 
-use serde_json::json;
-
-use crate::harness::{MEMBERS, Ran};
-use crate::scene::{Scene, both, three_stages};
-
-const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+use crate::harness::Ran;
+use crate::scene::{AFTER, ALL, Scene, gated, play};
 
 /// Runs the plugin in a scene's scope, and checks how it ends.
 fn does(scene: &Scene, words: &[&str], code: i32) -> Ran {
-    let mut words = words.to_vec();
-    if scene.namespaced {
-        words.extend(["-n", &scene.namespace]);
-    }
-    let ran = scene.hub.plugin(&words);
-    assert_eq!(
-        ran.code,
-        code,
-        "{}: {}{}",
-        words.join(" "),
-        ran.out,
-        ran.err
-    );
-    ran
+    let did = scene.does(words);
+    did.ends(code);
+    did.ran
 }
 
 /// What an old hub cannot do is refused, and said.
 fn refused(scene: &Scene, words: &[&str]) {
-    let ran = does(scene, words, 1);
-    assert!(ran.err.contains("spec.state"), "{}", ran.err);
+    scene.does(words).ends(1).says("spec.state");
 }
 
 #[test]
 fn a_release_lives_on_what_the_hub_serves() {
-    let scenes = both("version");
-    std::thread::scope(|scope| {
-        for scene in &scenes {
-            scope.spawn(|| live(scene));
-        }
-    });
+    play("version", live);
 }
 
 fn live(scene: &Scene) {
     let obeys = scene.hub.served().obeys_state;
-    let mut stages = three_stages();
-    stages[1]["afterStageTasks"] = json!([{"type": "Approval"}]);
-    scene.set(&stages, &ALL);
+    scene.set(&gated(&[(1, AFTER)]), &ALL);
     let name = scene.name.as_str();
     let placement = scene.placement_word();
     let [first, second, third, back] = ["1", "2", "3", "back"].map(|end| format!("{name}-{end}"));
-    let of = ["--placement", name, "--strategy", name];
+    let of = scene.of();
     does(scene, &["doctor"], 0);
     does(scene, &[&["plan"], &of[..]].concat(), 0);
     let init = [&["init", first.as_str(), "--yes"], &of[..]].concat();
@@ -119,12 +96,8 @@ fn gate(scene: &Scene, run: &str) {
         &["wait", run, "--for=approval=canary", "--timeout=10m"],
         0,
     );
-    let gates = does(scene, &["approvals", run, "--pending", "-o", "name"], 0);
-    assert!(
-        gates.out.contains(&format!("{run}-after-canary")),
-        "{}",
-        gates.out
-    );
+    let gates = scene.does(&["approvals", run, "--pending", "-o", "name"]);
+    gates.ends(0).answers(&format!("{run}-after-canary"));
     does(scene, &["status", run], 4);
 }
 

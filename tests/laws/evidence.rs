@@ -20,7 +20,7 @@ use kubectl_fleet_stage::report::{
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
-use super::fixtures::{documents, yaml_files};
+use super::fixtures::{documents, text, yaml_files};
 use super::{one_of_each_folder, reports, reports_of_change};
 
 /// The objects of a bundle as they stand in the file, but for what is masked.
@@ -43,13 +43,6 @@ fn version(object: &Value) -> (i64, u64) {
         .parse()
         .unwrap_or_default();
     (generation.unwrap_or_default(), version)
-}
-
-fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
 }
 
 impl Objects {

@@ -11,3 +11,11 @@ pub fn documents(text: &str) -> Vec<Value> {
         .filter(Value::is_object)
         .collect()
 }
+
+/// A text in an object; empty where there is none.
+pub fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}

@@ -186,6 +186,23 @@ fn changed(change: impl Fn(&str) -> Option<String>) -> (tempfile::NamedTempFile,
     (file, path)
 }
 
+/// The same with a text replaced in the documents that have these marks.
+fn replaced(marks: &[&str], from: &str, to: &str) -> (tempfile::NamedTempFile, String) {
+    changed(|document| {
+        if !marks.iter().all(|mark| document.contains(*mark)) {
+            return Some(document.to_owned());
+        }
+        assert!(document.contains(from), "{document}");
+        Some(document.replace(from, to))
+    })
+}
+
+/// The binding of a cluster.
+const OF_MEMBER_1: [&str; 2] = [
+    "kind: ClusterResourceBinding\n",
+    "targetCluster: member-1\n",
+];
+
 const PLAN: [&str; 5] = ["plan", "--placement", "shop", "--strategy", "rings"];
 
 fn one_line(text: &str) -> String {
@@ -241,16 +258,8 @@ fn a_plan_counts_what_changes_in_each_cluster() {
 
 #[test]
 fn a_plan_warns_of_fields_that_must_not_change() {
-    let (_file, path) = changed(|document| {
-        let is_new = document.contains("name: shop-1-snapshot");
-        let selector = "matchLabels:\n          app: web";
-        assert!(!is_new || document.contains(selector), "{document}");
-        Some(if is_new {
-            document.replace(selector, "matchLabels:\n          app: shop")
-        } else {
-            document.to_owned()
-        })
-    });
+    let [from, to] = ["web", "shop"].map(|app| format!("matchLabels:\n          app: {app}"));
+    let (_file, path) = replaced(&["name: shop-1-snapshot"], &from, &to);
     let (code, out, _) = call_on(&path, &PLAN);
     assert_eq!(code, 0);
     let out = one_line(&out);
@@ -263,15 +272,8 @@ fn a_plan_warns_of_fields_that_must_not_change() {
 #[test]
 fn a_plan_warns_of_a_namespace_that_is_deleted() {
     let own = "kubernetes.io/metadata.name: shop\n      name: shop\n";
-    let (_file, path) = changed(|document| {
-        let is_new = document.contains("name: shop-1-snapshot");
-        assert!(!is_new || document.contains(own), "{document}");
-        Some(if is_new {
-            document.replace(own, &own.replace("shop", "other"))
-        } else {
-            document.to_owned()
-        })
-    });
+    let other = own.replace("shop", "other");
+    let (_file, path) = replaced(&["name: shop-1-snapshot"], own, &other);
     let asked = [&PLAN[..], &["--snapshot", "1"]].concat();
     let (code, out, _) = call_on(&path, &asked);
     assert_eq!(code, 0);
@@ -286,16 +288,8 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
 
 #[test]
 fn a_plan_warns_of_an_override_that_breaks() {
-    let (_file, path) = changed(|document| {
-        let is_override = document.contains("name: web-eu-0");
-        let broken = document.replace("path: /spec/replicas", "path: /spec/none/replicas");
-        assert!(!is_override || broken != document, "{document}");
-        Some(if is_override {
-            broken
-        } else {
-            document.to_owned()
-        })
-    });
+    let (right, broken) = ("path: /spec/replicas", "path: /spec/none/replicas");
+    let (_file, path) = replaced(&["name: web-eu-0"], right, broken);
     let (_, out, _) = call_on(&path, &PLAN);
     let out = one_line(&out);
     for text in [
@@ -310,15 +304,8 @@ fn a_plan_warns_of_an_override_that_breaks() {
 #[test]
 fn a_plan_warns_of_an_envelope_that_cannot_be_opened() {
     let own = "name: shop\n          namespace: shop";
-    let (_file, path) = changed(|document| {
-        let is_part = document.contains("name: shop-1-0\n");
-        assert!(!is_part || document.contains(own), "{document}");
-        Some(if is_part {
-            document.replace(own, "name: shop\n          namespace: other")
-        } else {
-            document.to_owned()
-        })
-    });
+    let other = "name: shop\n          namespace: other";
+    let (_file, path) = replaced(&["name: shop-1-0\n"], own, other);
     let (_, out, _) = call_on(&path, &PLAN);
     let out = one_line(&out);
     let warning =
@@ -330,17 +317,8 @@ fn a_plan_warns_of_an_envelope_that_cannot_be_opened() {
 /// What was not collected is unknown, and the plan stands without it.
 #[test]
 fn a_plan_without_the_overrides_that_clusters_have_says_so() {
-    let (_file, path) = changed(|document| {
-        let binding = document.contains("kind: ClusterResourceBinding\n")
-            && document.contains("targetCluster: member-1");
-        let spec = "spec:\n";
-        Some(if binding {
-            let more = "spec:\n  clusterResourceOverrideSnapshots: [gone-0]\n";
-            document.replacen(spec, more, 1)
-        } else {
-            document.to_owned()
-        })
-    });
+    let more = "spec:\n  clusterResourceOverrideSnapshots: [gone-0]\n";
+    let (_file, path) = replaced(&OF_MEMBER_1, "spec:\n", more);
     let (_, out, _) = call_on(&path, &PLAN);
     let out = one_line(&out);
     let gap = "changed objects: ClusterResourceOverrideSnapshot gone-0, which the cluster has, is \
@@ -377,7 +355,7 @@ fn an_override_that_breaks_is_named_and_fails() {
     let file = file.to_str().unwrap();
     let (code, out, err) = call_on(file, &["render", "example-run"]);
     assert_eq!(code, 3, "{out}{err}");
-    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let out = one_line(&out);
     for text in [
         "error: 1 cluster (member2): ClusterResourceOverrideSnapshot replicas-0 cannot be applied to",
         "rule 1, operation 1 (add /metadata/labels/region): the cluster has no label region",
@@ -473,16 +451,8 @@ fn a_diagnosis_names_the_operation_that_breaks() {
 
 #[test]
 fn an_object_is_traced_to_its_run() {
-    let trace = json(&[
-        "trace",
-        "deploy/web",
-        "-n",
-        "shop",
-        "--member",
-        "member-1",
-        "-o",
-        "json",
-    ]);
+    let object = ["trace", "deploy/web", "-n", "shop"];
+    let trace = json(&[&object[..], &["--member", "member-1", "-o", "json"]].concat());
     let found = &trace["found"][0];
     assert_eq!(found["work"]["name"], "shop-work");
     assert_eq!(found["snapshot"], "0");
@@ -494,15 +464,7 @@ fn an_object_is_traced_to_its_run() {
 #[test]
 fn what_was_not_sent_is_not_traced_to_who_would_send_it() {
     let traced = |from: &str, to: &str| {
-        let (_file, path) = changed(|document| {
-            let is_binding = document.contains("kind: ClusterResourceBinding\n")
-                && document.contains("targetCluster: member-1\n");
-            Some(if is_binding {
-                document.replacen(from, to, 1)
-            } else {
-                document.to_owned()
-            })
-        });
+        let (_file, path) = replaced(&OF_MEMBER_1, from, to);
         let words = ["trace", "deployment/shop/web", "--member", "member-1"];
         let (code, out, err) = call_on(&path, &words);
         assert_eq!(code, 0, "{err}");
@@ -561,7 +523,7 @@ fn an_object_that_is_not_there_was_lost_somewhere() {
     ] {
         let (code, out, _) = call(&["trace", object, "--member", member]);
         assert_eq!(code, 6);
-        let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let out = one_line(&out);
         assert!(out.contains(why), "{object}: {out}");
     }
     let (code, _, _) = call(&["trace", "web", "--member", "member-1"]);

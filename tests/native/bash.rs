@@ -2,7 +2,7 @@
 //! needs the functions of bash-completion.
 
 use crate::setting::{ROOT, Setting, missing};
-use crate::typing::{QUOTED, Typist};
+use crate::typing::{APPROVAL, EQUALS, QUOTED, Typist};
 use test_hub::terminal::has_terminals;
 
 const SHELL: [&str; 4] = ["bash", "--noprofile", "--norc", "-i"];
@@ -42,17 +42,15 @@ fn its_own_script_completes() {
             return;
         };
         typist.completes_live(&setup, "kubectl-fleet-stage");
-        for (line, wanted) in [
-            ("approve checkout-2-b", "checkout-2-before-canary"),
+        let lines = [
+            APPROVAL,
             ("expl", "explain"),
             (
                 "diagnose --member-contexts",
                 "--member-contexts-from-kubeconfig",
             ),
-        ] {
-            let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
-            assert_eq!(words.last().unwrap(), wanted, "{setup}: {words:?}");
-        }
+        ];
+        typist.completes(&lines, "kubectl-fleet-stage");
         typist.leave();
     }
 }
@@ -74,11 +72,7 @@ fn words_that_bash_takes_apart_are_completed_whole() {
     let Some(mut typist) = start(&setup) else {
         return;
     };
-    let mut last = |line: &str| {
-        let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
-        words.last().unwrap().clone()
-    };
-    for (line, wanted) in [
+    let lines = [
         (
             "list --context arn:aws:eks:x:cluster/o",
             "arn:aws:eks:x:cluster/one",
@@ -101,9 +95,8 @@ fn words_that_bash_takes_apart_are_completed_whole() {
         ("diagnose --suppress FS401=", "FS401="),
         // What was typed before the word is understood although it was quoted.
         ("list --context 'hub' -n tea", "team-a"),
-    ] {
-        assert_eq!(last(line), wanted, "{line}");
-    }
+    ];
+    typist.completes(&lines, "kubectl-fleet-stage");
     // A line that goes on behind the cursor: what is there is not touched.
     let words =
         typist.tab("kubectl-fleet-stage approve checkout-2-b --yes\u{1b}b\u{1b}b\u{1b}b\u{5}");
@@ -124,10 +117,7 @@ fn candidates_are_quoted_as_the_word_is() {
     let Some(mut typist) = start(&setup) else {
         return;
     };
-    for (line, wanted) in QUOTED {
-        let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
-        assert_eq!(words.last().unwrap(), wanted, "{line}: {words:?}");
-    }
+    typist.completes(&QUOTED, "kubectl-fleet-stage");
     typist.leave();
 }
 
@@ -142,9 +132,8 @@ fn kubectls_own_completion_completes_both_forms() {
     };
     for form in ["kubectl fleet-stage", "kubectl fleet stage"] {
         typist.completes_live("kubectl's own", form);
-        let words = typist.tab(&format!("{form} approve checkout-2-b"));
-        assert_eq!(words.last().unwrap(), "checkout-2-before-canary");
-        typist.completes_flags(form);
+        typist.completes(&[APPROVAL], form);
+        typist.completes(&EQUALS, form);
         typist.lists(
             &format!("{form} approve checkout-"),
             "(canary of checkout-2",

@@ -63,9 +63,9 @@ impl Typist {
         }
     }
 
-    /// Checks that a flag and its value in one word stay that.
-    pub fn completes_flags(&mut self, form: &str) {
-        for (line, wanted) in EQUALS {
+    /// Checks what becomes of the last word of each line behind a form of the command.
+    pub fn completes(&mut self, lines: &[(&str, &str)], form: &str) {
+        for (line, wanted) in lines {
             let words = self.tab(&format!("{form} {line}"));
             assert_eq!(words.last().unwrap(), wanted, "{form} {line}: {words:?}");
         }
@@ -169,6 +169,9 @@ pub const LIVE: [(&str, &[&str], bool); 12] = [
         true,
     ),
 ];
+
+/// The beginning of a request's name, and what becomes of it.
+pub const APPROVAL: (&str, &str) = ("approve checkout-2-b", "checkout-2-before-canary");
 
 /// A flag and the beginning of its value in one word, and what becomes of it.
 pub const EQUALS: [(&str, &str); 4] = [

@@ -1,7 +1,7 @@
 //! TAB in a real zsh, with its own completion system.
 
 use crate::setting::{ROOT, Setting, has, link};
-use crate::typing::{QUOTED, Typist};
+use crate::typing::{APPROVAL, EQUALS, QUOTED, Typist};
 use test_hub::terminal::has_terminals;
 
 const SHELL: [&str; 3] = ["zsh", "-f", "-i"];
@@ -45,15 +45,13 @@ fn its_own_script_completes() {
             return;
         };
         typist.completes_live(&format!("{before}{after}"), "kubectl-fleet-stage");
-        for (line, wanted) in [
-            ("approve checkout-2-b", "checkout-2-before-canary"),
+        let lines = [
+            APPROVAL,
             ("wait checkout-2 --for=stage=can", "--for=stage=canary"),
             ("list --context=h", "--context=hub"),
             ("expl", "explain"),
-        ] {
-            let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
-            assert_eq!(words.last().unwrap(), wanted, "{words:?}");
-        }
+        ];
+        typist.completes(&lines, "kubectl-fleet-stage");
         typist.lists(
             "kubectl-fleet-stage approve checkout-2",
             "-- canary of checkout-2",
@@ -75,10 +73,7 @@ fn candidates_are_quoted_as_the_word_is() {
     let Some(mut typist) = start("", &setup) else {
         return;
     };
-    for (line, wanted) in QUOTED {
-        let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
-        assert_eq!(words.last().unwrap(), wanted, "{line}: {words:?}");
-    }
+    typist.completes(&QUOTED, "kubectl-fleet-stage");
     typist.leave();
 }
 
@@ -92,9 +87,8 @@ fn kubectls_own_completion_completes_both_forms() {
     };
     for form in ["kubectl fleet-stage", "kubectl fleet stage"] {
         typist.completes_live("kubectl's own", form);
-        let words = typist.tab(&format!("{form} approve checkout-2-b"));
-        assert_eq!(words.last().unwrap(), "checkout-2-before-canary");
-        typist.completes_flags(form);
+        typist.completes(&[APPROVAL], form);
+        typist.completes(&EQUALS, form);
     }
     typist.leave();
 }

@@ -83,35 +83,22 @@ fn placement(about: &str) -> String {
 #[test]
 fn outputs_about_one_thing_are_what_their_schemas_say() {
     let schemas = Schemas::published();
-    for (name, line) in [
+    #[rustfmt::skip]
+    let cases = [
         ("version", "version"),
         ("finding-list", "explain --list"),
         ("finding", "explain FS401"),
         ("run-list", "list -A -f tests/lists/payments.yaml"),
         ("approval-list", "approvals -A -f tests/lists/payments.yaml"),
-        (
-            "strategy-list",
-            "strategies -A -f tests/lists/payments.yaml",
-        ),
-        (
-            "strategy",
-            "strategies show example-strategy -f examples/cluster/rolled-back.yaml",
-        ),
-        (
-            "plan",
-            "plan --placement example-placement --strategy example-strategy \
-            -f examples/cluster/rolled-back.yaml",
-        ),
-        (
-            "snapshot",
-            "snapshots show example-placement 1 -f examples/cluster/rolled-back.yaml",
-        ),
-        (
-            "snapshot-diff",
-            "snapshots diff example-placement 0 1 \
-            -f examples/cluster/rolled-back.yaml",
-        ),
-    ] {
+        ("strategy-list", "strategies -A -f tests/lists/payments.yaml"),
+        ("strategy", "strategies show example-strategy -f examples/cluster/rolled-back.yaml"),
+        ("plan", "plan --placement example-placement --strategy example-strategy \
+            -f examples/cluster/rolled-back.yaml"),
+        ("snapshot", "snapshots show example-placement 1 -f examples/cluster/rolled-back.yaml"),
+        ("snapshot-diff", "snapshots diff example-placement 0 1 \
+            -f examples/cluster/rolled-back.yaml"),
+    ];
+    for (name, line) in cases {
         check(&schemas, name, line);
     }
 }

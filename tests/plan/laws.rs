@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use kubectl_fleet_stage::kubefleet::messages::{Cause, parse_failure};
 use serde_json::{Value, json};
 
+use super::fixtures::text;
 use super::gates::side;
 use super::{fixtures, kinds, plan};
 
@@ -24,13 +25,6 @@ fn runs(objects: &[Value]) -> impl Iterator<Item = &Value> {
         let kind = object["kind"].as_str().unwrap_or_default();
         matches!(kind, "ClusterStagedUpdateRun" | "StagedUpdateRun")
     })
-}
-
-fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
 }
 
 fn condition<'v>(run: &'v Value, kind: &str) -> Option<&'v Value> {

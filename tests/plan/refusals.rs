@@ -51,14 +51,10 @@ fn refusals(more: &[&str], objects: &str) -> Vec<String> {
 
 /// Objects with edits, what is asked for, and the refusals that follow.
 #[allow(clippy::type_complexity)]
+#[rustfmt::skip]
 const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
     ("all is well", &[], &[], &[]),
-    (
-        "rolls out itself",
-        &[("    type: External", "    type: RollingUpdate")],
-        &[],
-        &["placement-not-external"],
-    ),
+    ("rolls out itself", &[("    type: External", "    type: RollingUpdate")], &[], &["placement-not-external"]),
     (
         "is being deleted",
         &[(
@@ -77,42 +73,11 @@ const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
         &[],
         &["policy-snapshot-not-found"],
     ),
-    (
-        "policy without index",
-        &[("    kubernetes-fleet.io/policy-index: '0'\n", "")],
-        &[],
-        &["policy-snapshot-without-index"],
-    ),
-    (
-        "policy without count",
-        &[("    kubernetes-fleet.io/number-of-clusters: '3'\n", "")],
-        &[],
-        &["policy-snapshot-without-count"],
-    ),
-    (
-        "policy with an odd count",
-        &[("number-of-clusters: '3'", "number-of-clusters: 'three'")],
-        &[],
-        &["policy-snapshot-without-count"],
-    ),
-    (
-        "without a count where none is needed",
-        &[
-            ("    kubernetes-fleet.io/number-of-clusters: '3'\n", ""),
-            ("placementType: PickN", "placementType: PickAll"),
-        ],
-        &[],
-        &[],
-    ),
-    (
-        "scheduled for an older generation",
-        &[(
-            "  name: web-0\n  generation: 1",
-            "  name: web-0\n  generation: 2",
-        )],
-        &[],
-        &["placement-not-scheduled"],
-    ),
+    ("policy without index", &[("    kubernetes-fleet.io/policy-index: '0'\n", "")], &[], &["policy-snapshot-without-index"]),
+    ("policy without count", &[("    kubernetes-fleet.io/number-of-clusters: '3'\n", "")], &[], &["policy-snapshot-without-count"]),
+    ("policy with an odd count", &[("number-of-clusters: '3'", "number-of-clusters: 'three'")], &[], &["policy-snapshot-without-count"]),
+    ("without a count where none is needed", &[("    kubernetes-fleet.io/number-of-clusters: '3'\n", ""), ("placementType: PickN", "placementType: PickAll")], &[], &[]),
+    ("scheduled for an older generation", &[("  name: web-0\n  generation: 1", "  name: web-0\n  generation: 2")], &[], &["placement-not-scheduled"]),
     (
         "not scheduled: fewer bindings follow from it",
         &[
@@ -143,12 +108,7 @@ const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
         &[],
         &[],
     ),
-    (
-        "more wanted than bound",
-        &[("number-of-clusters: '3'", "number-of-clusters: '4'")],
-        &[],
-        &["binding-count-mismatch"],
-    ),
+    ("more wanted than bound", &[("number-of-clusters: '3'", "number-of-clusters: '4'")], &[], &["binding-count-mismatch"]),
     (
         "no binding but one to remove",
         &[
@@ -159,94 +119,18 @@ const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
         &[],
         &[],
     ),
-    (
-        "two approvals before a stage",
-        &[(
-            "    - {type: Approval}\n---",
-            "    - {type: Approval}\n    - {type: Approval}\n---",
-        )],
-        &[],
-        &["stage-tasks-invalid"],
-    ),
-    (
-        "a wait before a stage",
-        &[(
-            "    - {type: Approval}\n---",
-            "    - {type: TimedWait, waitTime: 1m}\n---",
-        )],
-        &[],
-        &["stage-tasks-invalid"],
-    ),
-    (
-        "a wait without time",
-        &[(", waitTime: 1h30m", "")],
-        &[],
-        &["stage-tasks-invalid"],
-    ),
-    (
-        "a wait that Go cannot hold",
-        &[("1h30m", "5000000h")],
-        &[],
-        &["stage-tasks-invalid"],
-    ),
-    (
-        "a wait of nothing",
-        &[("1h30m", "0s")],
-        &[],
-        &["stage-tasks-invalid"],
-    ),
+    ("two approvals before a stage", &[("    - {type: Approval}\n---", "    - {type: Approval}\n    - {type: Approval}\n---")], &[], &["stage-tasks-invalid"]),
+    ("a wait before a stage", &[("    - {type: Approval}\n---", "    - {type: TimedWait, waitTime: 1m}\n---")], &[], &["stage-tasks-invalid"]),
+    ("a wait without time", &[(", waitTime: 1h30m", "")], &[], &["stage-tasks-invalid"]),
+    ("a wait that Go cannot hold", &[("1h30m", "5000000h")], &[], &["stage-tasks-invalid"]),
+    ("a wait of nothing", &[("1h30m", "0s")], &[], &["stage-tasks-invalid"]),
     ("a short wait", &[("1h30m", "1s")], &[], &[]),
-    (
-        "two waits after a stage",
-        &[(
-            "    - {type: Approval}\n  - name: prod",
-            "    - {type: TimedWait, waitTime: 1m}\n  - name: prod",
-        )],
-        &[],
-        &["stage-tasks-invalid"],
-    ),
-    (
-        "an approval with a time, which the controller takes away",
-        &[(
-            "    - {type: Approval}\n  - name",
-            "    - {type: Approval, waitTime: 1m}\n  - name",
-        )],
-        &[],
-        &[],
-    ),
-    (
-        "a selector without values",
-        &[(
-            "{matchLabels: {tier: canary}}",
-            "{matchExpressions: [{key: tier, operator: In, values: []}]}",
-        )],
-        &[],
-        &["stage-selector-invalid"],
-    ),
-    (
-        "a selector with a key that is none",
-        &[(
-            "{matchLabels: {tier: canary}}",
-            "{matchLabels: {tier: canary, 'a b': c}}",
-        )],
-        &[],
-        &["stage-selector-invalid"],
-    ),
-    (
-        "a selector with values",
-        &[(
-            "{matchLabels: {tier: canary}}",
-            "{matchExpressions: [{key: tier, operator: In, values: [canary]}]}",
-        )],
-        &[],
-        &[],
-    ),
-    (
-        "every cluster in the first stage",
-        &[("{matchLabels: {tier: canary}}", "{}")],
-        &[],
-        &["cluster-in-two-stages"],
-    ),
+    ("two waits after a stage", &[("    - {type: Approval}\n  - name: prod", "    - {type: TimedWait, waitTime: 1m}\n  - name: prod")], &[], &["stage-tasks-invalid"]),
+    ("an approval with a time, which the controller takes away", &[("    - {type: Approval}\n  - name", "    - {type: Approval, waitTime: 1m}\n  - name")], &[], &[]),
+    ("a selector without values", &[("{matchLabels: {tier: canary}}", "{matchExpressions: [{key: tier, operator: In, values: []}]}")], &[], &["stage-selector-invalid"]),
+    ("a selector with a key that is none", &[("{matchLabels: {tier: canary}}", "{matchLabels: {tier: canary, 'a b': c}}")], &[], &["stage-selector-invalid"]),
+    ("a selector with values", &[("{matchLabels: {tier: canary}}", "{matchExpressions: [{key: tier, operator: In, values: [canary]}]}")], &[], &[]),
+    ("every cluster in the first stage", &[("{matchLabels: {tier: canary}}", "{}")], &[], &["cluster-in-two-stages"]),
     (
         "every cluster in the only stage",
         &[
@@ -259,85 +143,20 @@ const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
         &[],
         &[],
     ),
-    (
-        "a word to sort by",
-        &[("order: '9'", "order: last")],
-        &[],
-        &["sorting-label-invalid"],
-    ),
-    (
-        "nothing to sort by",
-        &[(", order: '9'", "")],
-        &[],
-        &["sorting-label-invalid"],
-    ),
-    (
-        "a negative number to sort by",
-        &[("order: '9'", "order: '-9'")],
-        &[],
-        &[],
-    ),
-    (
-        "a word on a cluster that is given up",
-        &[("order: '11'", "order: last")],
-        &[],
-        &[],
-    ),
-    (
-        "in no stage",
-        &[("tier: prod, order: '9'", "tier: test, order: '9'")],
-        &[],
-        &["cluster-in-no-stage"],
-    ),
-    (
-        "a cluster that is given up, in no stage",
-        &[("tier: prod, order: '11'", "tier: test")],
-        &[],
-        &[],
-    ),
-    (
-        "a stage without selector selects none",
-        &[("    labelSelector: {matchLabels: {tier: canary}}\n", "")],
-        &[],
-        &["cluster-in-no-stage"],
-    ),
-    (
-        "a number that is none",
-        &[("50%", "half")],
-        &[],
-        &["max-concurrency-invalid"],
-    ),
+    ("a word to sort by", &[("order: '9'", "order: last")], &[], &["sorting-label-invalid"]),
+    ("nothing to sort by", &[(", order: '9'", "")], &[], &["sorting-label-invalid"]),
+    ("a negative number to sort by", &[("order: '9'", "order: '-9'")], &[], &[]),
+    ("a word on a cluster that is given up", &[("order: '11'", "order: last")], &[], &[]),
+    ("in no stage", &[("tier: prod, order: '9'", "tier: test, order: '9'")], &[], &["cluster-in-no-stage"]),
+    ("a cluster that is given up, in no stage", &[("tier: prod, order: '11'", "tier: test")], &[], &[]),
+    ("a stage without selector selects none", &[("    labelSelector: {matchLabels: {tier: canary}}\n", "")], &[], &["cluster-in-no-stage"]),
+    ("a number that is none", &[("50%", "half")], &[], &["max-concurrency-invalid"]),
     ("a whole number", &[("50%", "7")], &[], &[]),
-    (
-        "an index that is a word",
-        &[],
-        &["--snapshot", "newest"],
-        &["snapshot-index-invalid"],
-    ),
-    (
-        "an index below zero",
-        &[],
-        &["--snapshot=-1"],
-        &["snapshot-index-invalid"],
-    ),
-    (
-        "an index that is too high",
-        &[],
-        &["--snapshot", "3"],
-        &["snapshot-not-found"],
-    ),
-    (
-        "an index with a zero before it",
-        &[],
-        &["--snapshot", "02"],
-        &["snapshot-not-found"],
-    ),
-    (
-        "an index that was deleted",
-        &[],
-        &["--snapshot", "0"],
-        &["snapshot-pruned"],
-    ),
+    ("an index that is a word", &[], &["--snapshot", "newest"], &["snapshot-index-invalid"]),
+    ("an index below zero", &[], &["--snapshot=-1"], &["snapshot-index-invalid"]),
+    ("an index that is too high", &[], &["--snapshot", "3"], &["snapshot-not-found"]),
+    ("an index with a zero before it", &[], &["--snapshot", "02"], &["snapshot-not-found"]),
+    ("an index that was deleted", &[], &["--snapshot", "0"], &["snapshot-pruned"]),
     ("an index that exists", &[], &["--snapshot", "1"], &[]),
     ("the latest", &[], &["--snapshot", "latest"], &[]),
     (
@@ -358,12 +177,7 @@ const CASES: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
         &["--snapshot", "2"],
         &[],
     ),
-    (
-        "the first part is missing",
-        &[("    kubernetes-fleet.io/resource-hash: bb\n", "")],
-        &[],
-        &["snapshot-incomplete"],
-    ),
+    ("the first part is missing", &[("    kubernetes-fleet.io/resource-hash: bb\n", "")], &[], &["snapshot-incomplete"]),
     (
         "selectors that are not valid",
         &[(

@@ -1,7 +1,8 @@
 //! States as people see them, live: at three widths, with and without color.
 
 use jiff::SignedDuration;
-use kubectl_fleet_stage::diagnose::status::{ConditionTruth, PlacedCluster, Status};
+use kubectl_fleet_stage::diagnose::status::{PlacedCluster, Status};
+use kubectl_fleet_stage::kubefleet::ConditionStatus;
 use kubectl_fleet_stage::render::status::{line, status, verdict};
 use kubectl_fleet_stage::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use kubectl_fleet_stage::rollout::{
@@ -199,7 +200,7 @@ fn placement() -> Status {
         removing: false,
         unselected: false,
     };
-    let yes = Some(ConditionTruth::True);
+    let yes = Some(ConditionStatus::True);
     let mut clusters: Vec<_> = (0..40)
         .map(|at| has(format!("east-{at:03}"), Some("7"), yes, "example-run"))
         .collect();
@@ -210,7 +211,7 @@ fn placement() -> Status {
         ..has(
             "west-001".to_owned(),
             Some("7"),
-            Some(ConditionTruth::False),
+            Some(ConditionStatus::False),
             "example-run",
         )
     });

@@ -21,11 +21,7 @@ use events::YamlEvent;
 pub(super) use events::YamlFault;
 
 /// Reads one document; what is to be kept is.
-pub(super) fn parse(
-    text: &str,
-    keep: KeptObjects,
-    meter: &Meter,
-) -> Result<ParsedDocument, YamlFault> {
+pub fn parse(text: &str, keep: KeptObjects, meter: &Meter) -> Result<ParsedDocument, YamlFault> {
     let mut parsed = ParsedDocument::keeping(keep, meter);
     let mut yaml = Yaml {
         events: events::YamlEvents::new(text, meter),

@@ -1,7 +1,7 @@
 //! `schema`: the JSON schemas of what programs parse.
 
 use clap::{Args, ValueEnum};
-use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use crate::bundle;
@@ -131,21 +131,16 @@ pub fn schema(described: DescribedOutput) -> Schema {
         DescribedOutput::FindingList => schema_of::<FindingList>(),
         DescribedOutput::Finding => schema_of::<ExplainedFinding>(),
         DescribedOutput::Version => schema_of::<PluginVersion>(),
-        DescribedOutput::Bundle => bundle::write::schema(generator()),
+        DescribedOutput::Bundle => schema_of::<bundle::write::HeaderDocument<'static>>(),
         DescribedOutput::MemberObjects => schema_of::<bundle::members::MemberDocument>(),
         DescribedOutput::ControllerLog => schema_of::<ControllerLog>(),
     }
 }
 
+/// The schema of what is written: what may be left out is not required.
 fn schema_of<T: JsonSchema>() -> Schema {
-    generator().into_root_schema_for::<T>()
-}
-
-/// Schemas of what is written: what may be left out is not required.
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator()
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>()
 }
 
 /// Prints a schema.

@@ -24,13 +24,8 @@ pub struct GlobalFlags {
     #[arg(add = ArgumentKind::Namespaces)]
     pub namespace: Option<String>,
     /// Kubeconfig context of the hub [default: the current context]
-    #[arg(
-        long,
-        alias = "hub-cluster-context",
-        global = true,
-        value_name = "NAME"
-    )]
-    #[arg(add = ArgumentKind::Contexts)]
+    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(alias = "hub-cluster-context", add = ArgumentKind::Contexts)]
     pub context: Option<String>,
     /// Kubeconfig file [default: the files in KUBECONFIG, else ~/.kube/config]
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
@@ -42,13 +37,8 @@ pub struct GlobalFlags {
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
     pub user: Option<String>,
     /// Address of the hub's API server
-    #[arg(
-        short = 's',
-        long,
-        global = true,
-        value_name = "URL",
-        hide_short_help = true
-    )]
+    #[arg(short = 's', long, global = true, value_name = "URL")]
+    #[arg(hide_short_help = true)]
     pub server: Option<String>,
     /// Bearer token to authenticate with
     #[arg(long, global = true, value_name = "TOKEN", hide_short_help = true)]
@@ -60,52 +50,28 @@ pub struct GlobalFlags {
     #[arg(long, global = true, hide_short_help = true)]
     pub insecure_skip_tls_verify: bool,
     /// User to impersonate
-    #[arg(
-        long = "as",
-        global = true,
-        value_name = "USER",
-        hide_short_help = true
-    )]
+    #[arg(long = "as", global = true, value_name = "USER")]
+    #[arg(hide_short_help = true)]
     pub impersonate: Option<String>,
     /// Group to impersonate; repeatable
-    #[arg(
-        long = "as-group",
-        global = true,
-        value_name = "GROUP",
-        hide_short_help = true
-    )]
+    #[arg(long = "as-group", global = true, value_name = "GROUP")]
+    #[arg(hide_short_help = true)]
     pub impersonate_groups: Vec<String>,
     /// UID to impersonate
-    #[arg(
-        long = "as-uid",
-        global = true,
-        value_name = "UID",
-        hide_short_help = true
-    )]
+    #[arg(long = "as-uid", global = true, value_name = "UID")]
+    #[arg(hide_short_help = true)]
     pub impersonate_uid: Option<String>,
     /// Time limit of one request to the hub, such as 10s or 1m; 0 means no limit
-    #[arg(
-        long,
-        global = true,
-        value_name = "DURATION",
-        default_value = "30s",
-        value_parser = crate::commands::duration,
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_name = "DURATION", default_value = "30s")]
+    #[arg(value_parser = crate::commands::duration, hide_short_help = true)]
     pub request_timeout: Duration,
     /// Objects per request when a list is read; 0 means all of them
     /// [default: 500, or 5000 for kinds with small objects]
     #[arg(long, global = true, value_name = "NUMBER", hide_short_help = true)]
     pub chunk_size: Option<usize>,
     /// When to use color
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        value_name = "WHEN",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(hide_short_help = true)]
     pub color: Color,
     /// Print only results, warnings, and errors
     #[arg(short, long, global = true)]

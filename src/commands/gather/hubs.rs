@@ -600,7 +600,7 @@ impl HubsAsking {
         let on_wait = says_what(self.progress.clone(), &format!("{context}: "));
         let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
         let traffic = hub.traffic();
-        let mut reading = SourceReading::of_hub(hub, self.now, self.command, self.clock);
+        let mut reading = SourceReading::of_hub(hub, self.now, &global, self.command, self.clock);
         reading.one_of_several = Some(context.to_owned());
         Ok((reading, traffic))
     }

@@ -5,7 +5,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::words::{CommandClass, CommandLine, FleetVerb, Hint, closest, enumerate};
 
 /// The runs and placements among which a name is looked for.
-pub(in crate::commands) struct KnownNames<'k> {
+pub struct KnownNames<'k> {
     /// Their names.
     pub objects: &'k [ObjectRef],
     /// Whether all of them were seen.
@@ -46,7 +46,7 @@ impl KnownNames<'_> {
 
 /// What a line calls one of several objects: its name, with its type where another has the same name,
 /// and its hub where there are several.
-pub(in crate::commands) fn label<'o>(
+pub fn label<'o>(
     hub: Option<&str>,
     object: &ObjectRef,
     mut others: impl Iterator<Item = &'o ObjectRef>,
@@ -64,11 +64,7 @@ pub(in crate::commands) fn label<'o>(
 
 /// The object of one concept that a word names in a scope, whether it exists or not: a name, or
 /// TYPE/NAME of that concept and scope.
-pub(in crate::commands) fn of_one(
-    word: &str,
-    concept: Concept,
-    scope: &Scope,
-) -> Result<ObjectRef, Error> {
+pub fn of_one(word: &str, concept: Concept, scope: &Scope) -> Result<ObjectRef, Error> {
     let object = scope.object(concept, word);
     let Some((kind, name)) = word.split_once('/') else {
         return if word.is_empty() {
@@ -95,7 +91,7 @@ pub(in crate::commands) fn of_one(
 }
 
 /// The run that is to be made, by a word as for [`of_one`].
-pub(in crate::commands) fn of_new_run(word: &str, scope: &Scope) -> Result<ObjectRef, Error> {
+pub fn of_new_run(word: &str, scope: &Scope) -> Result<ObjectRef, Error> {
     let run = of_one(word, Concept::UpdateRun, scope)?;
     match crate::change::names::fault(&run.name) {
         Some(why) => Err(Error::usage(why).hint("choose another name")),
@@ -104,7 +100,7 @@ pub(in crate::commands) fn of_new_run(word: &str, scope: &Scope) -> Result<Objec
 }
 
 /// Finds the run or placement that `word` means.
-pub(in crate::commands) fn resolve(
+pub fn resolve(
     word: &str,
     namespace: Option<&str>,
     known: &KnownNames<'_>,
@@ -319,14 +315,14 @@ fn commands(lead: &str, objects: &[&ObjectRef], known: &KnownNames<'_>) -> Hint 
 }
 
 /// A command that reads the same files.
-pub(in crate::commands) fn again(command: CommandLine, files: &[String]) -> CommandLine {
+pub fn again(command: CommandLine, files: &[String]) -> CommandLine {
     files
         .iter()
         .fold(command, |command, file| command.flag("-f", file))
 }
 
 /// How a user names an object so that nothing else is meant.
-pub(in crate::commands) fn form(object: &ObjectRef) -> String {
+pub fn form(object: &ObjectRef) -> String {
     format!(
         "{}/{}{}",
         object.kind.short_word(),

@@ -11,7 +11,6 @@ mod runs;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
 use crate::error::Error;
-use crate::kubefleet::Scope;
 use crate::ui::Ui;
 use crate::words::CommandLine;
 pub(in crate::commands) use launches::{
@@ -20,11 +19,11 @@ pub(in crate::commands) use launches::{
 pub(in crate::commands) use runs::{gates, run, several};
 
 /// Where candidates are looked for: files have no scope that is meant unless one is named.
-fn reach(namespace: Option<&str>, reading: &SourceReading) -> ListReach {
-    if namespace.is_none() && reading.is_offline() {
+fn reach(reading: &SourceReading) -> ListReach {
+    if reading.namespace().is_none() && reading.is_offline() {
         ListReach::everywhere()
     } else {
-        ListReach::one(Scope::of_namespace(namespace.unwrap_or_default()))
+        ListReach::one(reading.scope())
     }
 }
 

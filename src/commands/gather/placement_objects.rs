@@ -15,7 +15,7 @@ use crate::report::NotChecked;
 use crate::rollout::versions::Version;
 
 /// A placement and what belongs to it.
-pub(in crate::commands) struct PlacementObjects {
+pub struct PlacementObjects {
     /// What was read.
     pub inventory: Inventory,
     /// The texts of the snapshots; empty where they were not asked for.
@@ -58,7 +58,7 @@ fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
 }
 
 /// What is around a placement, asked for step by step: what is asked next may follow from what came.
-pub(in crate::commands) struct NeighborQueries {
+pub struct NeighborQueries {
     placement: ObjectRef,
     asked: Vec<(HubQuery, QueryAnswer)>,
 }
@@ -107,7 +107,7 @@ impl NeighborQueries {
 
 /// Reads a placement and objects of the concepts that belong to it. Fails where those that are
 /// `required` cannot be listed.
-pub(in crate::commands) fn read(
+pub fn read(
     reading: &mut SourceReading,
     placement: &ObjectRef,
     required: &[Concept],
@@ -123,17 +123,13 @@ pub(in crate::commands) fn read(
 
 /// What was read before, and the texts of it.
 #[derive(Default)]
-pub(in crate::commands) struct KnownTexts {
+pub struct KnownTexts {
     pub texts: ObjectTexts,
     pub answers: Vec<(HubQuery, QueryAnswer)>,
 }
 
 /// Reads the snapshots of a placement, and more, with texts.
-pub(in crate::commands) fn texts(
-    reading: &mut SourceReading,
-    placement: &ObjectRef,
-    more: &[HubQuery],
-) -> KnownTexts {
+pub fn texts(reading: &mut SourceReading, placement: &ObjectRef, more: &[HubQuery]) -> KnownTexts {
     let snapshots = query(placement, Concept::ResourceSnapshot);
     let queries: Vec<_> = std::iter::once(snapshots)
         .chain(more.iter().cloned())
@@ -146,7 +142,7 @@ pub(in crate::commands) fn texts(
 }
 
 /// The same and what else is asked for, without anything that it fails for.
-pub(in crate::commands) fn read_more(
+pub fn read_more(
     reading: &mut SourceReading,
     placement: &ObjectRef,
     useful: &[Concept],
@@ -157,7 +153,7 @@ pub(in crate::commands) fn read_more(
 }
 
 /// The same, with the snapshots and their texts.
-pub(in crate::commands) fn read_with_texts(
+pub fn read_with_texts(
     reading: &mut SourceReading,
     placement: &ObjectRef,
     useful: &[Concept],

@@ -29,7 +29,7 @@ use crate::words::enumerate;
 pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 
 /// A plan, and what it was computed from.
-pub(in crate::commands) struct PlanWithInputs {
+pub struct PlanWithInputs {
     pub plan: Plan,
     /// What is around the placement, with the texts of the snapshots.
     pub around: PlacementObjects,
@@ -38,10 +38,7 @@ pub(in crate::commands) struct PlanWithInputs {
 
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
-pub(in crate::commands) fn read(
-    reading: &mut SourceReading,
-    wish: &PlannedRun,
-) -> Result<PlanWithInputs, Error> {
+pub fn read(reading: &mut SourceReading, wish: &PlannedRun) -> Result<PlanWithInputs, Error> {
     let placement = &wish.placement;
     let scope = placement.scope();
     let namespace = scope.namespace();
@@ -166,7 +163,7 @@ pub(in crate::commands) fn read(
 }
 
 /// What is in the way in the first of some clusters that get something new, and what could not be read of it.
-pub(in crate::commands) fn in_the_way<'n>(
+pub fn in_the_way<'n>(
     reading: &mut SourceReading,
     (new, compares_only): (&NewObjects<'_>, bool),
     clusters: impl Iterator<Item = &'n str>,
@@ -239,25 +236,19 @@ fn put_next_snapshot(around: &mut PlacementObjects, parts: Vec<SnapshotPart>) {
 
 /// The placement that a user means. One that is nowhere to be found is one more thing that the plan
 /// tells, beside all the others.
-pub(in crate::commands) fn placement(
-    reading: &mut SourceReading,
-    word: &str,
-    namespace: Option<&str>,
-    ui: &mut Ui,
-) -> Result<ObjectRef, Error> {
+pub fn placement(reading: &mut SourceReading, word: &str, ui: &mut Ui) -> Result<ObjectRef, Error> {
     let flag = ("--placement", word);
-    let found = reading.target_of_flag(flag, namespace, Concept::Placement, ui);
+    let found = reading.target_of_flag(flag, Concept::Placement, ui);
     match found {
         Err(error) if error.exit == Exit::NotFound && !word.is_empty() && !word.contains('/') => {
-            let scope = Scope::of_namespace(namespace.unwrap_or_default());
-            Ok(scope.object(Concept::Placement, word))
+            Ok(reading.scope().object(Concept::Placement, word))
         }
         other => other,
     }
 }
 
 /// The name of the strategy that a user means: a name, or TYPE/NAME in the placement's scope.
-pub(in crate::commands) fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
+pub fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
     let kind = scope.kind(Concept::Strategy);
     let form = || format!("{}/NAME", kind.short_word());
     let Some((given, name)) = word.split_once('/') else {

@@ -24,8 +24,8 @@ use crate::inventory::SharedSurroundings;
 use crate::inventory::source::{
     HubQuery, ObjectSource, ObjectTexts, Outcome, QueryAnswer, QueryRound,
 };
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
+use crate::kubefleet::{ObjectRef, Scope};
 use crate::member::{MemberErrand, MemberObservation};
 use crate::ui::{ProgressBars, Ui};
 use crate::words::{CommandLine, distinct};
@@ -34,6 +34,8 @@ pub use input::InputArgs;
 /// The objects that a command looks at, wherever they are.
 pub struct SourceReading {
     pub(super) place: ReadingPlace,
+    /// The namespace that the user named.
+    namespace: Option<String>,
     /// The moment for which everything is judged.
     pub now: Timestamp,
     /// The clock, for what goes on.
@@ -105,6 +107,7 @@ impl SourceReading {
     pub(super) fn of_hub(
         hub: Hub,
         now: Option<Timestamp>,
+        global: &GlobalFlags,
         command: &'static str,
         clock: fn() -> Timestamp,
     ) -> Self {
@@ -114,7 +117,7 @@ impl SourceReading {
         Self {
             is_dated: now.is_some(),
             is_timed: now.is_some() || clock.is_the_hubs(),
-            ..Self::new(place, moment, command, clock)
+            ..Self::new(place, moment, global, command, clock)
         }
     }
 
@@ -122,6 +125,7 @@ impl SourceReading {
     pub(super) fn of_files(
         bundle: Bundle,
         input: &InputArgs,
+        global: &GlobalFlags,
         command: &'static str,
         clock: fn() -> Timestamp,
     ) -> Self {
@@ -136,18 +140,20 @@ impl SourceReading {
         let place = ReadingPlace::Files(Box::new(bundle));
         Self {
             again,
-            ..Self::new(place, now, command, CommandClock::ours(clock))
+            ..Self::new(place, now, global, command, CommandClock::ours(clock))
         }
     }
 
     fn new(
         place: ReadingPlace,
         now: Timestamp,
+        global: &GlobalFlags,
         command: &'static str,
         clock: CommandClock,
     ) -> Self {
         Self {
             place,
+            namespace: global.namespace.clone(),
             now,
             clock,
             is_dated: true,
@@ -170,6 +176,16 @@ impl SourceReading {
             ReadingPlace::Files(_) => "the input",
             ReadingPlace::Hub(_) => "the hub",
         }
+    }
+
+    /// The namespace that the user named.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
+    /// The scope of a name that does not say it.
+    pub fn scope(&self) -> Scope {
+        Scope::of_namespace(self.namespace().unwrap_or_default())
     }
 
     /// Whether it is files.

@@ -6,7 +6,6 @@ use clap::Args;
 
 use crate::commands::gather::argument::ArgumentKind;
 use crate::commands::gather::eligible;
-use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::reading::SourceReading;
 use crate::error::Error;
 use crate::inventory::source::{HubQuery, Labels, all_of};
@@ -28,13 +27,14 @@ pub(in crate::commands) struct ListReach {
 
 impl ListReach {
     /// What `-n` and `-A` ask for.
-    pub fn of(global: &GlobalFlags, everywhere: bool) -> Result<Self, Error> {
-        match (&global.namespace, everywhere) {
+    pub fn of(namespace: Option<&str>, everywhere: bool) -> Result<Self, Error> {
+        match (namespace, everywhere) {
             (Some(_), true) => Err(Error::usage("-A and -n cannot be used together")),
             (_, true) => Ok(Self::everywhere()),
-            (namespace, false) => Ok(Self::one(Scope::of_namespace(
-                namespace.as_deref().unwrap_or_default(),
-            ))),
+            (namespace, false) => {
+                let scope = Scope::of_namespace(namespace.unwrap_or_default());
+                Ok(Self::one(scope))
+            }
         }
     }
 
@@ -124,11 +124,8 @@ impl ListReach {
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::commands) struct RunSelection {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: all]
-    #[arg(
-        value_name = "RUN",
-        conflicts_with_all = ["all_namespaces", "selector", "field_selector"]
-    )]
-    #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
+    #[arg(value_name = "RUN", add = ArgumentKind::Runs(&eligible::EVERY))]
+    #[arg(conflicts_with_all = ["all_namespaces", "selector", "field_selector"])]
     runs: Vec<String>,
     /// List both scopes and all namespaces
     #[arg(short = 'A', long)]
@@ -144,16 +141,10 @@ pub(in crate::commands) struct RunSelection {
 
 impl RunSelection {
     /// Where to look, once the names are known to be names of runs.
-    pub fn reach(
-        &self,
-        global: &GlobalFlags,
-        reading: &mut SourceReading,
-        ui: &mut Ui,
-    ) -> Result<ListReach, Error> {
-        let reach = ListReach::of(global, self.all_namespaces)?;
+    pub fn reach(&self, reading: &mut SourceReading, ui: &mut Ui) -> Result<ListReach, Error> {
+        let reach = ListReach::of(reading.namespace(), self.all_namespaces)?;
         let mut reach = reach.selecting(Concept::UpdateRun, self.selector.as_ref());
-        let namespace = global.namespace.as_deref();
-        reach.named = reading.named_runs(&self.runs, namespace, false, ui)?;
+        reach.named = reading.named_runs(&self.runs, false, ui)?;
         if let [first, rest @ ..] = reach.named.as_slice() {
             let scope = first.scope();
             let is_one = rest.iter().all(|run| run.scope() == scope);

@@ -40,7 +40,8 @@ impl Session<'_> {
     ) -> Result<SourceReading, Error> {
         let limit = limit.filter(|limit| !limit.is_zero());
         let hub = reading::connect(self.global, false, limit.map(TimeLimit::after), self.ui)?;
-        Ok(SourceReading::of_hub(hub, None, command, self.clock))
+        let (global, clock) = (self.global, self.clock);
+        Ok(SourceReading::of_hub(hub, None, global, command, clock))
     }
 
     /// As `open`, keeping more of what files hold: [`SourceReading::ask_with_texts`] gives it.
@@ -50,16 +51,19 @@ impl Session<'_> {
         input: &InputArgs,
         command: &'static str,
     ) -> Result<SourceReading, Error> {
+        let (global, clock) = (self.global, self.clock);
         if input.files.is_empty() {
-            let hub = reading::connect(self.global, true, None, self.ui)?;
-            return Ok(SourceReading::of_hub(hub, input.now, command, self.clock));
+            let hub = reading::connect(global, true, None, self.ui)?;
+            let reading = SourceReading::of_hub(hub, input.now, global, command, clock);
+            return Ok(reading);
         }
         let inputs = self.inputs(input)?;
         let bundle = bundle::read_within(inputs, keep, input.limits())?;
         for warning in &bundle.warnings {
             self.ui.warning(warning);
         }
-        Ok(SourceReading::of_files(bundle, input, command, self.clock))
+        let reading = SourceReading::of_files(bundle, input, global, command, clock);
+        Ok(reading)
     }
 
     fn inputs(&mut self, input: &InputArgs) -> Result<Vec<bundle::Input>, Error> {

@@ -20,33 +20,17 @@ use crate::words::{CommandLine, Hint};
 impl SourceReading {
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
     /// files were collected for, else the run that is chosen at the terminal.
-    pub fn target(
-        &mut self,
-        word: Option<&str>,
-        namespace: Option<&str>,
-        ui: &mut Ui,
-    ) -> Result<ObjectRef, Error> {
-        self.target_of(
-            word,
-            namespace,
-            &[Concept::UpdateRun, Concept::Placement],
-            ui,
-        )
+    pub fn target(&mut self, word: Option<&str>, ui: &mut Ui) -> Result<ObjectRef, Error> {
+        self.target_of(word, &[Concept::UpdateRun, Concept::Placement], ui)
     }
 
     /// The runs and placements that words mean, each once; without any, as for one. A word that
     /// means nothing is noted, and hides none of the others.
-    pub fn targets(
-        &mut self,
-        words: &[String],
-        namespace: Option<&str>,
-        ui: &mut Ui,
-    ) -> Result<Vec<ObjectRef>, Error> {
+    pub fn targets(&mut self, words: &[String], ui: &mut Ui) -> Result<Vec<ObjectRef>, Error> {
         if words.is_empty() {
-            return Ok(vec![self.target(None, namespace, ui)?]);
+            return Ok(vec![self.target(None, ui)?]);
         }
-        let concepts = [Concept::UpdateRun, Concept::Placement];
-        self.targets_of(words, namespace, &concepts, ui)
+        self.targets_of(words, &[Concept::UpdateRun, Concept::Placement], ui)
     }
 
     /// The runs that words mean, each once. Each of them must be there, or where several hubs are
@@ -54,10 +38,9 @@ impl SourceReading {
     pub(in crate::commands) fn runs_of(
         &mut self,
         words: &[String],
-        namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<Vec<ObjectRef>, Error> {
-        let runs = self.targets_of(words, namespace, &[Concept::UpdateRun], ui)?;
+        let runs = self.targets_of(words, &[Concept::UpdateRun], ui)?;
         if self.one_of_several.is_none() && !self.absent.is_empty() {
             return Err(self.all_absent());
         }
@@ -67,13 +50,12 @@ impl SourceReading {
     fn targets_of(
         &mut self,
         words: &[String],
-        namespace: Option<&str>,
         concepts: &[Concept],
         ui: &mut Ui,
     ) -> Result<Vec<ObjectRef>, Error> {
         let mut targets = Vec::new();
         for word in words {
-            match self.target_of(Some(word), namespace, concepts, ui) {
+            match self.target_of(Some(word), concepts, ui) {
                 Ok(target) if targets.contains(&target) => {}
                 Ok(target) => targets.push(target),
                 Err(error) if error.exit == Exit::NotFound => {
@@ -123,7 +105,6 @@ impl SourceReading {
     pub fn target_of(
         &mut self,
         word: Option<&str>,
-        namespace: Option<&str>,
         concepts: &[Concept],
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
@@ -132,11 +113,11 @@ impl SourceReading {
                 ReadingPlace::Files(bundle) if let Some(target) = &bundle.target => {
                     Ok(target.clone())
                 }
-                _ if ui.offers_choices() => pickers::run(&eligible::EVERY, namespace, self, ui),
-                _ => Err(self.unnamed(namespace)),
+                _ if ui.offers_choices() => pickers::run(&eligible::EVERY, self, ui),
+                _ => Err(self.unnamed()),
             };
         };
-        let namespace = self.namespace_of(word, namespace, ui);
+        let namespace = self.namespace_of(word, ui);
         let namespace = namespace.as_deref();
         let candidates = candidates(word, namespace, concepts);
         let queries: Vec<_> = candidates.iter().map(HubQuery::object).collect();
@@ -215,12 +196,11 @@ impl SourceReading {
         &mut self,
         word: Option<&str>,
         eligible: &RunFilter,
-        namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
         match word {
-            Some(word) => self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui),
-            None => pickers::run(eligible, namespace, self, ui),
+            Some(word) => self.target_of(Some(word), &[Concept::UpdateRun], ui),
+            None => pickers::run(eligible, self, ui),
         }
     }
 
@@ -229,26 +209,24 @@ impl SourceReading {
         &mut self,
         words: &[String],
         eligible: &RunFilter,
-        namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<Vec<ObjectRef>, Error> {
         if words.is_empty() {
-            return Ok(vec![pickers::run(eligible, namespace, self, ui)?]);
+            return Ok(vec![pickers::run(eligible, self, ui)?]);
         }
-        self.named_runs(words, namespace, false, ui)
+        self.named_runs(words, false, ui)
     }
 
     /// The runs that words mean, each once; a word that means nothing may be passed over, and is said then.
     pub(in crate::commands) fn named_runs(
         &mut self,
         words: &[String],
-        namespace: Option<&str>,
         passes_over: bool,
         ui: &mut Ui,
     ) -> Result<Vec<ObjectRef>, Error> {
         let mut runs = Vec::new();
         for word in words {
-            match self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui) {
+            match self.target_of(Some(word), &[Concept::UpdateRun], ui) {
                 Ok(run) if runs.contains(&run) => {}
                 Ok(run) => runs.push(run),
                 Err(error) if passes_over && error.exit == Exit::NotFound => {
@@ -265,23 +243,22 @@ impl SourceReading {
     pub(in crate::commands) fn placement_or_chosen(
         &mut self,
         word: Option<&str>,
-        namespace: Option<&str>,
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
         let Some(word) = word else {
-            return pickers::named_placement(namespace, self, ui);
+            return pickers::named_placement(self, ui);
         };
         let kind = word
             .split_once('/')
             .and_then(|(kind, _)| Kind::from_word(kind));
         if kind.is_some_and(|kind| kind.concept() == Concept::UpdateRun) {
-            let run = self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?;
+            let run = self.target_of(Some(word), &[Concept::UpdateRun], ui)?;
             return self.placement_of(&run, ui);
         }
-        let found = self.target_of(Some(word), namespace, &[Concept::Placement], ui);
+        let found = self.target_of(Some(word), &[Concept::Placement], ui);
         match found {
             Err(error) if error.exit == Exit::NotFound => {
-                let run = self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
+                let run = self.target_of(Some(word), &[Concept::UpdateRun], ui);
                 run.map_or(Err(error), |run| self.placement_of(&run, ui))
             }
             found => found,
@@ -309,12 +286,11 @@ impl SourceReading {
     pub(in crate::commands) fn target_of_flag(
         &mut self,
         (flag, word): (&str, &str),
-        namespace: Option<&str>,
         concept: Concept,
         ui: &mut Ui,
     ) -> Result<ObjectRef, Error> {
         let command = self.command;
-        let found = self.target_of(Some(word), namespace, &[concept], ui);
+        let found = self.target_of(Some(word), &[concept], ui);
         found.map_err(|error| Error {
             hint: error.hint.map(|hint| hint.with_operand_of(command, flag)),
             ..error
@@ -323,8 +299,8 @@ impl SourceReading {
 
     /// The namespace to look in: that of the flag, or for a namespaced type without one the
     /// context's own, which is said. Files have no context: all their namespaces are looked at.
-    fn namespace_of(&self, word: &str, namespace: Option<&str>, ui: &mut Ui) -> Option<String> {
-        if let Some(namespace) = namespace {
+    fn namespace_of(&self, word: &str, ui: &mut Ui) -> Option<String> {
+        if let Some(namespace) = self.namespace() {
             return Some(namespace.to_owned());
         }
         let kind = Kind::from_word(word.split_once('/')?.0)?;
@@ -341,14 +317,15 @@ impl SourceReading {
     }
 
     /// Asks for a name, and offers what there is.
-    fn unnamed(&mut self, namespace: Option<&str>) -> Error {
+    fn unnamed(&mut self) -> Error {
         let (place, command) = (self.place(), self.command);
         let error = Error::usage(format!(
             "{command} needs the name of an update run or placement"
         ));
-        let reach = match namespace {
-            Some(namespace) => ListReach::one(Scope::of_namespace(namespace)),
-            None => ListReach::everywhere(),
+        let reach = if self.namespace().is_some() {
+            ListReach::one(self.scope())
+        } else {
+            ListReach::everywhere()
         };
         let runs = reach.every_run(self, |_| true).unwrap_or_default();
         match runs.as_slice() {
@@ -361,7 +338,7 @@ impl SourceReading {
             ),
             several if command == "diagnose" => {
                 let all = CommandLine::fleet("diagnose").switch("--all");
-                let all = match namespace {
+                let all = match self.namespace() {
                     Some(namespace) => all.namespace(namespace),
                     None if several.iter().all(|run| run.namespace.is_empty()) => all,
                     None => all.switch("-A"),

@@ -11,7 +11,6 @@ use crate::change::record::ToldChange;
 use crate::change::{Change, approval_message};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
-use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::pickers;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::selection::ListReach;
@@ -29,7 +28,7 @@ use crate::hub::{Hub, HubError};
 use crate::inventory::source::{HubQuery, ObjectSource};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::Verdict;
 use crate::rollout::approvals::Approval;
 use crate::rollout::{Rollout, TaskTime};
@@ -67,8 +66,7 @@ pub struct ApproveArgs {
     #[arg(add = ArgumentKind::Requests, add = ChosenAtTerminal)]
     targets: Vec<String>,
     /// Approve only the gates of this stage
-    #[arg(long, value_name = "STAGE")]
-    #[arg(add = ArgumentKind::Stages)]
+    #[arg(long, value_name = "STAGE", add = ArgumentKind::Stages)]
     stage: Option<String>,
     /// Approve only the gate before or after the stage's clusters
     #[arg(long, value_enum, value_name = "WHEN")]
@@ -119,29 +117,25 @@ pub fn run(args: &ApproveArgs, session: &mut Session<'_>) -> Result<Exit, Error>
             "--reason is longer than {LONGEST_REASON} bytes"
         )));
     }
-    let global = session.global;
-    operate("approve", &args.writing, session, |op| {
-        act(args, global, op)
-    })
+    operate("approve", &args.writing, session, |op| act(args, op))
 }
 
-fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Result<Exit, Error> {
+fn act(args: &ApproveArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
     if let Some(hub) = op.reading.hub() {
         hub.ask_who();
     }
-    let namespace = global.namespace.as_deref();
     let mut chosen = Vec::new();
     if args.targets.is_empty() {
         let targets = if args.stage.is_some() || args.task.is_some() || args.all {
             let waiting = &eligible::WAITING;
-            vec![op.reading.run_or_chosen(None, waiting, namespace, op.ui)?]
+            vec![op.reading.run_or_chosen(None, waiting, op.ui)?]
         } else {
-            pickers::gates(namespace, op.reading, op.ui)?
+            pickers::gates(op.reading, op.ui)?
         };
         chosen.extend(targets.into_iter().map(|target| (target, None)));
     }
     // The runs of the scope are read in any case, and tell which of the words are runs.
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let scope = op.reading.scope();
     let mut runs = Vec::new();
     if args.targets.iter().any(|word| !word.contains('/')) {
         let all = ListReach::one(scope.clone()).every_run(op.reading, |_| true);
@@ -150,14 +144,12 @@ fn act(args: &ApproveArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Resu
     // All names are known before the first gate is shown.
     for word in &args.targets {
         let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
-        let found = op
-            .reading
-            .target_of(Some(word), namespace, &concepts, op.ui);
+        let found = op.reading.target_of(Some(word), &concepts, op.ui);
         // A request that does not exist yet: the run that will ask for it says what it waits for.
         let found = match found {
             Ok(target) => (target, None),
             Err(error) => {
-                let (request, run) = select::of_a_run(word, namespace, op.reading).ok_or(error)?;
+                let (request, run) = select::of_a_run(word, op.reading).ok_or(error)?;
                 (request, Some(run))
             }
         };

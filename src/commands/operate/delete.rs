@@ -6,7 +6,6 @@ use crate::change::Change;
 use crate::change::preview::Preview;
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
-use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::operation::{
@@ -55,20 +54,16 @@ pub struct DeleteArgs {
 
 /// Deletes runs.
 pub fn run(args: &DeleteArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let global = session.global;
-    operate("delete", &args.writing, session, |op| act(args, global, op))
+    operate("delete", &args.writing, session, |op| act(args, op))
 }
 
-fn act(args: &DeleteArgs, global: &GlobalFlags, op: &mut Operation<'_>) -> Result<Exit, Error> {
-    let namespace = global.namespace.as_deref();
+fn act(args: &DeleteArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let runs = if args.runs.is_empty() {
-        vec![
-            op.reading
-                .run_or_chosen(None, &eligible::EVERY, namespace, op.ui)?,
-        ]
+        let every = &eligible::EVERY;
+        vec![op.reading.run_or_chosen(None, every, op.ui)?]
     } else {
         op.reading
-            .named_runs(&args.runs, namespace, args.ignore_not_found, op.ui)?
+            .named_runs(&args.runs, args.ignore_not_found, op.ui)?
     };
     if runs.is_empty() {
         return Ok(Exit::Done);

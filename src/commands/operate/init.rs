@@ -53,8 +53,7 @@ pub struct InitArgs {
     #[arg(add = ArgumentKind::Runs(&eligible::EVERY))]
     from: Option<String>,
     /// Snapshot to roll out: its index, or latest [default: the current content]
-    #[arg(long, value_name = "INDEX")]
-    #[arg(add = ArgumentKind::Snapshots)]
+    #[arg(long, value_name = "INDEX", add = ArgumentKind::Snapshots)]
     snapshot: Option<String>,
     /// Create the run even if a check cannot read what it needs
     #[arg(long)]
@@ -68,7 +67,7 @@ pub struct InitArgs {
 
 /// Makes a run.
 pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let (global, suffix) = (session.global, unique_suffix(session));
+    let suffix = unique_suffix(session);
     operate("init", &args.writing, session, |op| {
         let words = NewRunWords {
             name: args.run.as_deref(),
@@ -77,8 +76,7 @@ pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             from: args.from.as_deref(),
             suffix: &suffix,
         };
-        let namespace = global.namespace.as_deref();
-        let source = RunSource::new(words, namespace, op)?;
+        let source = RunSource::new(words, op)?;
         let mut wanted = |reading: &mut SourceReading| {
             let accepted = AcceptedRisks {
                 // Nothing goes back before it is started.

@@ -21,15 +21,6 @@ pub(in crate::commands) use source::{NewRunWords, RunSource};
 pub(in crate::commands) use start::start;
 pub(in crate::commands) use wanted::{LaunchPreparation, LaunchRisks, RunLaunch};
 
-/// How far a launch has got.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LaunchProgress {
-    /// The run does not exist, or does not exist any more.
-    Nothing,
-    /// The run was made.
-    Made,
-}
-
 /// Makes a run, and waits until it is where it is to be. What is wanted is worked out from what was
 /// read, each time anew.
 pub(in crate::commands) fn launch(
@@ -39,10 +30,7 @@ pub(in crate::commands) fn launch(
     let (look, asked) = (op.look(), (op.args.yes, op.args.is_dry()));
     let offered = op.agree(&mut |reading| shown::offer(wanted(reading)?, asked, &look, reading))?;
     match offered {
-        LaunchOffer::Same(launch, this) => {
-            let mut got = LaunchProgress::Made;
-            making::finish(&launch, &this, None, &mut got, op)
-        }
+        LaunchOffer::Same(launch, this) => making::finish(&launch, &this, None, op),
         LaunchOffer::New {
             launch,
             wish,
@@ -51,9 +39,8 @@ pub(in crate::commands) fn launch(
             let Some(wish) = wish else {
                 return Err(Error::failed(format!("{} was refused", launch.run)));
             };
-            let mut got = LaunchProgress::Nothing;
-            making::make(&launch, *wish, &agreed, &mut got, op)
-                .map_err(|error| making::midway(error, &launch, got, &op.reading.record))
+            making::make(&launch, *wish, &agreed, op)
+                .map_err(|error| making::midway(error, &launch, &op.reading.record))
         }
     }
 }

@@ -34,7 +34,7 @@ pub(in crate::commands) use prompt::WriteProposal;
 pub(in crate::commands) use result::WriteResult;
 
 /// A command that writes: where it reads, how it is to write, and whom it tells.
-pub(in crate::commands) struct Operation<'o> {
+pub struct Operation<'o> {
     pub reading: &'o mut SourceReading,
     pub args: &'o WriteFlags,
     pub ui: &'o mut Ui,
@@ -48,7 +48,7 @@ pub(in crate::commands) struct Operation<'o> {
 
 /// Connects to the hub, and runs a command that writes. When it fails, what it had done by then is
 /// told.
-pub(in crate::commands) fn operate(
+pub fn operate(
     name: &'static str,
     args: &WriteFlags,
     session: &mut Session<'_>,
@@ -70,18 +70,18 @@ pub(in crate::commands) fn operate(
 }
 
 /// An error with all that the command had done.
-pub(in crate::commands) fn completed(error: Error, reading: &SourceReading) -> Error {
+pub fn completed(error: Error, reading: &SourceReading) -> Error {
     let message = reading.record.complete(&error.message, error.told);
     Error { message, ..error }.telling(ToldChange::All)
 }
 
 /// That the user ended a command, and what is true then.
-pub(in crate::commands) fn interrupted(what: &str) -> Error {
+pub fn interrupted(what: &str) -> Error {
     Error::new(Exit::Interrupted, format!("interrupted: {what}")).telling(ToldChange::Last)
 }
 
 /// One run and no other of its name.
-pub(in crate::commands) struct ThisRun {
+pub struct ThisRun {
     /// Its name.
     pub object: ObjectRef,
     /// Its uid; empty where it is not known.
@@ -90,7 +90,7 @@ pub(in crate::commands) struct ThisRun {
 
 impl ThisRun {
     /// The run that was read.
-    pub(in crate::commands) fn of(run: &UpdateRun) -> Self {
+    pub fn of(run: &UpdateRun) -> Self {
         Self {
             object: run.object(),
             uid: run.meta.uid.clone(),
@@ -99,7 +99,7 @@ impl ThisRun {
 }
 
 /// What became of a change.
-pub(in crate::commands) enum ChangeOutcome {
+pub enum ChangeOutcome {
     /// It was shown, or checked, and not done.
     Dry,
     /// It was done.
@@ -111,7 +111,7 @@ pub(in crate::commands) enum ChangeOutcome {
 
 impl Operation<'_> {
     /// How what is shown before a write looks.
-    pub(in crate::commands) fn look(&self) -> render::RenderLook {
+    pub fn look(&self) -> render::RenderLook {
         render::RenderLook {
             width: self.ui.width(),
             paint: self.ui.paint_err(),
@@ -121,7 +121,7 @@ impl Operation<'_> {
     }
 
     /// The same, written in another way.
-    pub(in crate::commands) fn with<'s>(&'s mut self, args: &'s WriteFlags) -> Operation<'s> {
+    pub fn with<'s>(&'s mut self, args: &'s WriteFlags) -> Operation<'s> {
         Operation {
             reading: self.reading,
             args,
@@ -139,7 +139,7 @@ impl Operation<'_> {
     }
 
     /// Does something of which nothing is said but warnings and errors.
-    pub(in crate::commands) fn hushed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn hushed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let was_quiet = self.ui.hush();
         let done = act(self);
         self.ui.unhush(was_quiet);
@@ -154,7 +154,7 @@ impl Operation<'_> {
     }
 
     /// Sends a change once, or shows it.
-    pub(in crate::commands) fn send(&mut self, change: &Change) -> Result<ChangeOutcome, Error> {
+    pub fn send(&mut self, change: &Change) -> Result<ChangeOutcome, Error> {
         let Some(hub) = self.reading.hub() else {
             return Err(Error::usage("cannot write to files: -f is read-only"));
         };
@@ -224,7 +224,7 @@ impl Operation<'_> {
 
     /// Has the server check a change, and keep nothing. `taken` says that another object still has its
     /// name, which is then all that the server may find.
-    pub(in crate::commands) fn rehearse(
+    pub fn rehearse(
         &mut self,
         change: &Change,
         taken: bool,
@@ -391,16 +391,12 @@ impl Operation<'_> {
     }
 
     /// Prints the result: the object as it is now, or one line.
-    pub(in crate::commands) fn result(
-        &mut self,
-        object: &ObjectRef,
-        line: &str,
-    ) -> Result<(), Error> {
+    pub fn result(&mut self, object: &ObjectRef, line: &str) -> Result<(), Error> {
         self.result_with(object, line, &WriteResult::default())
     }
 
     /// The same, with what is known beside the object.
-    pub(in crate::commands) fn result_with(
+    pub fn result_with(
         &mut self,
         object: &ObjectRef,
         line: &str,
@@ -437,7 +433,7 @@ impl Operation<'_> {
 
     /// Does the same to several runs, one after the other; what fails for one does not keep it from
     /// the others. The exit code is the worst.
-    pub(in crate::commands) fn each<T>(
+    pub fn each<T>(
         &mut self,
         runs: &[T],
         object: impl Fn(&T) -> &ObjectRef,
@@ -516,10 +512,7 @@ fn print(
 }
 
 /// Refuses where the hub says that a run may not be started. Where it does not say, it is tried.
-pub(in crate::commands) fn may_patch(
-    run: &ObjectRef,
-    reading: &mut SourceReading,
-) -> Result<(), Error> {
+pub fn may_patch(run: &ObjectRef, reading: &mut SourceReading) -> Result<(), Error> {
     let kind = run.kind;
     let access = AccessCheck {
         verb: "patch",
@@ -589,6 +582,6 @@ fn not_done(change: &Change, error: Error, reading: &SourceReading) -> Error {
 }
 
 /// That the user ended a command before a write.
-pub(in crate::commands) fn unsent(reading: &SourceReading) -> Error {
+pub fn unsent(reading: &SourceReading) -> Error {
     interrupted(&reading.record.nothing("sent")).telling(ToldChange::Nothing)
 }

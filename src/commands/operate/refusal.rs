@@ -13,11 +13,7 @@ use crate::kubefleet::{Concept, Kind, Scope};
 use crate::words::{CommandLine, Hint};
 
 /// Explains why the server refused a change: nothing was changed by it.
-pub(in crate::commands) fn explain(
-    change: &Change,
-    error: &HubError,
-    reading: &mut SourceReading,
-) -> Error {
+pub fn explain(change: &Change, error: &HubError, reading: &mut SourceReading) -> Error {
     let object = &change.object;
     let would = &change.would;
     let nothing = reading.record.nothing("changed");
@@ -112,7 +108,7 @@ fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
 }
 
 /// How a permission is asked for, and the role that grants it.
-pub(in crate::commands) fn grant(
+pub fn grant(
     asks: impl IntoIterator<Item = CommandLine>,
     subresource: Option<&str>,
     role: &str,
@@ -129,11 +125,7 @@ pub(in crate::commands) fn grant(
 }
 
 /// That reads are missing without which a write is not safe: which, why, and what to do.
-pub(in crate::commands) fn unseen(
-    reads: &[UnseenRead],
-    scope: &Scope,
-    reading: &SourceReading,
-) -> Error {
+pub fn unseen(reads: &[UnseenRead], scope: &Scope, reading: &SourceReading) -> Error {
     let told: Vec<_> = reads.iter().map(missing).collect();
     let nothing = reading.record.nothing("sent");
     let role = permissions::ALL

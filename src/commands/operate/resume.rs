@@ -66,11 +66,10 @@ pub struct ResumeArgs {
 
 /// Resumes runs.
 pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let namespace = session.global.namespace.as_deref();
     operate("resume", &args.writing, session, |op| {
         let runs = op
             .reading
-            .runs_or_chosen(&args.runs, &eligible::RESUMABLE, namespace, op.ui)?;
+            .runs_or_chosen(&args.runs, &eligible::RESUMABLE, op.ui)?;
         op.each(&runs, |run| run, |run, op| resume_run(run, args, op))
     })
 }

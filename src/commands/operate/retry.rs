@@ -66,12 +66,10 @@ pub struct RetryArgs {
 
 /// Tries a run again.
 pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let namespace = session.global.namespace.as_deref();
     operate("retry", &args.writing, session, |op| {
         let run = args.run.as_deref();
-        let old = op
-            .reading
-            .run_or_chosen(run, &eligible::RETRYABLE, namespace, op.ui)?;
+        let retryable = &eligible::RETRYABLE;
+        let old = op.reading.run_or_chosen(run, retryable, op.ui)?;
         let new = match &args.name {
             Some(name) => names::of_one(name, Concept::UpdateRun, &old.scope())?,
             None => next_free(&old, op.reading),

@@ -64,12 +64,10 @@ pub struct RollbackArgs {
     target: Option<String>,
     /// Index of the snapshot to roll back to [default: the newest older one completed before the
     /// current run]
-    #[arg(long, value_name = "INDEX")]
-    #[arg(add = ArgumentKind::Snapshots)]
+    #[arg(long, value_name = "INDEX", add = ArgumentKind::Snapshots)]
     to: Option<String>,
     /// Update strategy [default: the current run's]
-    #[arg(long, value_name = "STRATEGY")]
-    #[arg(add = ArgumentKind::Strategies)]
+    #[arg(long, value_name = "STRATEGY", add = ArgumentKind::Strategies)]
     strategy: Option<String>,
     /// Name of the new run [default: a generated name]
     #[arg(long, value_name = "RUN")]
@@ -100,26 +98,24 @@ enum ActiveRunPolicy {
 
 /// Rolls back.
 pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let global = session.global;
     let suffix = unique_suffix(session);
     operate("rollback", &args.writing, session, |op| {
-        let namespace = global.namespace.as_deref();
         let mut to = args.to.clone();
         let (target, placement) = if let Some(word) = args.target.as_deref() {
-            match op.reading.target(Some(word), namespace, op.ui) {
+            match op.reading.target(Some(word), op.ui) {
                 Ok(target) => {
                     let placement = placement_of(&target, op.reading)?;
                     (target, placement)
                 }
                 // The run that was named may be what the same command deleted before.
                 Err(error) if error.exit == Exit::NotFound => {
-                    let placement = placement_of_made(args, namespace, op).ok_or(error)?;
+                    let placement = placement_of_made(args, op).ok_or(error)?;
                     (placement.clone(), placement)
                 }
                 Err(error) => return Err(error),
             }
         } else {
-            let placement = pickers::placement(namespace, op.reading, op.ui)?;
+            let placement = pickers::placement(op.reading, op.ui)?;
             if to.is_none() {
                 to = Some(pickers::snapshot(&placement, op.reading, op.ui)?);
             }
@@ -137,14 +133,10 @@ pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error
 }
 
 /// The placement of the run that this command has made before, under the name that it gives.
-fn placement_of_made(
-    args: &RollbackArgs,
-    namespace: Option<&str>,
-    op: &mut Operation<'_>,
-) -> Option<ObjectRef> {
+fn placement_of_made(args: &RollbackArgs, op: &mut Operation<'_>) -> Option<ObjectRef> {
     let name = chosen_name(args)?;
     let runs = &[Concept::UpdateRun];
-    let made = op.reading.target_of(Some(name), namespace, runs, op.ui);
+    let made = op.reading.target_of(Some(name), runs, op.ui);
     placement_of(&made.ok()?, op.reading).ok()
 }
 

@@ -5,7 +5,6 @@ use clap::Args;
 use crate::change::guard::AcceptedRisks;
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::eligible;
-use crate::commands::gather::global::GlobalFlags;
 use crate::commands::gather::reading::SourceReading;
 use crate::commands::gather::session::Session;
 use crate::commands::operate::launching::{
@@ -50,8 +49,7 @@ pub struct RunArgs {
     #[arg(add = ArgumentKind::Placements, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Update strategy of the new run [default with --placement: at a terminal, chosen from a list]
-    #[arg(long, value_name = "STRATEGY")]
-    #[arg(add = ArgumentKind::Strategies)]
+    #[arg(long, value_name = "STRATEGY", add = ArgumentKind::Strategies)]
     strategy: Option<String>,
     /// Create a new run with the placement and strategy of this run
     #[arg(long, value_name = "RUN", conflicts_with = "placement")]
@@ -61,8 +59,7 @@ pub struct RunArgs {
     #[arg(long, requires = "from", conflicts_with = "placement")]
     replace: bool,
     /// Snapshot to roll out: its index, or latest [default: the current content]
-    #[arg(long, value_name = "INDEX")]
-    #[arg(add = ArgumentKind::Snapshots)]
+    #[arg(long, value_name = "INDEX", add = ArgumentKind::Snapshots)]
     snapshot: Option<String>,
     #[command(flatten)]
     risks: LaunchRisks,
@@ -75,7 +72,6 @@ pub struct RunArgs {
 
 /// Starts a run.
 pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let global = session.global;
     let chooses = args.strategy.is_some() && session.ui.offers_choices();
     let suffix = unique_suffix(session);
     let makes = args.placement.is_some() || args.from.is_some() || chooses;
@@ -85,24 +81,17 @@ pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         ));
     }
     operate("run", &args.writing, session, |op| {
-        act(args, makes.then_some(suffix), global, op)
+        act(args, makes.then_some(suffix), op)
     })
 }
 
-fn act(
-    args: &RunArgs,
-    new: Option<String>,
-    global: &GlobalFlags,
-    op: &mut Operation<'_>,
-) -> Result<Exit, Error> {
-    let namespace = global.namespace.as_deref();
+fn act(args: &RunArgs, new: Option<String>, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let accepted = AcceptedRisks::from(args.risks);
     let word = args.run.as_deref();
     let Some(suffix) = new else {
-        let target = op
-            .reading
-            .run_or_chosen(word, &eligible::STARTABLE, namespace, op.ui);
-        let target = target.map_err(|error| nothing_to_start(error, word, namespace))?;
+        let startable = &eligible::STARTABLE;
+        let target = op.reading.run_or_chosen(word, startable, op.ui);
+        let target = target.map_err(|it| nothing_to_start(it, word, op.reading.namespace()))?;
         let this = ThisRun {
             object: target,
             uid: String::new(),
@@ -116,7 +105,7 @@ fn act(
         from: args.from.as_deref(),
         suffix: &suffix,
     };
-    let source = RunSource::new(words, namespace, op)?;
+    let source = RunSource::new(words, op)?;
     if let Some(old) = source.replaces_itself(args.replace) {
         return Err(Error::usage(format!(
             "the new run cannot have the name {} while the old run exists",

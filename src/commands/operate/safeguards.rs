@@ -24,7 +24,7 @@ use crate::rollout::{Phase, Rollout};
 use crate::words::{CommandLine, Hint, capital, enumerate};
 
 /// Refuses where these guards could not see what they need, unless that is accepted.
-pub(in crate::commands) fn seen(
+pub fn seen(
     guards: &[Guard],
     accepted: AcceptedRisks,
     inventory: &Inventory,
@@ -38,7 +38,7 @@ pub(in crate::commands) fn seen(
 }
 
 /// Refuses to let a run go on of which nobody knows yet what it will do, unless that is accepted.
-pub(in crate::commands) fn is_initialized(
+pub fn is_initialized(
     rollout: &Rollout<'_>,
     accepted: AcceptedRisks,
     reading: &SourceReading,
@@ -60,7 +60,7 @@ pub(in crate::commands) fn is_initialized(
 /// Refuses to let a run reach clusters that it would block, or at which it may fail, whoever asks:
 /// `None` means those that it reaches before somebody has to approve. `held` is what of
 /// its content cannot be put together.
-pub(in crate::commands) fn reached(
+pub fn reached(
     rollout: &Rollout<'_>,
     held: &[Finding],
     (clusters, doing): (Option<&[&str]>, &str),
@@ -74,7 +74,7 @@ pub(in crate::commands) fn reached(
 }
 
 /// Refuses what goes by a strategy that the controller may not see as it is.
-pub(in crate::commands) fn sees_strategy(
+pub fn sees_strategy(
     hidden: Option<String>,
     accepted: AcceptedRisks,
     reading: &SourceReading,
@@ -168,7 +168,7 @@ fn bindings(
 
 /// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
 /// the sentence.
-pub(in crate::commands) fn going_back(
+pub fn going_back(
     back: &[GoesBack<'_>],
     rollout: &Rollout<'_>,
     doing: &str,
@@ -193,26 +193,20 @@ pub(in crate::commands) fn going_back(
 }
 
 /// What is asked of a run that removes its placement from clusters before anybody is asked again.
-pub(in crate::commands) fn removes(rollout: &Rollout<'_>, verb: &str) -> Option<String> {
+pub fn removes(rollout: &Rollout<'_>, verb: &str) -> Option<String> {
     let removed = rollout.removed_next();
     let name = &rollout.run.meta.name;
     (!removed.is_empty()).then(|| asked_of_removal((verb, name), &removed))
 }
 
 /// The same of some clusters.
-pub(in crate::commands) fn asked_of_removal<C: AsRef<str>>(
-    (verb, run): (&str, &str),
-    clusters: &[C],
-) -> String {
+pub fn asked_of_removal<C: AsRef<str>>((verb, run): (&str, &str), clusters: &[C]) -> String {
     let clusters = enumerate(clusters.iter().map(AsRef::as_ref));
     format!("{verb} {run}, which removes the placement from {clusters}?")
 }
 
 /// Refuses to open a gate of a run that ends within seconds, because a cluster ahead is being deleted.
-pub(in crate::commands) fn nobody_leaves(
-    rollout: &Rollout<'_>,
-    reading: &SourceReading,
-) -> Result<(), Error> {
+pub fn nobody_leaves(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Error> {
     let mut members = TroubledMembers::ahead(rollout, |_| true);
     members.leaving.retain(|member| member.meta.is_deleting());
     let Some(why) = members.leaving_words() else {
@@ -227,7 +221,7 @@ pub(in crate::commands) fn nobody_leaves(
 /// Refuses what a script does not let a run do to the clusters that it would reach, `None` meaning all:
 /// go on after another run took over those that are done, bring again what was rolled back, and delete everything for a snapshot without
 /// objects that nobody named. Returns whether a person is asked.
-pub(in crate::commands) fn unattended(
+pub fn unattended(
     rollout: &Rollout<'_>,
     clusters: Option<&[&str]>,
     (is_script, accepted): (bool, AcceptedRisks),
@@ -264,7 +258,7 @@ pub(in crate::commands) fn unattended(
 
 /// Refuses to let a run begin with clusters from which it deletes everything, because its snapshot has
 /// no objects.
-pub(in crate::commands) fn empty(
+pub fn empty(
     rollout: &Rollout<'_>,
     emptied: &[&str],
     reading: &SourceReading,
@@ -278,7 +272,7 @@ pub(in crate::commands) fn empty(
 }
 
 /// What a script does not do, unless somebody named the snapshot.
-pub(in crate::commands) fn would_empty<C: AsRef<str>>(
+pub fn would_empty<C: AsRef<str>>(
     run: &str,
     index: &str,
     clusters: &[C],
@@ -293,10 +287,7 @@ pub(in crate::commands) fn would_empty<C: AsRef<str>>(
 }
 
 /// Refuses to let a script start a run that asked for the current content and got the previous one.
-pub(in crate::commands) fn outdated(
-    rollout: &Rollout<'_>,
-    reading: &SourceReading,
-) -> Result<(), Error> {
+pub fn outdated(rollout: &Rollout<'_>, reading: &SourceReading) -> Result<(), Error> {
     let Some(old) = old_content(rollout.inventory, rollout.run) else {
         return Ok(());
     };
@@ -313,7 +304,7 @@ pub(in crate::commands) fn outdated(
 
 /// Why a run with its content helps nobody.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum UnhelpfulContent {
+pub enum UnhelpfulContent {
     /// It was rolled back.
     RolledBack,
     /// Clusters have the name of its snapshot already, and are sent nothing.
@@ -322,7 +313,7 @@ pub(in crate::commands) enum UnhelpfulContent {
 
 impl UnhelpfulContent {
     /// What a run with it would do.
-    pub(in crate::commands) const fn would(self) -> &'static str {
+    pub const fn would(self) -> &'static str {
         match self {
             Self::RolledBack => "would roll out again what was rolled back",
             Self::NameReused => "would succeed without sending it",
@@ -330,7 +321,7 @@ impl UnhelpfulContent {
     }
 
     /// What to do instead; `named` is the command that names the snapshot.
-    pub(in crate::commands) fn way_out(self, named: CommandLine) -> Hint {
+    pub fn way_out(self, named: CommandLine) -> Hint {
         match self {
             Self::RolledBack => Hint::new(
                 "correct the content first; to roll it out all the same, name the snapshot:",
@@ -345,7 +336,7 @@ impl UnhelpfulContent {
 }
 
 /// What a script does not start unless somebody named the snapshot, as `named` does.
-pub(in crate::commands) fn unhelpful(
+pub fn unhelpful(
     run: &str,
     (content, why): (UnhelpfulContent, &str),
     named: CommandLine,
@@ -357,7 +348,7 @@ pub(in crate::commands) fn unhelpful(
 
 /// What a script does not do either: a namespace goes with everything in it, and a definition of custom
 /// resources with all its objects.
-pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
+pub fn would_delete(run: &str, lost: &str, reading: &SourceReading) -> Error {
     reading.refused(format!("{run} would go too far: {lost}")).hint(
         "check that it exists on the hub, that the placement selects it, and that no override deletes \
          it; a script needs a run made with --snapshot",
@@ -365,7 +356,7 @@ pub(in crate::commands) fn would_delete(run: &str, lost: &str, reading: &SourceR
 }
 
 /// What to do first where an earlier run had other overrides, which no rollback brings back.
-pub(in crate::commands) fn restore_overrides(now: &UpdateRun, before: &UpdateRun) -> Option<Hint> {
+pub fn restore_overrides(now: &UpdateRun, before: &UpdateRun) -> Option<Hint> {
     let [had, has] = [before, now].map(|run| run.override_names().collect::<BTreeSet<_>>());
     let names = |of: &BTreeSet<ObjectRef>, without: &BTreeSet<ObjectRef>| {
         enumerate(of.difference(without).map(ToString::to_string))
@@ -388,34 +379,26 @@ pub(in crate::commands) fn restore_overrides(now: &UpdateRun, before: &UpdateRun
 }
 
 /// What is not done once a run has come that nobody was shown.
-pub(in crate::commands) fn not_alone(
-    placement: &str,
-    arrived: &str,
-    reading: &SourceReading,
-) -> Error {
+pub fn not_alone(placement: &str, arrived: &str, reading: &SourceReading) -> Error {
     reading.refused(format!(
         "someone else created a run on {placement} in the meantime: {arrived}"
     ))
 }
 
 /// What a script does not start: Kubernetes would refuse an object, or clusters fail with it already.
-pub(in crate::commands) fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
+pub fn would_be_stuck(run: &str, why: &str, reading: &SourceReading) -> Error {
     reading.refused(format!("{run} would be stuck: {why}"))
 }
 
 /// What a script does not do: the write makes KubeFleet check a run at once which it then aborts, and
 /// until then the cause may be undone.
-pub(in crate::commands) fn would_abort(
-    run: &ObjectRef,
-    why: &str,
-    reading: &SourceReading,
-) -> Error {
+pub fn would_abort(run: &ObjectRef, why: &str, reading: &SourceReading) -> Error {
     let hint = Hint::new("see what can be undone before:").command(run.fleet("diagnose"));
     reading.refused(why).hint(hint)
 }
 
 /// Warns of clusters that count as done and do not have what the run brought there any more.
-pub(in crate::commands) fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Preview) {
+pub fn warn_of_lost(rollout: &Rollout<'_>, preview: &mut Preview) {
     if let Some(why) = lost_words(rollout) {
         preview.warning(&why);
     }
@@ -468,11 +451,7 @@ fn overtaken_words(rollout: &Rollout<'_>) -> Option<String> {
 
 /// Warns of clusters that leave the fleet, or whose agents are silent, of those that the run is to reach
 /// next; `None` means all.
-pub(in crate::commands) fn warn_of_members(
-    rollout: &Rollout<'_>,
-    clusters: Option<&[&str]>,
-    preview: &mut Preview,
-) {
+pub fn warn_of_members(rollout: &Rollout<'_>, clusters: Option<&[&str]>, preview: &mut Preview) {
     let is_next = |name: &str| clusters.is_none_or(|all| all.contains(&name));
     let members = TroubledMembers::ahead(rollout, is_next);
     let leaving = members.leaving_words().into_iter();
@@ -487,11 +466,7 @@ pub(in crate::commands) fn warn_of_members(
 
 /// Warns of what the run comes to: gates that somebody has approved already, where nobody is asked;
 /// overrides that hold it, and such that it leaves out.
-pub(in crate::commands) fn warn_of_ahead(
-    rollout: &Rollout<'_>,
-    held: &[Finding],
-    preview: &mut Preview,
-) {
+pub fn warn_of_ahead(rollout: &Rollout<'_>, held: &[Finding], preview: &mut Preview) {
     let gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
     let open = gates.filter_map(|gate| gate.approved_ahead_words(rollout.run));
     let held = held.iter().map(|it| it.message.clone());

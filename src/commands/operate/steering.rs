@@ -21,7 +21,7 @@ use crate::rollout::Rollout;
 use crate::words::{Hint, enumerate};
 
 /// A run that is steered.
-pub(in crate::commands) struct SteeredRun {
+pub struct SteeredRun {
     pub run: ThisRun,
     /// Whether something was written.
     pub written: bool,
@@ -30,10 +30,7 @@ pub(in crate::commands) struct SteeredRun {
 }
 
 /// The run of an inventory, understood. One that could not be read is not touched.
-pub(in crate::commands) fn rollout_of<'i>(
-    inventory: &'i Inventory,
-    run: &ObjectRef,
-) -> Result<Rollout<'i>, Error> {
+pub fn rollout_of<'i>(inventory: &'i Inventory, run: &ObjectRef) -> Result<Rollout<'i>, Error> {
     Rollout::new(inventory).ok_or_else(|| {
         let gap = inventory.gaps.get(&run.kind);
         let why = gap.map_or_else(|| "it does not exist".to_owned(), Clone::clone);
@@ -53,7 +50,7 @@ pub(in crate::commands) fn rollout_of<'i>(
 }
 
 /// That the run that was read is the one that was meant, and no other of its name.
-pub(in crate::commands) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Result<(), Error> {
+pub fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Result<(), Error> {
     if this.uid.is_empty() || rollout.run.meta.uid == this.uid {
         return Ok(());
     }
@@ -66,7 +63,7 @@ pub(in crate::commands) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Res
 }
 
 /// Asks a run for another state, where that is to be written.
-pub(in crate::commands) fn steer(
+pub fn steer(
     inventory: &Inventory,
     run: &ObjectRef,
     wish: RequestedState,
@@ -89,13 +86,13 @@ pub(in crate::commands) fn steer(
 }
 
 /// What a preview of a run is based on: its state, and the other runs on the placement.
-pub(in crate::commands) fn facts(rollout: &Rollout<'_>, preview: &mut Preview) {
+pub fn facts(rollout: &Rollout<'_>, preview: &mut Preview) {
     state(rollout, preview);
     preview.neighbours(&neighbours(rollout.inventory, &rollout.run.meta.name));
 }
 
 /// The state of a run, as a preview compares it, and whether its controller is silent.
-pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) -> bool {
+pub fn state(rollout: &Rollout<'_>, preview: &mut Preview) -> bool {
     let run = rollout.run;
     let state = run.spec.state.as_deref().unwrap_or("not set");
     let how = if rollout.is_live() {
@@ -112,7 +109,7 @@ pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) -
 }
 
 /// Warns of a tool that keeps a run as its source has it.
-pub(in crate::commands) fn keeper(run: &UpdateRun, preview: &mut Preview) {
+pub fn keeper(run: &UpdateRun, preview: &mut Preview) {
     if let Some(tool) = run.meta.keeper() {
         preview.warning(&format!(
             "{tool} keeps {} as its source has it, and may undo this: change it there first",
@@ -122,7 +119,7 @@ pub(in crate::commands) fn keeper(run: &UpdateRun, preview: &mut Preview) {
 }
 
 /// Warns that the controller aborts the run, whatever the write.
-pub(in crate::commands) fn aborts(inventory: &Inventory, preview: &mut Preview) -> Option<String> {
+pub fn aborts(inventory: &Inventory, preview: &mut Preview) -> Option<String> {
     let aborts = diagnose::aborts(inventory);
     if let Some(why) = &aborts {
         preview.warning(why);
@@ -131,7 +128,7 @@ pub(in crate::commands) fn aborts(inventory: &Inventory, preview: &mut Preview) 
 }
 
 /// Says what of the bindings and of the runs on the placement could not be read.
-pub(in crate::commands) fn unseen(inventory: &Inventory, preview: &mut Preview) {
+pub fn unseen(inventory: &Inventory, preview: &mut Preview) {
     if let Some(gap) = &inventory.bindings.gap {
         preview.warning(&format!(
             "which snapshot each cluster has is unknown: {} {gap}",
@@ -147,7 +144,7 @@ pub(in crate::commands) fn unseen(inventory: &Inventory, preview: &mut Preview) 
 }
 
 /// Warns of other runs on the placement.
-pub(in crate::commands) fn others(rollout: &Rollout<'_>, preview: &mut Preview) {
+pub fn others(rollout: &Rollout<'_>, preview: &mut Preview) {
     let others = neighbours(rollout.inventory, &rollout.run.meta.name);
     if !others.is_empty() {
         preview.warning(&format!(
@@ -159,7 +156,7 @@ pub(in crate::commands) fn others(rollout: &Rollout<'_>, preview: &mut Preview) 
 }
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.
-pub(in crate::commands) fn is_fulfilled(
+pub fn is_fulfilled(
     wish: RequestedState,
     status: &Status,
     patience: Option<Duration>,
@@ -187,7 +184,7 @@ pub(in crate::commands) fn is_fulfilled(
 }
 
 /// Waits until a run does what was asked, and prints where it is then.
-pub(in crate::commands) fn finish(
+pub fn finish(
     steered: &SteeredRun,
     wish: RequestedState,
     op: &mut Operation<'_>,

@@ -42,11 +42,8 @@ use crate::words::enumerate;
 pub struct StopArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]
-    #[arg(
-        value_name = "RUN",
-        required_unless_present = "placement",
-        conflicts_with = "placement"
-    )]
+    #[arg(value_name = "RUN")]
+    #[arg(required_unless_present = "placement", conflicts_with = "placement")]
     #[arg(add = ArgumentKind::Runs(&eligible::STOPPABLE), add = ChosenAtTerminal)]
     runs: Vec<String>,
     /// Stop every active run on this placement
@@ -61,13 +58,12 @@ pub struct StopArgs {
 }
 
 pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let namespace = session.global.namespace.as_deref();
     operate("stop", &args.writing, session, |op| {
         let runs = if let Some(placement) = &args.placement {
-            active(placement, namespace, op)?
+            active(placement, op)?
         } else {
             op.reading
-                .runs_or_chosen(&args.runs, &eligible::STOPPABLE, namespace, op.ui)?
+                .runs_or_chosen(&args.runs, &eligible::STOPPABLE, op.ui)?
         };
         op.each(&runs, |run| run, |run, op| stop_run(run, op))
     })
@@ -179,17 +175,9 @@ fn may_go_on(run: &UpdateRun) -> bool {
 }
 
 /// The active runs on a placement.
-fn active(
-    placement: &str,
-    namespace: Option<&str>,
-    op: &mut Operation<'_>,
-) -> Result<Vec<ObjectRef>, Error> {
-    let target = op.reading.target_of_flag(
-        ("--placement", placement),
-        namespace,
-        Concept::Placement,
-        op.ui,
-    )?;
+fn active(placement: &str, op: &mut Operation<'_>) -> Result<Vec<ObjectRef>, Error> {
+    let flag = ("--placement", placement);
+    let target = op.reading.target_of_flag(flag, Concept::Placement, op.ui)?;
     let runs = ListReach::one(target.scope()).every_run(op.reading, |run| {
         run.spec.placement == target.name && !choose::is_finished(run) && may_go_on(run)
     })?;

@@ -10,28 +10,16 @@ use clap::Args;
 pub struct WriteFlags {
     /// Print what would be sent (client), or let the server check it too (server), without changing
     /// anything
-    #[arg(
-        long,
-        value_enum,
-        default_value = "none",
-        default_missing_value = "client",
-        num_args = 0..=1,
-        require_equals = true,
-        value_name = "WHERE"
-    )]
+    #[arg(long, value_enum, value_name = "WHERE", default_value = "none")]
+    #[arg(default_missing_value = "client", num_args = 0..=1, require_equals = true)]
     pub dry_run: DryRun,
     /// Skip the confirmation; safety checks still apply
     #[arg(short, long)]
     pub yes: bool,
     /// Wait until the run is over or a person must act; --wait=false returns at once [default: wait
     /// until the change takes effect]
-    #[arg(
-        long,
-        default_missing_value = "true",
-        num_args = 0..=1,
-        require_equals = true,
-        value_name = "BOOL"
-    )]
+    #[arg(long, value_name = "BOOL")]
+    #[arg(default_missing_value = "true", num_args = 0..=1, require_equals = true)]
     pub wait: Option<bool>,
     /// Time limit of the wait, such as 90s or 30m [default: 2m; with --wait no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
@@ -41,12 +29,8 @@ pub struct WriteFlags {
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     pub patience: Option<Duration>,
     /// Name under which the server records the change
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "kubectl-fleet-stage",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "NAME", default_value = "kubectl-fleet-stage")]
+    #[arg(hide_short_help = true)]
     pub field_manager: String,
     /// Output format of the result; with --dry-run, of what would be sent [default: one line]
     #[arg(short, long, value_enum, value_name = "FORMAT")]

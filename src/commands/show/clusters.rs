@@ -46,8 +46,7 @@ use suggest::{LabelSuggestion, suggest, suggestions};
 pub struct ClustersArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
-    #[arg(required = true)]
-    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
+    #[arg(required = true, add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Strategy whose stages are shown; repeatable [default: those of the placement's runs]
     #[arg(long = "strategy", value_name = "STRATEGY")]
@@ -103,9 +102,8 @@ struct ClusterItem {
 /// Lists the clusters.
 pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open(&args.input, "clusters")?;
-    let namespace = session.global.namespace.as_deref();
     let ui = &mut *session.ui;
-    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, ui)?;
+    let target = reading.placement_or_chosen(args.placement.as_deref(), ui)?;
     let useful = [
         Concept::UpdateRun,
         Concept::Binding,

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::bundle::members::document;
-use crate::bundle::write::{BundleContents, NewHeader};
+use crate::bundle::write::{BundleContents, HeaderDocument};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::members::MemberArgs;
 use crate::commands::gather::reading::SourceReading;
@@ -88,11 +88,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     if let Some(hub) = reading.hub() {
         hub.keep_texts();
     }
-    let target = reading.target(
-        args.target.as_deref(),
-        session.global.namespace.as_deref(),
-        session.ui,
-    )?;
+    let target = reading.target(args.target.as_deref(), session.ui)?;
     let mut walk = reading.walk_whole(&target)?;
     // The runs are all of the scope, and each may wait at a gate.
     let scope = target.scope();
@@ -109,15 +105,15 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     };
     let run_kind = scope.kind(Concept::UpdateRun);
     let outcomes = walk.outcomes();
-    let mut header = NewHeader::new(now, target.clone(), &walk);
-    header.run_states = hub.run_states(run_kind).ok();
-    header.served = hub.served().names();
+    let mut header = HeaderDocument::new(now, &target, &walk);
+    header.hub.run_states = hub.run_states(run_kind).ok();
+    header.hub.served = hub.served().names();
     let seen = walk.references();
     let mut texts = hub.take_texts();
     // What was read to find the target, or before the run went on, belongs to no walk.
     texts.retain(|object, _| seen.contains(object));
     let facts = HubFacts {
-        run_states: header.run_states.clone(),
+        run_states: header.hub.run_states.clone(),
     };
     let inventory = Inventory::new(walk, now, facts);
     let looks = hub.look(&diagnose::errands(&inventory));
@@ -136,20 +132,22 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     } else {
         Vec::new()
     };
-    let contents = BundleContents::new(&header, texts, &members, logs, args.show_secrets)?;
-    let masked = contents.masked();
-    let objects = contents.objects();
-    let text = contents.text();
+    let contents = BundleContents::new(header, texts, &members, logs, args.show_secrets)?;
+    let BundleContents {
+        text,
+        objects,
+        masked,
+    } = contents;
     match &args.output_file {
         Some(path) => {
-            saving::save(path, text, session.ui)?;
+            saving::save(path, &text, session.ui)?;
             session.ui.status(&format!(
                 "wrote {}: {} of {target}",
                 path.display(),
                 crate::words::count(objects, "object"),
             ));
         }
-        None => session.ui.answer(text),
+        None => session.ui.answer(&text),
     }
     if masked > 0 {
         session.ui.status(&format!(

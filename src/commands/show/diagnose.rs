@@ -78,24 +78,12 @@ pub struct DiagnoseArgs {
     #[command(flatten)]
     members: MemberArgs,
     /// Report format
-    #[arg(
-        short,
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(help_heading = "Output")]
     output: ReportFormat,
-    /// Show only findings of at least this severity
-    #[arg(
-        long,
-        value_enum,
-        value_name = "SEVERITY",
-        hide_possible_values = true,
-        help_heading = "Output",
-        help = "Show only findings of at least this severity: info, warning, or error"
-    )]
+    /// Show only findings of at least this severity: info, warning, or error
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
     min_severity: Option<Severity>,
     /// Leave out a finding by code or name, everywhere or for one object; repeatable
     #[arg(long, value_name = "CODE[=OBJECT]", help_heading = "Output")]
@@ -156,17 +144,16 @@ struct ExaminedHub {
 /// Diagnoses what was asked about, and prints the report.
 pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     check(args, session.global)?;
-    let global = session.global;
     let answers = if args.hubs.contexts.is_several() {
         let input = Some(&args.input);
         session.ask(&args.hubs, input, "diagnose", |reading, ui| {
-            examine_all(args, global, reading, &mut MemberAccess::default(), ui)
+            examine_all(args, reading, &mut MemberAccess::default(), ui)
         })?
     } else {
         let mut entrance = args.members.open(session)?;
         let mut reading = session.open_keeping(KeptObjects::CONTENT, &args.input, "diagnose")?;
         entrance.enter(&mut reading);
-        let found = examine_all(args, global, &mut reading, &mut entrance, session.ui)?;
+        let found = examine_all(args, &mut reading, &mut entrance, session.ui)?;
         HubAnswers::alone(found, reading)
     };
     for answer in &answers.hubs {
@@ -218,21 +205,19 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
 /// Diagnoses what was asked about of one hub.
 fn examine_all(
     args: &DiagnoseArgs,
-    global: &GlobalFlags,
     reading: &mut SourceReading,
     entrance: &mut MemberAccess,
     ui: &mut Ui,
 ) -> Result<ExaminedHub, Error> {
-    let namespace = global.namespace.as_deref();
     let targets = if args.all {
         let selector = args.selector.as_ref();
-        ListReach::of(global, args.all_namespaces)?.every_run(reading, |run| {
+        ListReach::of(reading.namespace(), args.all_namespaces)?.every_run(reading, |run| {
             let labels = &run.meta.labels;
             is_wanted(args.active, run)
                 && selector.is_none_or(|selector| selector.matches(labels) == Some(true))
         })?
     } else {
-        reading.targets(&args.targets, namespace, ui)?
+        reading.targets(&args.targets, ui)?
     };
     let mut contexts = BTreeMap::new();
     let mut report = |reading: &mut SourceReading, inventory: &Inventory| {

@@ -42,8 +42,7 @@ use notes::{HistoryNote, NoteSeverity, notes};
 pub struct HistoryArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
-    #[arg(required = true)]
-    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
+    #[arg(required = true, add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     #[command(flatten)]
     input: InputArgs,
@@ -54,8 +53,7 @@ pub struct HistoryArgs {
 /// Shows what happened on a placement.
 pub fn run(args: &HistoryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open(&args.input, "history")?;
-    let namespace = session.global.namespace.as_deref();
-    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, session.ui)?;
+    let target = reading.placement_or_chosen(args.placement.as_deref(), session.ui)?;
     let useful = [
         Concept::ApprovalRequest,
         Concept::Binding,

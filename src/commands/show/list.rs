@@ -45,8 +45,7 @@ pub struct ListArgs {
     #[command(flatten)]
     listing: ListingArgs,
     /// List only runs on this placement: NAME, crp/NAME, or with -n rp/NAME
-    #[arg(long, value_name = "PLACEMENT")]
-    #[arg(add = ArgumentKind::Placements)]
+    #[arg(long, value_name = "PLACEMENT", add = ArgumentKind::Placements)]
     placement: Option<String>,
     /// List only unfinished runs
     #[arg(long)]

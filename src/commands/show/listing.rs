@@ -115,9 +115,9 @@ pub(super) fn run<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Res
     if is_followed {
         return follow(listing, session);
     }
-    let (global, input) = (session.global, Some(&flags.input));
+    let input = Some(&flags.input);
     let answers = session.ask(&flags.hubs, input, L::COMMAND, |reading, ui| {
-        let reach = flags.selection.reach(global, reading, ui)?;
+        let reach = flags.selection.reach(reading, ui)?;
         listing.check(&reach)?;
         let mut rows = listing.read(reading, &reach)?;
         if rows.rows.is_empty() {
@@ -155,10 +155,10 @@ fn follow<L: ListCommand>(listing: &L, session: &mut Session<'_>) -> Result<Exit
         limit: None,
         command: L::COMMAND,
     };
-    let (own, global) = (listing.clone(), session.global.clone());
+    let own = listing.clone();
     let mut place = None;
     let followed = session.follow(&call, &mut place, move |reading, ui| {
-        let reach = own.flags().selection.reach(&global, reading, ui)?;
+        let reach = own.flags().selection.reach(reading, ui)?;
         own.check(&reach)?;
         let own = own.clone();
         let look = move |reading: &mut SourceReading| {

@@ -21,7 +21,7 @@ use crate::commands::output::FormArg;
 use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::Plan;
 use crate::render;
 use diff::ClusterChanges;
@@ -53,11 +53,8 @@ pub struct PlanArgs {
     #[arg(add = ArgumentKind::Placements, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
-    #[arg(
-        long,
-        value_name = "STRATEGY",
-        required_unless_present_any = ["strategy_file", "from"]
-    )]
+    #[arg(long, value_name = "STRATEGY")]
+    #[arg(required_unless_present_any = ["strategy_file", "from"])]
     #[arg(add = ArgumentKind::Strategies, add = ChosenAtTerminal)]
     strategy: Option<String>,
     /// Plan a run with the placement and strategy of this run
@@ -69,8 +66,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "PATH")]
     strategy_file: Option<PathBuf>,
     /// Snapshot to roll out: its index, or latest [default: the current content]
-    #[arg(long, value_name = "SNAPSHOT")]
-    #[arg(add = ArgumentKind::Snapshots)]
+    #[arg(long, value_name = "SNAPSHOT", add = ArgumentKind::Snapshots)]
     snapshot: Option<String>,
     /// Name of the run, which is part of the names of its approval requests
     #[arg(long, value_name = "NAME")]
@@ -105,25 +101,22 @@ fn inputs(
     reading: &mut SourceReading,
     session: &mut Session<'_>,
 ) -> Result<(ObjectRef, Option<String>), Error> {
-    let namespace = session.global.namespace.as_deref();
     let ui = &mut *session.ui;
     let (placement, own) = match (&args.placement, &args.from) {
         (Some(word), _) => {
-            let named = plan_inputs::placement(reading, word, namespace, ui)?;
+            let named = plan_inputs::placement(reading, word, ui)?;
             (Some(named), None)
         }
         (None, Some(word)) => {
             let from = ("--from", word.as_str());
-            let old = reading.target_of_flag(from, namespace, Concept::UpdateRun, ui)?;
+            let old = reading.target_of_flag(from, Concept::UpdateRun, ui)?;
             let run = reading.run(&old)?;
             (Some(run.placement()), Some(run.spec.strategy.clone()))
         }
         (None, None) => (None, None),
     };
-    let scope = placement.as_ref().map_or_else(
-        || Scope::of_namespace(namespace.unwrap_or_default()),
-        ObjectRef::scope,
-    );
+    let scope = placement.as_ref().map(ObjectRef::scope);
+    let scope = scope.unwrap_or_else(|| reading.scope());
     let named = args.strategy.as_deref();
     let named = named.map(|word| plan_inputs::strategy(word, &scope));
     let has_strategy = args.strategy_file.is_some();
@@ -132,7 +125,7 @@ fn inputs(
         strategy: named.transpose()?.or(own.filter(|_| !has_strategy)),
         has_strategy,
     };
-    given.completed(scope.fleet("plan"), namespace, reading, ui)
+    given.completed(scope.fleet("plan"), reading, ui)
 }
 
 pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {

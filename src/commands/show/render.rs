@@ -16,17 +16,20 @@ use crate::commands::gather::manifests::{self, KEEP, RenderMaterial, WorkQuery};
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
 use crate::commands::output::{self, FormArg, ItemFormat};
+use crate::commands::show::snapshots::diff::unified;
 use crate::commands::show::status;
 use crate::contents::{self, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::Concept;
 use crate::kubefleet::object::KeptObjects;
-use crate::manifests::{INSIDE_ENVELOPES, RenderFault, RenderedClusters, WorkGenerator};
+use crate::manifests::{
+    INSIDE_ENVELOPES, ObjectDifference, RenderFault, RenderedClusters, WorkGenerator,
+};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, count, enumerate};
-use changes::{GroupChanges, compare_clusters};
+use changes::compare_clusters;
 pub use document::RenderView;
 use source::ContentSource;
 
@@ -55,13 +58,11 @@ pub struct RenderArgs {
     #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     target: Option<String>,
     /// Member cluster to render for; repeatable [default: every cluster of the run or placement]
-    #[arg(long = "member", value_name = "CLUSTER")]
-    #[arg(add = ArgumentKind::Clusters)]
+    #[arg(long = "member", value_name = "CLUSTER", add = ArgumentKind::Clusters)]
     clusters: Vec<String>,
     /// Snapshot to render: its index, latest, or live for what the placement selects now [default:
     /// the run's, else latest]
-    #[arg(long, value_name = "SNAPSHOT")]
-    #[arg(add = ArgumentKind::Contents)]
+    #[arg(long, value_name = "SNAPSHOT", add = ArgumentKind::Contents)]
     snapshot: Option<String>,
     #[command(flatten)]
     input: InputArgs,
@@ -72,15 +73,9 @@ pub struct RenderArgs {
     #[arg(long, help_heading = "Output")]
     diff: bool,
     /// With --diff: show how the manifests of two clusters differ
-    #[arg(
-        long,
-        value_name = "CLUSTER,CLUSTER",
-        requires = "diff",
-        conflicts_with_all = ["clusters", "summary"],
-        value_delimiter = ',',
-        help_heading = "Output"
-    )]
-    #[arg(add = ArgumentKind::Clusters)]
+    #[arg(long, value_name = "CLUSTER,CLUSTER", value_delimiter = ',')]
+    #[arg(requires = "diff", conflicts_with_all = ["clusters", "summary"])]
+    #[arg(help_heading = "Output", add = ArgumentKind::Clusters)]
     between: Vec<String>,
     /// Show Secret values unmasked
     #[arg(long, help_heading = "Output")]
@@ -121,7 +116,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let mut reading = session.open_keeping(keep, &args.input, "render")?;
     let global = session.global;
     let ui = &mut *session.ui;
-    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
+    let target = reading.target(args.target.as_deref(), ui)?;
     let works = if args.diff && args.between.is_empty() {
         WorkQuery::Of(asked)
     } else {
@@ -244,13 +239,17 @@ fn summary(
         text::summary(rendered, changes.as_deref(), (&look, diffs))
     })?;
     ui.answer(&text);
-    masked(changes.iter().flatten(), ui);
     let mut changes = changes.iter().flatten();
+    note_masked(changes.clone().flat_map(|it| &it.differences), ui);
     Ok(changes.all(|group| group.counts.is_some()))
 }
 
-fn masked<'c>(changes: impl Iterator<Item = &'c GroupChanges>, ui: &mut Ui) {
-    let mut differences = changes.flat_map(|group| &group.differences);
+/// Says that values are masked among differences that were shown.
+pub(in crate::commands) fn note_masked<'d>(
+    differences: impl IntoIterator<Item = &'d ObjectDifference>,
+    ui: &mut Ui,
+) {
+    let mut differences = differences.into_iter();
     if differences.any(|it| it.change.secrets.is_some()) {
         ui.status("secret values are masked; to show them, use --show-secrets");
     }
@@ -260,9 +259,9 @@ fn compare_two(rendered: &RenderDocument<'_>, args: &RenderArgs, ui: &mut Ui) ->
     let changes = compare_clusters(&rendered.rendering, args.secrets());
     let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
     let names = (rendered.name(0), rendered.name(1));
-    let text = args.form.output.print(&view, || {
-        text::differences(&changes.differences, names, ui.paint())
-    })?;
+    let differences = changes.differences.iter().map(|it| &it.change);
+    let print = || unified(differences, names, ui.paint());
+    let text = args.form.output.print(&view, print)?;
     ui.answer(&text);
     if changes.differences.is_empty() {
         ui.status(&format!(
@@ -271,7 +270,7 @@ fn compare_two(rendered: &RenderDocument<'_>, args: &RenderArgs, ui: &mut Ui) ->
         ));
     }
     warn_of_faults(&rendered.rendering.faults, ui);
-    masked(std::iter::once(&changes), ui);
+    note_masked(&changes.differences, ui);
     Ok(())
 }
 

@@ -14,8 +14,8 @@ use crate::commands::gather::placement_objects::{self, PlacementObjects};
 use crate::commands::gather::reading::{InputArgs, SourceReading};
 use crate::commands::gather::runs;
 use crate::commands::gather::session::Session;
-use crate::commands::output::{Output, age};
-use crate::contents::{self, SnapshotSize};
+use crate::commands::output::{Output, age, name};
+use crate::contents::{self, ManifestKey, SnapshotSize};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::placement::Placement;
@@ -34,14 +34,12 @@ pub use show::SnapshotView;
 /// list shows its size, the runs that used it, and the number of clusters on it. It also shows how
 /// many more snapshots can be created before the version is pruned (revisionHistoryLimit).
 #[derive(Debug, Args)]
-#[command(
-    subcommand_negates_reqs = true,
-    after_help = "Examples:\n  \
+#[command(subcommand_negates_reqs = true)]
+#[command(after_help = "Examples:\n  \
     kubectl fleet-stage snapshots example-placement\n  \
     kubectl fleet-stage snapshots show example-placement latest\n  \
     kubectl fleet-stage snapshots show rp/web-app 3 -n my-app-namespace -o yaml\n  \
-    kubectl fleet-stage snapshots diff example-placement 1 2"
-)]
+    kubectl fleet-stage snapshots diff example-placement 1 2")]
 pub struct SnapshotsArgs {
     #[command(subcommand)]
     command: Option<SnapshotsAction>,
@@ -143,8 +141,7 @@ fn open(
     session: &mut Session<'_>,
 ) -> Result<(SourceReading, ObjectRef), Error> {
     let mut reading = session.open_keeping(KEEP, input, command)?;
-    let namespace = session.global.namespace.as_deref();
-    let target = reading.placement_or_chosen(word, namespace, session.ui)?;
+    let target = reading.placement_or_chosen(word, session.ui)?;
     Ok((reading, target))
 }
 
@@ -245,6 +242,12 @@ fn runs(version: &Version<'_>) -> Vec<String> {
 
 fn parts(version: &Version<'_>) -> Vec<String> {
     let names = version.parts.iter().map(|part| part.meta.name.clone());
+    names.collect()
+}
+
+/// The objects of manifests as kubectl names them, one a line.
+fn object_names<'m>(objects: impl Iterator<Item = &'m ManifestKey>) -> String {
+    let names = objects.map(|it| name(&it.kind, &it.group, &it.name) + "\n");
     names.collect()
 }
 

@@ -37,8 +37,7 @@ use crate::ui::Ui;
 pub struct StatusArgs {
     /// Update runs or placements: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
     /// [default: at a terminal, one chosen from a list]
-    #[arg(value_name = "RUN|PLACEMENT")]
-    #[arg(add = ArgumentKind::Targets)]
+    #[arg(value_name = "RUN|PLACEMENT", add = ArgumentKind::Targets)]
     targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
@@ -99,9 +98,8 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         hubs.check_watch()?;
         return watch::run(args, session);
     }
-    let namespace = global.namespace.as_deref();
     let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
-        let targets = reading.targets(&args.targets, namespace, ui)?;
+        let targets = reading.targets(&args.targets, ui)?;
         let seen = reading.overviews(&targets).into_iter();
         let seen = seen.collect::<Result<Vec<_>, _>>()?;
         if !matches!(args.output, StatusFormat::Json | StatusFormat::Yaml) {

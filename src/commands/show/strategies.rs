@@ -134,7 +134,7 @@ pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Err
 }
 
 fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let reach = ListReach::of(session.global, args.all_namespaces)?;
+    let reach = ListReach::of(session.global.namespace.as_deref(), args.all_namespaces)?;
     let reach = reach.selecting(Concept::Strategy, args.selector.as_ref());
     let mut reading = session.open(&args.input, "strategies")?;
     // A table shows who is active, which the runs tell by themselves.
@@ -173,11 +173,10 @@ fn show(
     let input = show.input.or(&args.input);
     let output = show.output.or(&args.output);
     let mut reading = session.open(&input, "strategies show")?;
-    let namespace = session.global.namespace.as_deref();
     let ui = &mut *session.ui;
     let target = match show.strategy.as_deref() {
-        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Strategy], ui)?,
-        None => pickers::named_strategy(namespace, &mut reading, ui)?,
+        Some(word) => reading.target_of(Some(word), &[Concept::Strategy], ui)?,
+        None => pickers::named_strategy(&mut reading, ui)?,
     };
     let found = FoundStrategies::one(&mut reading, &target)?;
     runs::warn(&found.gaps, session.ui);

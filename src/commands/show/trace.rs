@@ -63,15 +63,11 @@ use wanted::WantedObject;
     7  unknown, because too little could be read")]
 pub struct TraceArgs {
     /// Object in the member cluster: KIND/NAME with -n for its namespace, or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    #[arg(add = ArgumentKind::Objects)]
+    #[arg(value_name = "KIND/NAME", add = ArgumentKind::Objects)]
     object: String,
     /// Member cluster
-    #[arg(
-        long,
-        value_name = "CLUSTER",
-        required_unless_present = "member_context"
-    )]
+    #[arg(long, value_name = "CLUSTER")]
+    #[arg(required_unless_present = "member_context")]
     #[arg(add = ArgumentKind::Clusters, add = ChosenAtTerminal)]
     member: Option<String>,
     /// Start from the member cluster that this kubeconfig context leads to [default: its context in

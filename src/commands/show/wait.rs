@@ -63,13 +63,8 @@ pub struct WaitArgs {
     #[arg(add = ArgumentKind::Runs(&eligible::ACTIVE), add = ChosenAtTerminal)]
     runs: Vec<String>,
     /// Conditions to wait for; the first one met ends the wait for a run
-    #[arg(
-        long = "for",
-        value_name = "CONDITION",
-        required = true,
-        value_delimiter = ','
-    )]
-    #[arg(add = ArgumentKind::Conditions)]
+    #[arg(long = "for", value_name = "CONDITION", value_delimiter = ',')]
+    #[arg(required = true, add = ArgumentKind::Conditions)]
     conditions: Vec<WaitCondition>,
     /// Time limit for all runs together, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
@@ -118,16 +113,14 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         command: "wait",
     };
     let (words, conditions) = (args.runs.clone(), conditions(args, ","));
-    let namespace = session.global.namespace.clone();
     let is_document = matches!(args.output, WaitFormat::Json | WaitFormat::Yaml);
     let mut place = None;
     let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
-        let namespace = namespace.as_deref();
         let runs = if words.is_empty() {
             let said = |said: CommandLine| said.joined("--for", conditions.clone());
-            pickers::several(&eligible::ACTIVE, namespace, reading, ui, said)?
+            pickers::several(&eligible::ACTIVE, reading, ui, said)?
         } else {
-            reading.runs_of(&words, namespace, ui)?
+            reading.runs_of(&words, ui)?
         };
         Ok(Box::new(
             FollowedRollouts::new(reading, runs)?.with_ends(is_document),

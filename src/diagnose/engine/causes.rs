@@ -233,82 +233,23 @@ const DELETED: &str = "FS206";
 
 /// What to decide about before a run goes on, though it does not fail for it at once: from which severity, and
 /// why. What ends the run comes first.
+#[rustfmt::skip]
 const BEFORE_IT_GOES_ON: [(&str, Severity, &str); 15] = [
-    (
-        "FS518",
-        Severity::Warning,
-        "the run fails when a cluster in its stages is gone.",
-    ),
-    (
-        "FS209",
-        Severity::Warning,
-        "the run fails when it reaches that gate.",
-    ),
-    (
-        "FS125",
-        Severity::Error,
-        "the run may have an older copy of its strategy.",
-    ),
-    (
-        "FS701",
-        Severity::Warning,
-        "its content was outdated when the run was initialized.",
-    ),
-    (
-        "FS803",
-        Severity::Error,
-        "the run does not bring that content back.",
-    ),
-    (
-        "FS503",
-        Severity::Warning,
-        "further clusters may lack the namespace.",
-    ),
-    (
-        "FS510",
-        Severity::Warning,
-        "the run cannot bring its content to further clusters.",
-    ),
-    (
-        "FS509",
-        Severity::Warning,
-        "the run does not bring its content to the clusters that it names.",
-    ),
-    (
-        "FS512",
-        Severity::Warning,
-        "the run stops at the clusters that it names.",
-    ),
-    (
-        "FS508",
-        Severity::Warning,
-        "the run gets stuck at the clusters that it names.",
-    ),
-    (
-        "FS530",
-        Severity::Warning,
-        "the run gets stuck at the clusters that it names.",
-    ),
-    (
-        "FS709",
-        Severity::Warning,
-        "the run deletes what further clusters have.",
-    ),
-    (
-        "FS711",
-        Severity::Warning,
-        "the run deletes what further clusters have.",
-    ),
-    (
-        "FS516",
-        Severity::Warning,
-        "the run stalls at the clusters that it names.",
-    ),
-    (
-        "FS517",
-        Severity::Warning,
-        "the run stalls at the clusters that it names.",
-    ),
+    ("FS518", Severity::Warning, "the run fails when a cluster in its stages is gone."),
+    ("FS209", Severity::Warning, "the run fails when it reaches that gate."),
+    ("FS125", Severity::Error, "the run may have an older copy of its strategy."),
+    ("FS701", Severity::Warning, "its content was outdated when the run was initialized."),
+    ("FS803", Severity::Error, "the run does not bring that content back."),
+    ("FS503", Severity::Warning, "further clusters may lack the namespace."),
+    ("FS510", Severity::Warning, "the run cannot bring its content to further clusters."),
+    ("FS509", Severity::Warning, "the run does not bring its content to the clusters that it names."),
+    ("FS512", Severity::Warning, "the run stops at the clusters that it names."),
+    ("FS508", Severity::Warning, "the run gets stuck at the clusters that it names."),
+    ("FS530", Severity::Warning, "the run gets stuck at the clusters that it names."),
+    ("FS709", Severity::Warning, "the run deletes what further clusters have."),
+    ("FS711", Severity::Warning, "the run deletes what further clusters have."),
+    ("FS516", Severity::Warning, "the run stalls at the clusters that it names."),
+    ("FS517", Severity::Warning, "the run stalls at the clusters that it names."),
 ];
 
 /// What lets a run continue once it is approved, resumed or started.

@@ -327,49 +327,44 @@ pub(super) fn next_command(cx: &DiagnosisContext<'_>) -> Option<CommandLine> {
         Concept::UpdateRun => name.clone(),
         _ => object.word(),
     };
-    let about = |verb, name: &str| Some(cx.command(verb).arg(name));
+    let looks = cx.command("diagnose").arg(word);
     if is_hindered(cx) {
-        return about("diagnose", &word);
+        return Some(looks);
     }
     let outcome = cx.inventory.outcomes.get(&object.kind);
-    match cx.verdict {
+    let is_looked_into = match cx.verdict {
         Verdict::Unknown if matches!(outcome, Some(Outcome::Denied(_))) => {
-            Some(cx.command("doctor").flag("--rbac", "viewer"))
+            return Some(cx.command("doctor").flag("--rbac", "viewer"));
         }
         Verdict::WaitingForApproval => {
-            let mut open = cx.rollout.as_ref()?.open_approvals();
-            match (open.next(), open.next()) {
-                (Some(gate), None) => match step_at(cx.rollout.as_ref()?, gate) {
-                    ApprovalStep::Approve => about("approve", &gate.task.approval_request),
-                    ApprovalStep::Look | ApprovalStep::Wait => about("diagnose", &word),
-                },
-                _ => about("approvals", name),
+            let rollout = cx.rollout.as_ref()?;
+            let mut open = rollout.open_approvals();
+            let (Some(gate), None) = (open.next(), open.next()) else {
+                return Some(cx.command("approvals").arg(name));
+            };
+            if step_at(rollout, gate) == ApprovalStep::Approve {
+                return Some(cx.command("approve").arg(&gate.task.approval_request));
             }
+            true
         }
-        Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
-            about("diagnose", &word)
+        Verdict::Succeeded => {
+            let rollout = cx.rollout.as_ref();
+            rollout.is_some_and(|it| !lost_for_now(it).is_empty())
         }
-        Verdict::Succeeded
-            if cx
-                .rollout
-                .as_ref()
-                .is_some_and(|it| !lost_for_now(it).is_empty()) =>
-        {
-            about("diagnose", &word)
+        Verdict::Initializing => initialization_overdue(cx).is_some(),
+        Verdict::Progressing | Verdict::Stopping => {
+            let mut in_flight = cx.rollout.iter().flat_map(Rollout::in_flight);
+            in_flight.any(|it| is_delayed(cx, it))
         }
-        Verdict::Initializing if initialization_overdue(cx).is_some() => about("diagnose", &word),
-        Verdict::Progressing | Verdict::Stopping
-            if cx
-                .rollout
-                .iter()
-                .flat_map(Rollout::in_flight)
-                .any(|it| is_delayed(cx, it)) =>
-        {
-            about("diagnose", &word)
-        }
-        // The controller checks neither before it is to go on, and may abort it then: what has
-        // changed meanwhile takes more than the run's own status to see.
-        Verdict::Stopped | Verdict::NotStarted => about("diagnose", &word),
-        _ => None,
-    }
+        // The controller checks no run before it is to go on, and may abort it then: what has changed
+        // meanwhile takes more than the run's own status to see.
+        Verdict::Stopped
+        | Verdict::NotStarted
+        | Verdict::Stuck
+        | Verdict::Failed
+        | Verdict::InitializationFailed
+        | Verdict::Unknown => true,
+        _ => false,
+    };
+    is_looked_into.then_some(looks)
 }

@@ -1,7 +1,6 @@
 //! What continuing a run does to clusters that another run has updated since.
 
 use crate::diagnose::subjects::context::DiagnosisContext;
-use crate::diagnose::subjects::objects::RepairPlace;
 use crate::inventory::Inventory;
 use crate::problems::put_there;
 use crate::report::{ComposeText, Finding};
@@ -53,6 +52,29 @@ pub(in crate::diagnose) fn overtaken(cx: &DiagnosisContext<'_>) -> Option<String
         "{} {verb} as done, but {has} another run's snapshot.",
         enumerate(lost.iter().map(|lost| lost.cluster))
     ))
+}
+
+/// What to do about a run whose clusters have another version: one in its place where that would bring them
+/// together, or none.
+pub(in crate::diagnose) fn replaced_or_deleted(
+    cx: &DiagnosisContext<'_>,
+    mut finding: Finding,
+    brings_together: bool,
+) -> Finding {
+    let name = cx.run_object().name;
+    if brings_together {
+        finding = finding.fix_with(
+            "Start a new run in its place to bring every cluster to the current content.",
+            cx.fresh_run_command(None),
+        );
+    }
+    let delete = cx.command("delete").arg(&name);
+    finding.disrupt_with(
+        format!(
+            "Or delete {name}, if the clusters should keep that version: this changes nothing on them."
+        ),
+        delete,
+    )
 }
 
 /// What to do about a run whose content was taken back, where nobody is to let it continue.

@@ -221,47 +221,6 @@ pub(in crate::diagnose) fn grouped<'a, 'i: 'a, X>(
         .collect()
 }
 
-/// Where a repair takes effect.
-pub trait RepairPlace: Sized {
-    /// Adds what follows a repair on the member clusters: the same run continues by itself.
-    #[must_use]
-    fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self;
-
-    /// Adds a repair of the content on the hub, which needs a new run, unless KubeFleet rolls out changes by
-    /// itself.
-    #[must_use]
-    fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
-
-    /// The same for an object, which stands for the `{}` in the words.
-    #[must_use]
-    fn repair_on_hub(self, affected: &AffectedObject<'_, '_>, words: &str) -> Self {
-        self.new_run(affected.cx, words.replace("{}", &affected.on_hub()))
-    }
-
-    /// The same for a repair that does not say how it gets to the clusters.
-    #[must_use]
-    fn roll_out(self, cx: &DiagnosisContext<'_>, repair: &str) -> Self {
-        self.new_run(cx, rolled_out(cx, repair))
-    }
-
-    /// Adds that the object is deleted where that is possible, so that KubeFleet creates its own.
-    #[must_use]
-    fn replaced_there(self, affected: &AffectedObject<'_, '_>) -> Self;
-
-    /// Adds that the member rejects the manifest itself, and what helps then.
-    /// Source: workapplier/drift_detection_takeover.go:partialDiffBetweenManifestAndInMemberClusterObjects.
-    #[must_use]
-    fn manifest_rejected(self, affected: &AffectedObject<'_, '_>) -> Self;
-
-    /// Adds a repair of how the content is applied, which needs a new run with the same content.
-    #[must_use]
-    fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self;
-
-    /// Adds the step after what ends a run: a new one takes its place.
-    #[must_use]
-    fn next_run(self, cx: &DiagnosisContext<'_>, action: impl Into<String>) -> Self;
-}
-
 /// A repair of the content, and that it is rolled out: a run keeps its snapshot.
 pub(in crate::diagnose) fn rolled_out(cx: &DiagnosisContext<'_>, repair: &str) -> String {
     let keeps = match cx.run() {
@@ -275,8 +234,10 @@ pub(in crate::diagnose) fn rolled_out(cx: &DiagnosisContext<'_>, repair: &str) -
 const BY_ITSELF: &str = "Correct the content on the hub, if that is the cause: KubeFleet rolls a change of \
      this placement out by itself.";
 
-impl RepairPlace for Finding {
-    fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self {
+/// What follows a repair, by where it takes effect.
+impl Finding {
+    /// Adds what follows a repair on the member clusters: the same run continues by itself.
+    pub(crate) fn then_continues(self, cx: &DiagnosisContext<'_>) -> Self {
         let continues = cx.verdict == Verdict::Stuck && cx.outlook.fails().is_none();
         let Some(rollout) = cx.rollout.as_ref().filter(|_| continues) else {
             return self;
@@ -298,7 +259,9 @@ impl RepairPlace for Finding {
         self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
     }
 
-    fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
+    /// Adds a repair of the content on the hub, which needs a new run, unless KubeFleet rolls out changes by
+    /// itself.
+    pub(crate) fn new_run(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
         let repair = repair.into();
         let placement = cx.inventory.placement.present();
         if cx.run().is_none() && placement.is_some_and(|it| !it.is_external()) {
@@ -314,7 +277,18 @@ impl RepairPlace for Finding {
         }
     }
 
-    fn replaced_there(self, affected: &AffectedObject<'_, '_>) -> Self {
+    /// The same for an object, which stands for the `{}` in the words.
+    pub(crate) fn repair_on_hub(self, affected: &AffectedObject<'_, '_>, words: &str) -> Self {
+        self.new_run(affected.cx, words.replace("{}", &affected.on_hub()))
+    }
+
+    /// The same for a repair that does not say how it gets to the clusters.
+    pub(crate) fn roll_out(self, cx: &DiagnosisContext<'_>, repair: &str) -> Self {
+        self.new_run(cx, rolled_out(cx, repair))
+    }
+
+    /// Adds that the object is deleted where that is possible, so that KubeFleet creates its own.
+    pub(crate) fn replaced_there(self, affected: &AffectedObject<'_, '_>) -> Self {
         if !affected.is_replaceable() || affected.has_several() {
             return self;
         }
@@ -330,7 +304,9 @@ impl RepairPlace for Finding {
             .then_continues(affected.cx)
     }
 
-    fn manifest_rejected(mut self, affected: &AffectedObject<'_, '_>) -> Self {
+    /// Adds that the member rejects the manifest itself, and what helps then.
+    /// Source: workapplier/drift_detection_takeover.go:partialDiffBetweenManifestAndInMemberClusterObjects.
+    pub(crate) fn manifest_rejected(mut self, affected: &AffectedObject<'_, '_>) -> Self {
         self.message = format!(
             "{} The API server there rejects the manifest as invalid, so that all fields were compared.",
             self.message
@@ -344,11 +320,13 @@ impl RepairPlace for Finding {
         .replaced_there(affected)
     }
 
-    fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
+    /// Adds a repair of how the content is applied, which needs a new run with the same content.
+    pub(crate) fn same_content(self, cx: &DiagnosisContext<'_>, repair: impl Into<String>) -> Self {
         self.fix_with(repair, cx.new_run_command())
     }
 
-    fn next_run(mut self, cx: &DiagnosisContext<'_>, action: impl Into<String>) -> Self {
+    /// Adds the step after what ends a run: a new one takes its place.
+    pub(crate) fn next_run(mut self, cx: &DiagnosisContext<'_>, action: impl Into<String>) -> Self {
         if cx.awaits_scheduler() {
             self = self.look_with(
                 "Check whether the scheduler has placed the clusters: plan shows no refusal then.",

@@ -65,19 +65,21 @@ impl<'i> SentManifest<'i> {
     }
 }
 
-/// What keeps an object from its cluster that the same content brings: the object's own problem.
+/// What keeps an object from all of these clusters that the same content brings: the object's own
+/// problem.
 pub(in crate::diagnose) fn refused<'i>(
-    failing: &FailingCluster<'i>,
+    on: &[&FailingCluster<'i>],
     is_wanted: impl Fn(&ManifestTrouble<'i>) -> bool,
-) -> Option<CausedBy> {
-    let mut manifests = failing.trouble.manifests.iter();
-    manifests.find_map(|manifest| {
+) -> Option<BTreeSet<CausedBy>> {
+    let own = |manifest: &ManifestTrouble<'i>| {
         let code = ownership::of_manifest(manifest).filter(|_| is_wanted(manifest))?;
         (code != "FS515").then(|| CausedBy {
             code: code.to_owned(),
             subject: manifest.into(),
         })
-    })
+    };
+    let manifests = on.iter().map(|failing| &failing.trouble.manifests);
+    manifests.map(|all| all.iter().find_map(&own)).collect()
 }
 
 /// What follows from the troubles of other objects, which are fixed first.

@@ -15,7 +15,7 @@ use crate::hub::connect::files::{self, unreadable};
 
 /// What the files say together.
 #[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct Kubeconfig {
+pub struct Kubeconfig {
     pub current_context: String,
     pub contexts: Vec<(String, KubeContext)>,
     pub clusters: Vec<(String, KubeconfigCluster)>,
@@ -29,7 +29,7 @@ macro_rules! mappings {
         #[derive(Debug, Clone, Default, Deserialize)]
         #[serde(default)]
         $(#[$about])*
-        pub(in crate::hub) struct $name {
+        pub struct $name {
             $($(#[$written])* #[serde(deserialize_with = "nullable")] pub $field: $kind,)*
             #[serde(flatten)]
             pub _others: (),
@@ -145,7 +145,7 @@ mappings! {
 
 /// Why a file is none, without a word of what it holds.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::hub) enum KubeconfigFault {
+pub enum KubeconfigFault {
     /// The file itself cannot be read.
     File(std::io::ErrorKind),
     /// It is not YAML.
@@ -174,7 +174,7 @@ impl std::fmt::Display for KubeconfigFault {
 
 impl Kubeconfig {
     /// Reads a file. Paths in it count from its folder.
-    pub(in crate::hub) fn read(path: &Path) -> Result<Self, KubeconfigFault> {
+    pub fn read(path: &Path) -> Result<Self, KubeconfigFault> {
         let bytes = files::read(path).map_err(|error| KubeconfigFault::File(error.kind()))?;
         let mut this = Self::parse(&bytes)?;
         if let Some(folder) = path.parent() {
@@ -184,7 +184,7 @@ impl Kubeconfig {
     }
 
     /// Reads a text.
-    pub(in crate::hub) fn parse(bytes: &[u8]) -> Result<Self, KubeconfigFault> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, KubeconfigFault> {
         let file: KubeconfigFile = read_document(bytes)?;
         for (key, found, wanted) in [
             ("kind", file.kind, "Config"),
@@ -209,7 +209,7 @@ impl Kubeconfig {
     }
 
     /// Adds what another file says; what is known already stays.
-    pub(in crate::hub) fn merge(&mut self, next: Self) {
+    pub fn merge(&mut self, next: Self) {
         if self.current_context.is_empty() {
             self.current_context = next.current_context;
         }
@@ -242,7 +242,7 @@ impl Kubeconfig {
     }
 }
 
-pub(in crate::hub) fn named<'e, T>(entries: &'e [(String, T)], name: &str) -> Option<&'e T> {
+pub fn named<'e, T>(entries: &'e [(String, T)], name: &str) -> Option<&'e T> {
     let entry = entries.iter().find(|(known, _)| known == name);
     entry.map(|(_, entry)| entry)
 }
@@ -274,9 +274,7 @@ fn by_name<T>(
 }
 
 /// Reads the first document. What is not as it must be is told by its path.
-pub(in crate::hub) fn read_document<T: DeserializeOwned + Default>(
-    bytes: &[u8],
-) -> Result<T, KubeconfigFault> {
+pub fn read_document<T: DeserializeOwned + Default>(bytes: &[u8]) -> Result<T, KubeconfigFault> {
     let value = first_document(bytes)?;
     let read: Result<Option<T>, _> = serde_path_to_error::deserialize(value);
     read.map(Option::unwrap_or_default)
@@ -309,7 +307,7 @@ where
 }
 
 /// The first document, as kubectl reads it; of a key that is given twice, the last counts.
-pub(in crate::hub) fn first_document(bytes: &[u8]) -> Result<Value, KubeconfigFault> {
+pub fn first_document(bytes: &[u8]) -> Result<Value, KubeconfigFault> {
     let text = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => std::str::from_utf8(rest),
         all => std::str::from_utf8(all),

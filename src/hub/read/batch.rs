@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::source::{HubQuery, Labels, QuerySelection};
+use crate::inventory::source::{HubQuery, QuerySelection};
+use crate::kubefleet::Concept;
 use crate::kubefleet::selector::is_label_value;
-use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
 const VALUES: usize = 2000;
@@ -15,132 +15,98 @@ const OF_LARGE: usize = 10;
 /// Up to so many objects are asked for one by one.
 const ONE_BY_ONE: usize = 8;
 
-/// What one request, with its pages, asks for.
+/// What one request, with its pages, asks for: one question, or several that differ in the value of a
+/// label, or in the name, alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::hub) enum BatchedRequest {
-    /// One question, as it is.
-    One(HubQuery),
-    /// The objects with one of these values of a label.
-    Any {
-        kind: Kind,
-        /// Everywhere when it is empty.
-        namespace: String,
-        key: &'static str,
-        values: Vec<String>,
-    },
-    /// The objects of these names in a namespace.
-    Names {
-        kind: Kind,
-        namespace: String,
-        names: BTreeSet<String>,
-    },
+pub(in crate::hub) struct BatchedRequest {
+    pub first: HubQuery,
+    pub more: Vec<HubQuery>,
+}
+
+impl From<HubQuery> for BatchedRequest {
+    fn from(first: HubQuery) -> Self {
+        let more = Vec::new();
+        Self { first, more }
+    }
 }
 
 impl BatchedRequest {
+    /// Several questions together; `None` where there is none.
+    fn of(queries: impl IntoIterator<Item = HubQuery>) -> Option<Self> {
+        let mut queries = queries.into_iter();
+        let first = queries.next()?;
+        let more = queries.collect();
+        Some(Self { first, more })
+    }
+
     /// How it selects by labels; `None` for all objects.
     pub(in crate::hub) fn selector(&self) -> Option<String> {
-        match self {
-            Self::Any { key, values, .. } => Some(format!("{key} in ({})", values.join(","))),
-            Self::One(query) => query.selector(),
-            Self::Names { .. } => None,
+        match self.first.label() {
+            Some((key, first)) if !self.more.is_empty() => {
+                let more = self.more.iter().filter_map(HubQuery::label);
+                let values = std::iter::once(first).chain(more.map(|(_, value)| value));
+                let values: Vec<_> = values.collect();
+                Some(format!("{key} in ({})", values.join(",")))
+            }
+            _ => self.first.selector(),
         }
     }
 
     /// The questions that it answers.
     pub(in crate::hub) fn queries(&self) -> Vec<HubQuery> {
-        match self {
-            Self::One(query) => vec![query.clone()],
-            Self::Any {
-                kind,
-                namespace,
-                key,
-                values,
-            } => values
-                .iter()
-                .map(|value| HubQuery::labelled(*kind, namespace, key, value))
-                .collect(),
-            Self::Names {
-                kind,
-                namespace,
-                names,
-            } => names
-                .iter()
-                .map(|name| HubQuery::named(*kind, namespace, name))
-                .collect(),
-        }
+        let queries = std::iter::once(&self.first).chain(&self.more);
+        queries.cloned().collect()
     }
 }
 
 /// What to ask for a round of questions.
 pub(in crate::hub) fn asks(queries: Vec<HubQuery>) -> Vec<BatchedRequest> {
     let mut asks = Vec::new();
-    let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
-    let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    let mut labelled: BTreeMap<_, BTreeSet<HubQuery>> = BTreeMap::new();
+    let mut named: BTreeMap<_, BTreeSet<HubQuery>> = BTreeMap::new();
     for query in queries {
-        match query.which {
-            QuerySelection::All {
-                namespace,
-                labels: Some(Labels::Is(key, value)),
-            } if is_value(&value) => {
-                let namespace = namespace.unwrap_or_default();
-                let same = values.entry((query.kind, namespace, key)).or_default();
-                same.insert(value);
-            }
-            QuerySelection::Named { namespace, name } => {
-                let same = names.entry((query.kind, namespace)).or_default();
-                same.insert(name);
-            }
-            which @ QuerySelection::All { .. } => {
-                asks.push(BatchedRequest::One(HubQuery { which, ..query }));
-            }
+        let place = (query.kind, query.which.namespace().map(str::to_owned));
+        let label = query.label().filter(|(_, value)| is_value(value));
+        if let Some((key, _)) = label {
+            labelled.entry((place, key)).or_default().insert(query);
+        } else if let QuerySelection::Named { .. } = query.which {
+            named.entry(place).or_default().insert(query);
+        } else {
+            asks.push(query.into());
         }
     }
-    for ((kind, namespace, key), values) in values {
+    for (((kind, _), _), queries) in labelled {
         let most = match kind.concept() {
             Concept::Binding | Concept::ResourceSnapshot => OF_LARGE,
             _ => usize::MAX,
         };
-        for values in chunks(values, most) {
-            asks.push(match values.as_slice() {
-                [value] => BatchedRequest::One(HubQuery::labelled(kind, &namespace, key, value)),
-                _ => BatchedRequest::Any {
-                    kind,
-                    namespace: namespace.clone(),
-                    key,
-                    values,
-                },
-            });
-        }
+        let together = chunks(queries, most).into_iter();
+        asks.extend(together.filter_map(BatchedRequest::of));
     }
-    for ((kind, namespace), names) in names {
-        if names.len() > ONE_BY_ONE {
-            asks.push(BatchedRequest::Names {
-                kind,
-                namespace,
-                names,
-            });
+    for queries in named.into_values() {
+        if queries.len() > ONE_BY_ONE {
+            asks.extend(BatchedRequest::of(queries));
         } else {
-            let named =
-                |name: &String| BatchedRequest::One(HubQuery::named(kind, &namespace, name));
-            asks.extend(names.iter().map(named));
+            asks.extend(queries.into_iter().map(BatchedRequest::from));
         }
     }
     asks
 }
 
-/// As many values together as an address has room for.
-fn chunks(values: BTreeSet<String>, most: usize) -> Vec<Vec<String>> {
-    let mut chunks: Vec<Vec<String>> = Vec::new();
+/// Together as many as an address has room for their values.
+fn chunks(queries: BTreeSet<HubQuery>, most: usize) -> Vec<Vec<HubQuery>> {
+    let mut chunks: Vec<Vec<HubQuery>> = Vec::new();
     let mut length = usize::MAX;
-    for value in values {
+    for query in queries {
+        let value = query.label().map_or(0, |(_, value)| value.len());
         // Beside it a comma, which an address writes with three letters.
-        let own = value.len().saturating_add(3);
+        let own = value.saturating_add(3);
         length = length.saturating_add(own);
         match chunks.last_mut() {
-            Some(last) if length <= VALUES && last.len() < most => last.push(value),
+            Some(last) if length <= VALUES && last.len() < most => last.push(query),
             _ => {
                 length = own;
-                chunks.push(vec![value]);
+                chunks.push(vec![query]);
             }
         }
     }
@@ -175,20 +141,14 @@ mod tests {
             of("a"),
             elsewhere.clone(),
         ];
-        let together = BatchedRequest::Any {
-            kind: BINDING,
-            namespace: String::new(),
-            key: names::PARENT_PLACEMENT,
-            values: vec!["a".to_owned(), "b".to_owned()],
-        };
+        let together = BatchedRequest::of([of("a"), of("b")]).unwrap();
+        assert_eq!(
+            together.selector().unwrap(),
+            format!("{} in (a,b)", names::PARENT_PLACEMENT)
+        );
         let asked = asks(queries);
         assert_eq!(asked.len(), 4, "{asked:?}");
-        for ask in [
-            BatchedRequest::One(other),
-            BatchedRequest::One(all),
-            BatchedRequest::One(elsewhere),
-            together,
-        ] {
+        for ask in [other.into(), all.into(), elsewhere.into(), together] {
             assert!(asked.contains(&ask), "{ask:?}");
         }
     }
@@ -199,7 +159,7 @@ mod tests {
         for odd in ["", "a,b", "a b", "-a", "a)", &long] {
             let asked = asks(vec![of("a"), of("b"), of(odd)]);
             assert_eq!(asked.len(), 2, "{asked:?}");
-            assert!(asked.contains(&BatchedRequest::One(of(odd))), "{asked:?}");
+            assert!(asked.contains(&of(odd).into()), "{asked:?}");
         }
     }
 
@@ -221,8 +181,6 @@ mod tests {
         let named = |n: usize| HubQuery::named(Kind::ClusterResourcePlacement, "", &n.to_string());
         assert_eq!(asks((0..8).map(named).collect()).len(), 8);
         let asked = asks((0..9).map(named).collect());
-        assert!(
-            matches!(asked.as_slice(), [BatchedRequest::Names { names, .. }] if names.len() == 9)
-        );
+        assert!(matches!(asked.as_slice(), [together] if together.queries().len() == 9));
     }
 }

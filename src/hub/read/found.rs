@@ -14,7 +14,7 @@ use crate::kubefleet::{Concept, Kind};
 
 /// What a read brought.
 #[derive(Debug, Default)]
-pub(in crate::hub) struct ReadResult {
+pub struct ReadResult {
     pub objects: Vec<Object>,
     /// The text of each object, in their order; empty unless asked for.
     pub texts: Vec<Box<RawValue>>,
@@ -23,7 +23,7 @@ pub(in crate::hub) struct ReadResult {
 }
 
 /// A list of a kind, of which objects come as the list is read.
-pub(in crate::hub) struct ListReader {
+pub struct ListReader {
     pages: PagedList<'static>,
     connection: Connection,
     kind: Kind,
@@ -32,7 +32,7 @@ pub(in crate::hub) struct ListReader {
 
 impl ListReader {
     /// The list at a path; nothing is asked for yet.
-    pub(in crate::hub) fn new(connection: &Connection, kind: Kind, path: String) -> Self {
+    pub fn new(connection: &Connection, kind: Kind, path: String) -> Self {
         let wanted = ExpectedAnswer::list(kind.group(), kind.name());
         let limit = match kind.concept() {
             Concept::UpdateRun | Concept::Placement | Concept::ResourceSnapshot | Concept::Work => {
@@ -49,33 +49,27 @@ impl ListReader {
     }
 
     /// The same; objects keep their text.
-    pub(in crate::hub) const fn keeping_text(mut self, keep_text: bool) -> Self {
+    pub const fn keeping_text(mut self, keep_text: bool) -> Self {
         self.keep_text = keep_text;
         self
     }
 
     /// Adds some objects; `None` where there are no more.
-    pub(in crate::hub) async fn next(
-        &mut self,
-        found: &mut ReadResult,
-    ) -> Result<Option<ListCame>, HubError> {
+    pub async fn next(&mut self, found: &mut ReadResult) -> Result<Option<ListCame>, HubError> {
         let (connection, kind, keep_text) = (&self.connection, self.kind, self.keep_text);
         let take = |text: &str| found.take(connection, kind, text, keep_text);
         self.pages.next(take).await
     }
 
     /// The whole list, if it has at most so many objects.
-    pub(in crate::hub) async fn up_to(
-        mut self,
-        most: usize,
-    ) -> Result<Option<ReadResult>, HubError> {
+    pub async fn up_to(mut self, most: usize) -> Result<Option<ReadResult>, HubError> {
         self.pages = self.pages.one(most);
         let found = self.read().await?;
         Ok((!self.pages.is_cut).then_some(found))
     }
 
     /// The whole list.
-    pub(in crate::hub) async fn all(mut self) -> Result<ReadResult, HubError> {
+    pub async fn all(mut self) -> Result<ReadResult, HubError> {
         self.read().await
     }
 
@@ -96,7 +90,7 @@ impl ListReader {
 }
 
 impl ReadResult {
-    pub(in crate::hub) fn take(
+    pub fn take(
         &mut self,
         connection: &Connection,
         kind: Kind,
@@ -114,11 +108,7 @@ impl ReadResult {
 }
 
 /// The named object of a kind.
-pub(in crate::hub) fn wanted_object<'w>(
-    kind: Kind,
-    namespace: &'w str,
-    name: &'w str,
-) -> ExpectedAnswer<'w> {
+pub fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -> ExpectedAnswer<'w> {
     ExpectedAnswer::Object {
         group: kind.group(),
         kind: kind.name(),
@@ -128,7 +118,7 @@ pub(in crate::hub) fn wanted_object<'w>(
 }
 
 /// Reads one object of a kind.
-pub(in crate::hub) fn parse_object(kind: Kind, text: &str) -> Result<Object, HubError> {
+pub fn parse_object(kind: Kind, text: &str) -> Result<Object, HubError> {
     if text.len() > OBJECT {
         return Err(too_large_an_object());
     }
@@ -145,6 +135,6 @@ pub(in crate::hub) fn parse_object(kind: Kind, text: &str) -> Result<Object, Hub
     })
 }
 
-pub(in crate::hub) fn unreadable(error: &dyn Display) -> HubError {
+pub fn unreadable(error: &dyn Display) -> HubError {
     HubError::Broken(format!("an object cannot be read: {error}"))
 }

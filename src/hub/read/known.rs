@@ -11,7 +11,7 @@ type ListPlaces<K> = HashMap<HubQuery, HashMap<K, Vec<usize>>>;
 
 /// The answers so far.
 #[derive(Default)]
-pub(in crate::hub) struct KnownAnswers {
+pub struct KnownAnswers {
     answers: HashMap<HubQuery, QueryAnswer>,
     by_name: ListPlaces<(String, String)>,
     by_placement: ListPlaces<String>,
@@ -20,22 +20,22 @@ pub(in crate::hub) struct KnownAnswers {
 }
 
 impl KnownAnswers {
-    pub(in crate::hub) fn insert(&mut self, query: HubQuery, answer: QueryAnswer) {
+    pub fn insert(&mut self, query: HubQuery, answer: QueryAnswer) {
         self.forget_parts(&query);
         self.answers.insert(query, answer);
     }
 
-    pub(in crate::hub) fn remove(&mut self, query: &HubQuery) {
+    pub fn remove(&mut self, query: &HubQuery) {
         self.forget_parts(query);
         self.answers.remove(query);
     }
 
-    pub(in crate::hub) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         *self = Self::default();
     }
 
     /// Forgets the objects of which there is most.
-    pub(in crate::hub) fn drop_large(&mut self) {
+    pub fn drop_large(&mut self) {
         self.answers.retain(|query, _| !query.kind.is_large());
     }
 
@@ -47,11 +47,7 @@ impl KnownAnswers {
 
     /// What is known already: asked for itself, or part of a list that was read in full. Of all
     /// runs those on the placement, where one is given.
-    pub(in crate::hub) fn get(
-        &mut self,
-        query: &HubQuery,
-        placement: Option<&str>,
-    ) -> Option<QueryAnswer> {
+    pub fn get(&mut self, query: &HubQuery, placement: Option<&str>) -> Option<QueryAnswer> {
         if let Some(answer) = self.answers.get(query) {
             return match placement {
                 Some(placement) if is_runs(answer) => Some(self.runs_on(query, placement)?),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
+use kube::core::discovery::v2::{APIGroupDiscovery, APIGroupDiscoveryList};
 use serde_json::{Map, Value};
 
 use crate::hub::error::HubError;
 use crate::hub::read::pages::{FEW, PagedList};
-use crate::hub::read::served::{self, NamedResource};
+use crate::hub::read::served;
 use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON};
 use crate::hub::{Hub, members, read::queries, side_by_side};
@@ -21,40 +21,6 @@ use crate::words::{distinct, enumerate};
 /// The groups of an API server with their resources, in one answer.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-
-#[derive(Deserialize)]
-struct ApiGroups {
-    items: Option<Vec<GroupDiscovery>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct GroupDiscovery {
-    metadata: NamedResource,
-    versions: Vec<VersionDiscovery>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct VersionDiscovery {
-    version: String,
-    resources: Vec<ResourceDiscovery>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct ResourceDiscovery {
-    resource: String,
-    scope: String,
-    verbs: Vec<String>,
-    response_kind: ResponseKind,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ResponseKind {
-    kind: String,
-}
 
 /// Reads objects of any kind, from the hub or from a member cluster.
 pub struct ObjectReader<'h> {
@@ -101,9 +67,8 @@ impl ObjectReader<'_> {
             let mut kinds = Vec::new();
             for path in ["/api", "/apis"] {
                 let body = self.connection.get(path, AGGREGATED).await?;
-                let groups: ApiGroups = answer::read(&served::ALL, &body)?;
-                let groups = groups.items.unwrap_or_default();
-                kinds.extend(groups.into_iter().flat_map(kinds_of));
+                let groups: APIGroupDiscoveryList = answer::read(&served::ALL, &body)?;
+                kinds.extend(groups.items.into_iter().flat_map(kinds_of));
             }
             Ok(kinds)
         })
@@ -128,22 +93,26 @@ impl ObjectReader<'_> {
 }
 
 /// The kinds of a group; of several versions the first is preferred.
-fn kinds_of(group: GroupDiscovery) -> Vec<ServedKind> {
+fn kinds_of(group: APIGroupDiscovery) -> Vec<ServedKind> {
+    let name = group.metadata.and_then(|it| it.name).unwrap_or_default();
     let mut preferred = BTreeSet::new();
     let mut kinds = Vec::new();
-    for version in group.versions {
-        for resource in version.resources {
+    for served in group.versions {
+        let version = served.version.unwrap_or_default();
+        for resource in served.resources {
             let can = |verb: &str| resource.verbs.iter().any(|it| it == verb);
             if !can("list") || !can("watch") {
                 continue;
             }
+            let plural = resource.resource.unwrap_or_default();
+            let kind = resource.response_kind.and_then(|it| it.kind);
             kinds.push(ServedKind {
-                group: group.metadata.name.clone(),
-                version: version.version.clone(),
-                kind: resource.response_kind.kind,
-                is_namespaced: resource.scope == "Namespaced",
-                is_preferred: preferred.insert(resource.resource.clone()),
-                plural: resource.resource,
+                group: name.clone(),
+                version: version.clone(),
+                kind: kind.unwrap_or_default(),
+                is_namespaced: resource.scope.as_deref() == Some("Namespaced"),
+                is_preferred: preferred.insert(plural.clone()),
+                plural,
             });
         }
     }
@@ -209,7 +178,7 @@ fn path(query: &LiveQuery) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{GroupDiscovery, kinds_of, path};
+    use super::{kinds_of, path};
     use crate::kubefleet::selector::LabelSelector;
     use crate::manifests::live::LiveQuery;
 
@@ -224,8 +193,7 @@ mod tests {
 
     #[test]
     fn kinds_that_can_be_watched_are_known_by_version() {
-        let group: GroupDiscovery = serde_json::from_str(GROUP).unwrap();
-        let kinds = kinds_of(group);
+        let kinds = kinds_of(serde_json::from_str(GROUP).unwrap());
         let words: Vec<_> = kinds
             .iter()
             .map(|it| (it.version.as_str(), it.kind.as_str(), it.is_preferred))

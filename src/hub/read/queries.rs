@@ -10,7 +10,7 @@ use crate::hub::read::found::{ListReader, ReadResult, wanted_object};
 use crate::hub::read::served::ServedVersions;
 use crate::hub::request::answer;
 use crate::hub::request::connection::{Connection, JSON};
-use crate::inventory::source::{HubQuery, Labels, Outcome, QueryAnswer, QuerySelection};
+use crate::inventory::source::{HubQuery, Outcome, QueryAnswer, QuerySelection};
 use crate::kubefleet::path::{parameter, path};
 
 /// Reads what a query asks for.
@@ -38,7 +38,7 @@ pub(in crate::hub) async fn read(
             }
         }
         QuerySelection::All { .. } => {
-            let listing = listing(connection, served, &BatchedRequest::One(query.clone()))?;
+            let listing = listing(connection, served, &BatchedRequest::from(query.clone()))?;
             listing.keeping_text(keep_text).all().await
         }
     }
@@ -50,15 +50,7 @@ pub(in crate::hub) fn listing(
     served: &ServedVersions,
     list: &BatchedRequest,
 ) -> Result<ListReader, HubError> {
-    let (kind, namespace) = match list {
-        BatchedRequest::One(HubQuery { kind, which }) => (*kind, which.namespace()),
-        BatchedRequest::Any {
-            kind, namespace, ..
-        }
-        | BatchedRequest::Names {
-            kind, namespace, ..
-        } => (*kind, Some(namespace.as_str())),
-    };
+    let (kind, namespace) = (list.first.kind, list.first.which.namespace());
     let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
     let mut path = path(kind, version, namespace, None);
     if let Some(selector) = list.selector() {
@@ -81,46 +73,31 @@ pub(in crate::hub) async fn ask(
     keep_text: bool,
 ) -> ReadReplies {
     let queries = ask.queries();
-    let read = match ask {
-        BatchedRequest::One(query) => {
-            let found = read(connection, served, query, keep_text).await;
-            return ReadReplies {
-                answered: vec![(query.clone(), found)],
-                rest: Vec::new(),
-            };
-        }
-        BatchedRequest::Any { .. } => match listing(connection, served, ask) {
-            Ok(listing) => listing.keeping_text(keep_text).all().await,
-            Err(error) => Err(error),
-        },
-        BatchedRequest::Names { .. } => match names(connection, served, ask, keep_text).await {
-            // Each of them may be allowed, or soon read.
-            Ok(None) | Err(HubError::Forbidden(_)) => {
-                return ReadReplies {
-                    answered: Vec::new(),
-                    rest: queries,
-                };
-            }
-            Ok(Some(found)) => Ok(found),
-            Err(error) => Err(error),
-        },
-    };
-    ReadReplies {
-        answered: shared_out(queries, read),
-        rest: Vec::new(),
+    let mut replies = ReadReplies::default();
+    if ask.more.is_empty() {
+        let found = read(connection, served, &ask.first, keep_text).await;
+        replies.answered.push((ask.first.clone(), found));
+        return replies;
     }
-}
-
-/// All objects of a kind; `None` where those that are wanted are a small part of them.
-async fn names(
-    connection: &Connection,
-    served: &ServedVersions,
-    ask: &BatchedRequest,
-    keep_text: bool,
-) -> Result<Option<ReadResult>, HubError> {
-    let most = ask.queries().len().saturating_mul(2);
-    let listing = listing(connection, served, ask)?;
-    listing.keeping_text(keep_text).up_to(most).await
+    let listing = listing(connection, served, ask).map(|it| it.keeping_text(keep_text));
+    let read = match (listing, &ask.first.which) {
+        (Err(error), _) => Err(error),
+        (Ok(listing), QuerySelection::Named { .. }) => {
+            let most = queries.len().saturating_mul(2);
+            match listing.up_to(most).await {
+                // They are a small part of the kind, or each of them may be allowed.
+                Ok(None) | Err(HubError::Forbidden(_)) => {
+                    replies.rest = queries;
+                    return replies;
+                }
+                Ok(Some(found)) => Ok(found),
+                Err(error) => Err(error),
+            }
+        }
+        (Ok(listing), QuerySelection::All { .. }) => listing.all().await,
+    };
+    replies.answered = shared_out(queries, read);
+    replies
 }
 
 /// Gives each question its objects.
@@ -141,14 +118,10 @@ fn shared_out(
         .enumerate()
         .map(|(at, query)| {
             let word = match &query.which {
-                QuerySelection::Named { name, .. } => name.clone(),
-                QuerySelection::All {
-                    labels: Some(Labels::Is(_, value)),
-                    ..
-                } => value.clone(),
-                QuerySelection::All { .. } => String::new(),
+                QuerySelection::Named { name, .. } => name.as_str(),
+                QuerySelection::All { .. } => query.label().map_or("", |(_, value)| value),
             };
-            places.insert(word, at);
+            places.insert(word.to_owned(), at);
             (query, ReadResult::default())
         })
         .collect();
@@ -156,12 +129,10 @@ fn shared_out(
     for object in found.objects {
         let text = texts.next();
         let meta = object.body.meta();
-        let word = match answered.first().map(|(query, _)| &query.which) {
-            Some(QuerySelection::All {
-                labels: Some(Labels::Is(key, _)),
-                ..
-            }) => meta.label(key).unwrap_or_default(),
-            _ => meta.name.as_str(),
+        let label = answered.first().and_then(|(query, _)| query.label());
+        let word = match label {
+            Some((key, _)) => meta.label(key).unwrap_or_default(),
+            None => meta.name.as_str(),
         };
         if let Some((_, own)) = places.get(word).and_then(|at| answered.get_mut(*at)) {
             own.objects.push(object);

@@ -22,7 +22,7 @@ const FILE: &str = "fleet-stage.json";
 
 /// Where it is remembered what a server serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::hub) struct DiscoveryCache {
+pub struct DiscoveryCache {
     server: String,
     folder: PathBuf,
 }
@@ -40,10 +40,7 @@ struct RememberedServer {
 
 impl DiscoveryCache {
     /// In the folder that kubectl would use for the server; `None` where there is none.
-    pub(in crate::hub) fn of(
-        server: &str,
-        variable: &dyn Fn(&str) -> Option<OsString>,
-    ) -> Option<Self> {
+    pub fn of(server: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Self> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let cache = set("KUBECACHEDIR").map(PathBuf::from).or_else(|| {
             let home = set("HOME").or_else(|| set("USERPROFILE"))?;
@@ -68,7 +65,7 @@ impl DiscoveryCache {
     }
 
     /// What is remembered and may still be believed.
-    pub(in crate::hub) fn recall(&self, now: SystemTime) -> Option<ServedVersions> {
+    pub fn recall(&self, now: SystemTime) -> Option<ServedVersions> {
         let path = self.folder.join(FILE);
         // A link may lead to anything, also to what never ends.
         if !fs::symlink_metadata(&path).ok()?.is_file() {
@@ -91,7 +88,7 @@ impl DiscoveryCache {
     }
 
     /// Remembers. Where that is not possible, the next call asks again.
-    pub(in crate::hub) fn note(&self, served: &ServedVersions) {
+    pub fn note(&self, served: &ServedVersions) {
         if served.unknown || !served.is_hub() {
             return;
         }

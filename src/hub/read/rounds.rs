@@ -67,7 +67,7 @@ impl Hub {
             }
             asks = Vec::new();
             for reply in replies {
-                asks.extend(reply.rest.into_iter().map(BatchedRequest::One));
+                asks.extend(reply.rest.into_iter().map(BatchedRequest::from));
                 for (query, found) in reply.answered {
                     let answer = self.answer_of(found);
                     self.known.insert(query, answer);
@@ -130,9 +130,7 @@ impl Hub {
         queries: &[HubQuery],
         take: impl FnMut(usize, ListProgress),
     ) -> Vec<Outcome> {
-        let lists = queries
-            .iter()
-            .map(|query| BatchedRequest::One(query.clone()));
+        let lists = queries.iter().cloned().map(BatchedRequest::from);
         self.stream(&lists.collect::<Vec<_>>(), take)
     }
 

@@ -11,6 +11,7 @@ use crate::hub::request::answer::{self, ExpectedAnswer};
 use crate::hub::request::connection::{Connection, JSON};
 use crate::kubefleet::Kind;
 use crate::kubefleet::kind::{CLUSTER_GROUP, PLACEMENT_GROUP};
+use crate::words::list;
 
 /// All groups in one answer, where the server can; the plain list of groups where it cannot.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -110,16 +111,8 @@ impl ServedVersions {
     /// The rollouts that the hub also serves and that are not read here, as
     /// `stagedupdateruns.rollout.kubefleet.dev`; `None` when there is no sign of any.
     pub fn other_engine(&self) -> Option<String> {
-        const SHOWN: usize = 3;
-        let names: Vec<_> = self.elsewhere.iter().map(String::as_str).collect();
-        match names.len() {
-            0 => None,
-            count if count > SHOWN => {
-                let first = names.get(..SHOWN)?.join(", ");
-                Some(format!("{first} and {} more", count.saturating_sub(SHOWN)))
-            }
-            _ => Some(names.join(", ")),
-        }
+        let names: Vec<_> = self.elsewhere.iter().collect();
+        (!names.is_empty()).then(|| list(&names, 3))
     }
 
     /// Takes note of a resource that may be a rollout of another engine; of a whole group where no
@@ -179,9 +172,9 @@ struct ApiGroup {
 }
 
 #[derive(Deserialize, Default)]
-pub(in crate::hub) struct NamedResource {
+struct NamedResource {
     #[serde(default)]
-    pub name: String,
+    name: String,
 }
 
 #[derive(Deserialize)]

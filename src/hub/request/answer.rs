@@ -87,7 +87,7 @@ impl<'w> ExpectedAnswer<'w> {
 /// What an answer says of itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(in crate::hub) struct AnswerHead {
+pub struct AnswerHead {
     api_version: String,
     kind: String,
     metadata: TypedMeta,
@@ -105,7 +105,7 @@ struct TypedMeta {
 }
 
 /// Reads an answer that is to be this; anything else is an error that says what came.
-pub(in crate::hub) fn read<'b, T: Deserialize<'b>>(
+pub fn read<'b, T: Deserialize<'b>>(
     wanted: &ExpectedAnswer<'_>,
     body: &'b [u8],
 ) -> Result<T, HubError> {
@@ -116,17 +116,13 @@ pub(in crate::hub) fn read<'b, T: Deserialize<'b>>(
 }
 
 /// Reads JSON whose kind is checked already.
-pub(in crate::hub) fn parse<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, HubError> {
+pub fn parse<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, HubError> {
     serde_json::from_slice(body)
         .map_err(|error| HubError::Broken(format!("it cannot be read: {error}")))
 }
 
 /// Whether a list with this head is the one that was asked for.
-pub(in crate::hub) fn is_list_of(
-    wanted: &ExpectedAnswer<'_>,
-    api_version: &str,
-    kind: &str,
-) -> bool {
+pub fn is_list_of(wanted: &ExpectedAnswer<'_>, api_version: &str, kind: &str) -> bool {
     wanted.is(&AnswerHead {
         api_version: api_version.to_owned(),
         kind: kind.to_owned(),
@@ -136,10 +132,7 @@ pub(in crate::hub) fn is_list_of(
 
 /// Whether the answer to a deletion says that it is done: the object that is about to go, or a
 /// `Status` that says so.
-pub(in crate::hub) fn confirms_deletion(
-    wanted: &ExpectedAnswer<'_>,
-    body: &[u8],
-) -> Result<Value, HubError> {
+pub fn confirms_deletion(wanted: &ExpectedAnswer<'_>, body: &[u8]) -> Result<Value, HubError> {
     match serde_json::from_slice::<AnswerHead>(body) {
         Ok(head) if head.kind == "Status" && head.status == "Success" => parse(body),
         _ => read(wanted, body),
@@ -147,7 +140,7 @@ pub(in crate::hub) fn confirms_deletion(
 }
 
 /// That the answer is something else, and what.
-pub(in crate::hub) fn wrong(wanted: &ExpectedAnswer<'_>, body: &[u8]) -> HubError {
+pub fn wrong(wanted: &ExpectedAnswer<'_>, body: &[u8]) -> HubError {
     HubError::WrongAnswer {
         wanted: wanted.words(),
         got: what_came(wanted, body),
@@ -258,83 +251,49 @@ mod tests {
         }
     }
 
-    /// Every wrong answer to every question, and what the error calls it.
+    /// What the error calls a wrong answer, and the answer.
+    const WRONG: &str = r#"
+null <= null
+a bare array <= []
+a bare value <= 7
+an object without a kind <= {}
+an object without a kind <= {"items":[]}
+PodList without an apiVersion <= {"kind":"PodList","items":[]}
+an object without a kind <= {"kind":7,"apiVersion":"v1"}
+ConfigMap of v1 <= {"apiVersion":"v1","kind":"ConfigMap"}
+List of v1 <= {"apiVersion":"v1","kind":"List","items":[]}
+ of other.example/v1 <= {"apiVersion":"other.example/v1","kind":"StagedUpdateRun","metadata":{"name":"x","namespace":"team"}}
+StagedUpdateRunList of other.example/v1 <= {"apiVersion":"other.example/v1","kind":"StagedUpdateRunList","items":[]}
+PodList of other.example/v1 <= {"apiVersion":"other.example/v1","kind":"PodList","items":[]}
+ of placement.kubernetes-fleet.io/v1 <= {"apiVersion":"placement.kubernetes-fleet.io/v1","kind":"StagedUpdateRun","metadata":{"name":"y","namespace":"team"}}
+ of placement.kubernetes-fleet.io/v1 <= {"apiVersion":"placement.kubernetes-fleet.io/v1","kind":"StagedUpdateRun","metadata":{"name":"x","namespace":"other"}}
+a Status ("etcd is down") <= {"apiVersion":"v1","kind":"Status","status":"Failure","message":"etcd is down","code":500}
+a Status ("NotFound") <= {"apiVersion":"v1","kind":"Status","status":"Failure","reason":"NotFound","code":404}
+a Status ("Success") <= {"apiVersion":"v1","kind":"Status","status":"Success"}
+a web page ("Sign in") <= <!DOCTYPE html><html><head><title> Sign in </title></head></html>
+a web page <= <html>
+truncated or invalid JSON <= {"kind":"StagedUp
+"#;
+
+    /// Every wrong answer to every question.
     #[test]
     fn only_what_was_asked_for_is_an_answer() {
-        let wrong = [
-            ("", "nothing"),
-            (" \n", "nothing"),
-            ("null", "null"),
-            ("[]", "a bare array"),
-            ("7", "a bare value"),
-            ("{}", "an object without a kind"),
-            (r#"{"items":[]}"#, "an object without a kind"),
-            (
-                r#"{"kind":"PodList","items":[]}"#,
-                "PodList without an apiVersion",
-            ),
-            (
-                r#"{"kind":7,"apiVersion":"v1"}"#,
-                "an object without a kind",
-            ),
-            (
-                r#"{"apiVersion":"v1","kind":"ConfigMap"}"#,
-                "ConfigMap of v1",
-            ),
-            (
-                r#"{"apiVersion":"v1","kind":"List","items":[]}"#,
-                "List of v1",
-            ),
-            (
-                r#"{"apiVersion":"other.example/v1","kind":"StagedUpdateRun","metadata":{"name":"x","namespace":"team"}}"#,
-                " of other.example/v1",
-            ),
-            (
-                r#"{"apiVersion":"other.example/v1","kind":"StagedUpdateRunList","items":[]}"#,
-                "StagedUpdateRunList of other.example/v1",
-            ),
-            (
-                r#"{"apiVersion":"other.example/v1","kind":"PodList","items":[]}"#,
-                "PodList of other.example/v1",
-            ),
-            (
-                r#"{"apiVersion":"placement.kubernetes-fleet.io/v1","kind":"StagedUpdateRun","metadata":{"name":"y","namespace":"team"}}"#,
-                " of placement.kubernetes-fleet.io/v1",
-            ),
-            (
-                r#"{"apiVersion":"placement.kubernetes-fleet.io/v1","kind":"StagedUpdateRun","metadata":{"name":"x","namespace":"other"}}"#,
-                " of placement.kubernetes-fleet.io/v1",
-            ),
-            (
-                r#"{"apiVersion":"v1","kind":"Status","status":"Failure","message":"etcd is down","code":500}"#,
-                "a Status (\"etcd is down\")",
-            ),
-            (
-                r#"{"apiVersion":"v1","kind":"Status","status":"Failure","reason":"NotFound","code":404}"#,
-                "a Status (\"NotFound\")",
-            ),
-            (
-                r#"{"apiVersion":"v1","kind":"Status","status":"Success"}"#,
-                "a Status (\"Success\")",
-            ),
-            (
-                "<!DOCTYPE html><html><head><title> Sign in </title></head></html>",
-                "a web page (\"Sign in\")",
-            ),
-            ("<html>", "a web page"),
-            (
-                "please log in\nhere",
-                "text that is not JSON (\"please log in\")",
-            ),
-            (r#"{"kind":"StagedUp"#, "truncated or invalid JSON"),
+        let text = r#"text that is not JSON ("please log in")"#;
+        let more = [
+            ("nothing", ""),
+            ("nothing", " \n"),
+            (text, "please log in\nhere"),
         ];
+        let wrong = WRONG.trim().lines();
+        let wrong = wrong.map(|line| line.split_once(" <= ").unwrap());
+        let wrong: Vec<_> = wrong.chain(more).collect();
         for wanted in [RUN, RUNS, PODS, REVIEW, ExpectedAnswer::Version] {
             let answer = read::<Value>(&wanted, right(&wanted).as_bytes());
             assert!(answer.is_ok(), "{wanted:?}: {answer:?}");
             let others = [RUN, RUNS, PODS, REVIEW, ExpectedAnswer::Version];
             let others = others.iter().filter(|other| **other != wanted);
-            let others = others.map(|other| (right(other), ""));
-            for (body, words) in wrong.into_iter().chain(others) {
+            let others = others.map(|other| ("", right(other)));
+            for (words, body) in wrong.iter().copied().chain(others) {
                 let answer = read::<Value>(&wanted, body.as_bytes());
                 let Err(HubError::WrongAnswer { got, .. }) = answer else {
                     panic!("{wanted:?} takes {body}: {answer:?}");

@@ -36,28 +36,28 @@ const SHORTEST: usize = 6;
 
 /// A connection to an API server.
 #[derive(Clone)]
-pub(in crate::hub) struct Connection {
+pub struct Connection {
     client: Client,
     credentials: Arc<Credentials>,
     /// The server's address, for errors.
-    pub(in crate::hub) url: String,
+    pub url: String,
     /// How long one read may take, its pages and retries included; `None` for no limit.
-    pub(in crate::hub) limit: Option<Duration>,
+    pub limit: Option<Duration>,
     /// When the command has to end, whatever it reads.
-    pub(in crate::hub) end: Option<TimeLimit>,
+    pub end: Option<TimeLimit>,
     /// How many objects of a list are asked for at once; 0 for all of them.
-    pub(in crate::hub) chunk_size: Option<usize>,
+    pub chunk_size: Option<usize>,
     /// What the command may still read.
-    pub(in crate::hub) budget: ReadAllowance,
+    pub budget: ReadAllowance,
     /// What was asked and read so far.
-    pub(in crate::hub) traffic: RequestTraffic,
+    pub traffic: RequestTraffic,
     /// What the answers tell of the server's clock.
-    pub(in crate::hub) clock: HubClock,
+    pub clock: HubClock,
 }
 
 /// What is read, and how.
 #[derive(Clone)]
-pub(in crate::hub) struct ReadRequest<'a> {
+pub struct ReadRequest<'a> {
     pub method: Method,
     pub path: &'a str,
     pub accept: &'a str,
@@ -65,7 +65,7 @@ pub(in crate::hub) struct ReadRequest<'a> {
 }
 
 /// A successful answer.
-pub(in crate::hub) struct HubResponse {
+pub struct HubResponse {
     pub body: Vec<u8>,
     /// Whether it says that it is a web page.
     pub is_page: bool,
@@ -76,7 +76,7 @@ pub(in crate::hub) struct HubResponse {
 impl Connection {
     /// Prepares a connection; nothing is sent yet. `limit` is the time for one request. Must be
     /// called within a Tokio runtime.
-    pub(in crate::hub) fn prepare(
+    pub fn prepare(
         settings: ConnectionSettings,
         limit: Option<Duration>,
     ) -> Result<Self, HubError> {
@@ -95,7 +95,7 @@ impl Connection {
 
     /// Fetches the credentials where that is due, which may run a plugin, and says how long that
     /// took. It has a time limit of its own beside that of the command.
-    pub(in crate::hub) async fn log_in(&self) -> Result<Duration, HubError> {
+    pub async fn log_in(&self) -> Result<Duration, HubError> {
         let begun = std::time::Instant::now();
         let fetched = self.credentials.get(None);
         match self.end {
@@ -108,18 +108,18 @@ impl Connection {
     }
 
     /// The end of a read that begins now.
-    pub(in crate::hub) fn deadline(&self) -> Deadline {
+    pub fn deadline(&self) -> Deadline {
         Deadline::new(self.limit, self.end)
     }
 
     /// Reads a path.
-    pub(in crate::hub) async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
+    pub async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
         let asking = Self::asking(path, accept);
         Ok(self.patiently(&asking).await?.body)
     }
 
     /// A read of a path, as it is done where nothing else is said.
-    pub(in crate::hub) const fn asking<'a>(path: &'a str, accept: &'a str) -> ReadRequest<'a> {
+    pub const fn asking<'a>(path: &'a str, accept: &'a str) -> ReadRequest<'a> {
         ReadRequest {
             method: Method::GET,
             path,
@@ -130,10 +130,7 @@ impl Connection {
 
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
-    pub(in crate::hub) async fn patiently(
-        &self,
-        asking: &ReadRequest<'_>,
-    ) -> Result<HubResponse, HubError> {
+    pub async fn patiently(&self, asking: &ReadRequest<'_>) -> Result<HubResponse, HubError> {
         let mut patience = RequestPatience::new(self.deadline());
         patience.log_in(self).await?;
         loop {
@@ -167,10 +164,7 @@ impl Connection {
     }
 
     /// Sends a write once, within the time limit of a request.
-    pub(in crate::hub) async fn exchange(
-        &self,
-        request: Request<Vec<u8>>,
-    ) -> Result<WriteAnswer, HubError> {
+    pub async fn exchange(&self, request: Request<Vec<u8>>) -> Result<WriteAnswer, HubError> {
         self.log_in().await?;
         let deadline = Deadline::new(self.limit, None);
         let path = request.uri().path().to_owned();
@@ -237,7 +231,7 @@ impl Connection {
     }
 
     /// The same of a path; its body is read as it comes.
-    pub(in crate::hub) async fn body(&self, path: &str, accept: &str) -> Result<Body, ReadFailure> {
+    pub async fn body(&self, path: &str, accept: &str) -> Result<Body, ReadFailure> {
         let request = request(path, accept)?;
         Ok(self.begun(request).await?.into_body())
     }
@@ -256,19 +250,19 @@ impl Connection {
     }
 
     /// The same of an error whose words came from an answer.
-    pub(in crate::hub) async fn discreet(&self, error: HubError) -> HubError {
+    pub async fn discreet(&self, error: HubError) -> HubError {
         let secrets = self.credentials.shown().await;
         error.with_words(|words| without(&words, &secrets).unwrap_or(words))
     }
 
     /// Takes into account that so many bytes came.
-    pub(in crate::hub) fn came(&self, bytes: usize) -> Result<(), HubError> {
+    pub fn came(&self, bytes: usize) -> Result<(), HubError> {
         self.traffic.read(bytes);
         self.budget.answer(bytes)
     }
 
     /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning.
-    pub(in crate::hub) async fn open(&self, path: &str) -> Result<Body, ReadFailure> {
+    pub async fn open(&self, path: &str) -> Result<Body, ReadFailure> {
         self.log_in().await.map_err(plain)?;
         let deadline = Deadline::new(self.limit, None);
         let mut request = request(path, JSON)?;
@@ -334,7 +328,7 @@ fn warnings(headers: &HeaderMap) -> impl Iterator<Item = String> {
 }
 
 /// What came back after a write.
-pub(in crate::hub) enum WriteAnswer {
+pub enum WriteAnswer {
     /// A success, and what the server warns of.
     Answered {
         body: Vec<u8>,
@@ -347,15 +341,15 @@ pub(in crate::hub) enum WriteAnswer {
 }
 
 /// What went wrong, and the pause that the server asks for.
-pub(in crate::hub) type ReadFailure = (HubError, Option<Duration>);
+pub type ReadFailure = (HubError, Option<Duration>);
 
 /// A failure of which the server does not say when to try again.
-pub(in crate::hub) const fn plain(error: HubError) -> ReadFailure {
+pub const fn plain(error: HubError) -> ReadFailure {
     (error, None)
 }
 
 /// How long is waited for an answer, and how often it is asked for again.
-pub(in crate::hub) struct RequestPatience {
+pub struct RequestPatience {
     deadline: Deadline,
     attempts: u32,
     /// The pause before the next try where the server names none.
@@ -365,7 +359,7 @@ pub(in crate::hub) struct RequestPatience {
 }
 
 impl RequestPatience {
-    pub(in crate::hub) const fn new(deadline: Deadline) -> Self {
+    pub const fn new(deadline: Deadline) -> Self {
         Self {
             deadline,
             attempts: 0,
@@ -375,26 +369,20 @@ impl RequestPatience {
     }
 
     /// Sees to the credentials, which have a time limit of their own.
-    pub(in crate::hub) async fn log_in(&mut self, connection: &Connection) -> Result<(), HubError> {
+    pub async fn log_in(&mut self, connection: &Connection) -> Result<(), HubError> {
         let took = connection.log_in().await?;
         self.deadline = self.deadline.later(took, connection.end);
         Ok(())
     }
 
     /// Waits for something until the time is up.
-    pub(in crate::hub) async fn wait<T>(
-        &mut self,
-        what: impl Future<Output = T>,
-    ) -> Result<T, HubError> {
+    pub async fn wait<T>(&mut self, what: impl Future<Output = T>) -> Result<T, HubError> {
         let came = timeout_at(self.deadline.at, what).await;
         came.map_err(|_| self.deadline.passed(self.last.take()))
     }
 
     /// Waits until the next try after a failure that may pass.
-    pub(in crate::hub) async fn again(
-        &mut self,
-        (error, asked): ReadFailure,
-    ) -> Result<(), HubError> {
+    pub async fn again(&mut self, (error, asked): ReadFailure) -> Result<(), HubError> {
         self.attempts = self.attempts.saturating_add(1);
         let at = after(asked.unwrap_or(self.pause).min(LONGEST_PAUSE));
         if !error.may_pass() || self.attempts >= ATTEMPTS || at >= self.deadline.at {
@@ -407,13 +395,13 @@ impl RequestPatience {
     }
 
     /// The same patience for what is asked next.
-    pub(in crate::hub) fn renew(&mut self) {
+    pub fn renew(&mut self) {
         *self = Self::new(self.deadline);
     }
 }
 
 /// That a body broke off.
-pub(in crate::hub) fn truncated(error: &(dyn std::error::Error + 'static)) -> HubError {
+pub fn truncated(error: &(dyn std::error::Error + 'static)) -> HubError {
     HubError::Broken(format!("it was truncated: {}", chain(error)))
 }
 
@@ -507,7 +495,7 @@ fn asked_pause(response: &http::Response<Body>) -> Option<Duration> {
 /// Who we are, for the hub's audit log.
 const USER_AGENT: &str = concat!("kubectl-fleet-stage/", env!("CARGO_PKG_VERSION"));
 /// The answer's form, where there is no choice.
-pub(in crate::hub) const JSON: &str = "application/json";
+pub const JSON: &str = "application/json";
 
 /// The part of a `Status` that we read.
 #[derive(Debug, Default, Deserialize)]

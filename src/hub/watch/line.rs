@@ -185,37 +185,23 @@ mod tests {
         assert!(matches!(line, WatchLine::Bookmark(version) if version == "7"));
     }
 
+    /// What the error says of a line, and the line.
+    const NO_EVENTS: &str = r#"
+Pod of v1 instead of ClusterStagedUpdateRun <= {"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"8"}}}
+of other.example/v1 <= {"type":"ADDED","object":{"kind":"ClusterStagedUpdateRun","apiVersion":"other.example/v1","metadata":{"name":"x","resourceVersion":"8"}}}
+a Status ("no") <= {"type":"DELETED","object":{"kind":"Status","apiVersion":"v1","message":"no","metadata":{}}}
+an event without a version <= {"type":"MODIFIED","object":{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{"name":"x"}}}
+an event without a version <= {"type":"BOOKMARK","object":{"metadata":{}}}
+null <= {"type":"ADDED","object":null}
+a Status ("gone away") <= {"kind":"Status","apiVersion":"v1","message":"gone away"}
+a web page ("Log in") <= <html><title>Log in</title>
+null <= null
+"#;
+
     #[test]
     fn what_is_no_event_of_this_kind_is_an_error() {
-        for (line, words) in [
-            (
-                r#"{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"8"}}}"#,
-                "Pod of v1 instead of ClusterStagedUpdateRun",
-            ),
-            (
-                r#"{"type":"ADDED","object":{"kind":"ClusterStagedUpdateRun","apiVersion":"other.example/v1","metadata":{"name":"x","resourceVersion":"8"}}}"#,
-                "of other.example/v1",
-            ),
-            (
-                r#"{"type":"DELETED","object":{"kind":"Status","apiVersion":"v1","message":"no","metadata":{}}}"#,
-                "a Status (\"no\")",
-            ),
-            (
-                r#"{"type":"MODIFIED","object":{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{"name":"x"}}}"#,
-                "an event without a version",
-            ),
-            (
-                r#"{"type":"BOOKMARK","object":{"metadata":{}}}"#,
-                "an event without a version",
-            ),
-            (r#"{"type":"ADDED","object":null}"#, "null"),
-            (
-                r#"{"kind":"Status","apiVersion":"v1","message":"gone away"}"#,
-                "a Status (\"gone away\")",
-            ),
-            ("<html><title>Log in</title>", "a web page (\"Log in\")"),
-            ("null", "null"),
-        ] {
+        for case in NO_EVENTS.trim().lines() {
+            let (words, line) = case.split_once(" <= ").unwrap();
             let error = parse(line.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(words), "{line}: {error}");
         }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use super::{Mirror, MirrorUpdate, Watch, WatchEvent, WatchItem, WatchNews, WatchPace};
 use crate::hub::fake_server::{FakeServer, ServerReply};
@@ -61,13 +61,8 @@ struct FakeHub {
 
 impl FakeHub {
     fn new(replies: Vec<ServerReply>) -> Self {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
         Self {
-            runtime,
+            runtime: Runtime::new().unwrap(),
             server: FakeServer::new(replies),
         }
     }

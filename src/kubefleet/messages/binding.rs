@@ -159,146 +159,29 @@ pub enum BindingProblem {
 type BuildProblem = fn(&PatternCaptures<'_>) -> BindingProblem;
 
 /// One line per wording, without the error class before it.
+#[rustfmt::skip]
 const PROBLEMS: &[(&str, BuildProblem)] = &[
-    (
-        "failed to apply overrides to {} from envelope {}: {}",
-        |c| match known(c.get(2)) {
-            Some(BindingProblem::OverrideFailed {
-                snapshot,
-                kind,
-                on,
-                patch_error,
-            }) => BindingProblem::OverrideFailed {
-                snapshot,
-                kind,
-                on: on.or_else(|| target(c.get(0))),
-                patch_error,
-            },
-            Some(other) => other,
-            None => BindingProblem::OverrideFailed {
-                snapshot: None,
-                kind: None,
-                on: target(c.get(0)),
-                patch_error: c.text(2),
-            },
-        },
-    ),
-    (
-        "ClusterResourceOverrideSnapshot \"{}\" failed to apply on {}: {}",
-        |c| override_failed(c, OverrideKind::Cluster),
-    ),
-    (
-        "ResourceOverrideSnapshot \"{}\" failed to apply on {}: {}",
-        |c| override_failed(c, OverrideKind::Namespaced),
-    ),
-    ("clusterResourceOverrideSnapshot {} is not found", |c| {
-        BindingProblem::OverrideSnapshotNotFound {
-            kind: OverrideKind::Cluster,
-            snapshot: ObjectKey::parse(c.get(0)),
-        }
-    }),
-    ("resourceOverrideSnapshot {} is not found", |c| {
-        BindingProblem::OverrideSnapshotNotFound {
-            kind: OverrideKind::Namespaced,
-            snapshot: ObjectKey::parse(c.get(0)),
-        }
-    }),
-    (
-        "invalid clusterResourceOverrideSnapshot {}: policy is nil",
-        |c| BindingProblem::OverridePolicyNil {
-            kind: Some(OverrideKind::Cluster),
-            snapshot: Some(ObjectKey::parse(c.get(0))),
-        },
-    ),
-    ("invalid resourceOverrideSnapshot {}: policy is nil", |c| {
-        BindingProblem::OverridePolicyNil {
-            kind: Some(OverrideKind::Namespaced),
-            snapshot: Some(ObjectKey::parse(c.get(0))),
-        }
-    }),
-    ("policy is nil", |_| BindingProblem::OverridePolicyNil {
-        kind: None,
-        snapshot: None,
-    }),
-    ("label key {} not found on cluster {}", |c| {
-        BindingProblem::LabelKeyMissing {
-            key: c.word(0),
-            cluster: c.word(1),
-        }
-    }),
-    ("input {} is missing the closing bracket", |c| {
-        BindingProblem::UnclosedVariable { input: c.text(0) }
-    }),
-    ("the master resource snapshot is not found", |_| {
-        BindingProblem::MasterSnapshotNotFound
-    }),
-    (
-        "resource snapshots are still being created for the masterResourceSnapshot {}",
-        |c| BindingProblem::SnapshotGroupIncomplete {
-            snapshot: Some(c.word(0)),
-        },
-    ),
-    (
-        "not all resource snapshot in the same index group are created: resource snapshots are still being created for the masterResourceSnapshot {}",
-        |c| BindingProblem::SnapshotGroupIncomplete {
-            snapshot: Some(c.word(0)),
-        },
-    ),
-    (
-        "not all resource snapshot in the same index group are created",
-        |_| BindingProblem::SnapshotGroupIncomplete { snapshot: None },
-    ),
-    (
-        "a namespaced object {} ({}) has been wrapped in a cluster resource envelope {}",
-        |c| {
-            envelope(
-                EnvelopeProblem::NamespacedObjectInClusterEnvelope,
-                c.get(2),
-                c.get(0),
-            )
-        },
-    ),
-    (
-        "a cluster scope object {} ({}) has been wrapped in a resource envelope {}",
-        |c| {
-            envelope(
-                EnvelopeProblem::ClusterObjectInNamespacedEnvelope,
-                c.get(2),
-                c.get(0),
-            )
-        },
-    ),
-    (
-        "a namespaced object {} ({}) in has been wrapped in a resource envelope from another namespace ({})",
-        |c| {
-            envelope(
-                EnvelopeProblem::ObjectOfAnotherNamespace,
-                c.get(2),
-                c.get(0),
-            )
-        },
-    ),
-    (
-        "a namespaced object {} ({}) has been wrapped in a resource envelope from another namespace ({})",
-        |c| {
-            envelope(
-                EnvelopeProblem::ObjectOfAnotherNamespace,
-                c.get(2),
-                c.get(0),
-            )
-        },
-    ),
-    (
-        "{} work objects found for the same envelope {}, only one expected",
-        |c| envelope(EnvelopeProblem::SeveralWorks, c.get(1), ""),
-    ),
-    (
-        "failed to parse the wrapped manifest data to a Kubernetes runtime object (manifestKey={},envelopeObjRef={}): {}",
-        |c| envelope(EnvelopeProblem::NotAnObject, c.get(1), c.get(0)),
-    ),
-    ("failed to parse manifest from envelope {}: {}", |c| {
-        envelope(EnvelopeProblem::NotAnObject, c.get(0), "")
-    }),
+    ("failed to apply overrides to {} from envelope {}: {}", override_in_envelope),
+    ("ClusterResourceOverrideSnapshot \"{}\" failed to apply on {}: {}", |c| override_failed(c, OverrideKind::Cluster)),
+    ("ResourceOverrideSnapshot \"{}\" failed to apply on {}: {}", |c| override_failed(c, OverrideKind::Namespaced)),
+    ("clusterResourceOverrideSnapshot {} is not found", |c| BindingProblem::OverrideSnapshotNotFound { kind: OverrideKind::Cluster, snapshot: ObjectKey::parse(c.get(0)) }),
+    ("resourceOverrideSnapshot {} is not found", |c| BindingProblem::OverrideSnapshotNotFound { kind: OverrideKind::Namespaced, snapshot: ObjectKey::parse(c.get(0)) }),
+    ("invalid clusterResourceOverrideSnapshot {}: policy is nil", |c| BindingProblem::OverridePolicyNil { kind: Some(OverrideKind::Cluster), snapshot: Some(ObjectKey::parse(c.get(0))) }),
+    ("invalid resourceOverrideSnapshot {}: policy is nil", |c| BindingProblem::OverridePolicyNil { kind: Some(OverrideKind::Namespaced), snapshot: Some(ObjectKey::parse(c.get(0))) }),
+    ("policy is nil", |_| BindingProblem::OverridePolicyNil { kind: None, snapshot: None }),
+    ("label key {} not found on cluster {}", |c| BindingProblem::LabelKeyMissing { key: c.word(0), cluster: c.word(1) }),
+    ("input {} is missing the closing bracket", |c| BindingProblem::UnclosedVariable { input: c.text(0) }),
+    ("the master resource snapshot is not found", |_| BindingProblem::MasterSnapshotNotFound),
+    ("resource snapshots are still being created for the masterResourceSnapshot {}", |c| BindingProblem::SnapshotGroupIncomplete { snapshot: Some(c.word(0)) }),
+    ("not all resource snapshot in the same index group are created: resource snapshots are still being created for the masterResourceSnapshot {}", |c| BindingProblem::SnapshotGroupIncomplete { snapshot: Some(c.word(0)) }),
+    ("not all resource snapshot in the same index group are created", |_| BindingProblem::SnapshotGroupIncomplete { snapshot: None }),
+    ("a namespaced object {} ({}) has been wrapped in a cluster resource envelope {}", |c| envelope(EnvelopeProblem::NamespacedObjectInClusterEnvelope, c.get(2), c.get(0))),
+    ("a cluster scope object {} ({}) has been wrapped in a resource envelope {}", |c| envelope(EnvelopeProblem::ClusterObjectInNamespacedEnvelope, c.get(2), c.get(0))),
+    ("a namespaced object {} ({}) in has been wrapped in a resource envelope from another namespace ({})", |c| envelope(EnvelopeProblem::ObjectOfAnotherNamespace, c.get(2), c.get(0))),
+    ("a namespaced object {} ({}) has been wrapped in a resource envelope from another namespace ({})", |c| envelope(EnvelopeProblem::ObjectOfAnotherNamespace, c.get(2), c.get(0))),
+    ("{} work objects found for the same envelope {}, only one expected", |c| envelope(EnvelopeProblem::SeveralWorks, c.get(1), "")),
+    ("failed to parse the wrapped manifest data to a Kubernetes runtime object (manifestKey={},envelopeObjRef={}): {}", |c| envelope(EnvelopeProblem::NotAnObject, c.get(1), c.get(0))),
+    ("failed to parse manifest from envelope {}: {}", |c| envelope(EnvelopeProblem::NotAnObject, c.get(0), "")),
 ];
 
 /// Reads the message of Overridden=False/OverriddenFailed or WorkSynchronized=False/SyncWorkFailed.
@@ -330,12 +213,7 @@ fn known(text: &str) -> Option<BindingProblem> {
         return Some(problem);
     }
     if is_patch_error(text) {
-        return Some(BindingProblem::OverrideFailed {
-            snapshot: None,
-            kind: None,
-            on: None,
-            patch_error: text.to_owned(),
-        });
+        return Some(patch_failed(text.to_owned()));
     }
     match api_error::parse(text)? {
         ManifestProblem::NamespaceTerminating { namespace } => {
@@ -369,6 +247,23 @@ fn is_patch_error(text: &str) -> bool {
     ]
     .iter()
     .any(|needle| contains(text, needle))
+}
+
+const fn patch_failed(patch_error: String) -> BindingProblem {
+    BindingProblem::OverrideFailed {
+        snapshot: None,
+        kind: None,
+        on: None,
+        patch_error,
+    }
+}
+
+fn override_in_envelope(found: &PatternCaptures<'_>) -> BindingProblem {
+    let mut problem = known(found.get(2)).unwrap_or_else(|| patch_failed(found.text(2)));
+    if let BindingProblem::OverrideFailed { on: on @ None, .. } = &mut problem {
+        *on = target(found.get(0));
+    }
+    problem
 }
 
 fn override_failed(found: &PatternCaptures<'_>, kind: OverrideKind) -> BindingProblem {
@@ -435,39 +330,19 @@ pub enum WorkState {
     DiffFailed,
 }
 
+#[rustfmt::skip]
 const WORKS: &[(&str, WorkState)] = &[
-    (
-        "Work object {} has not yet completed the apply op",
-        WorkState::ApplyPending,
-    ),
+    ("Work object {} has not yet completed the apply op", WorkState::ApplyPending),
     ("Work object {} has failed to apply", WorkState::ApplyFailed),
     ("Work object {} is not applied", WorkState::ApplyFailed),
-    (
-        "Work object {} has not yet completed availability check",
-        WorkState::AvailabilityPending,
-    ),
-    (
-        "Work object {} is not yet available",
-        WorkState::NotAvailable,
-    ),
+    ("Work object {} has not yet completed availability check", WorkState::AvailabilityPending),
+    ("Work object {} is not yet available", WorkState::NotAvailable),
     ("Work object {} is not available", WorkState::NotAvailable),
-    (
-        "The availability of work object {} is not trackable",
-        WorkState::NotTrackable,
-    ),
-    (
-        "Work object {} has not yet completed diff reporting",
-        WorkState::DiffPending,
-    ),
-    (
-        "Work object {} has failed to report diff",
-        WorkState::DiffFailed,
-    ),
+    ("The availability of work object {} is not trackable", WorkState::NotTrackable),
+    ("Work object {} has not yet completed diff reporting", WorkState::DiffPending),
+    ("Work object {} has failed to report diff", WorkState::DiffFailed),
     ("Resources are being applied", WorkState::ApplyPending),
-    (
-        "Diff reporting on resources is in progress",
-        WorkState::DiffPending,
-    ),
+    ("Diff reporting on resources is in progress", WorkState::DiffPending),
 ];
 
 /// Reads the message of a binding's Applied, Available or DiffReported.

@@ -23,99 +23,38 @@ const WRAPPERS: [(&str, Option<usize>, usize); 4] = [
 type FromText = fn(&str) -> ManifestProblem;
 
 /// KubeFleet's own wordings, found anywhere in the text; the longer of two comes first.
+#[rustfmt::skip]
 const OWN: &[(&str, FromText)] = &[
-    ("already owned by some other sources", |text| {
-        ManifestProblem::AlreadyOwnedByOthers {
-            owners: owners(text),
-        }
-    }),
-    (
-        "the object is already owned by another Fleet AppliedWork object",
-        |_| ManifestProblem::OwnedByAnotherAppliedWork,
-    ),
-    (
-        "object is already owned by another AppliedWork object",
-        |_| ManifestProblem::OwnedByAnotherAppliedWork,
-    ),
-    (
-        "object is not owned by the expected AppliedWork object",
-        |_| ManifestProblem::OwnerMissing,
-    ),
-    ("object is co-owned by multiple objects", |_| {
-        ManifestProblem::CoOwned
-    }),
-    ("manifest is set to have owner references", |_| {
-        ManifestProblem::OwnerReferencesNotAllowed
-    }),
-    (
-        "AppliedWork object is unexpectedly added as an owner",
-        |_| ManifestProblem::OwnerReferencesNotAllowed,
-    ),
-    (
-        "cannot take over object: configuration differences are found",
-        |text| ManifestProblem::DiffFound {
-            degraded: contains(text, "in degraded mode"),
-            report_only: false,
-        },
-    ),
-    ("no ownership of the object in the member cluster", |_| {
-        ManifestProblem::TakeoverNever
-    }),
-    ("cannot apply manifest: drifts are found", |text| {
-        ManifestProblem::Drift {
-            degraded: contains(text, "in degraded mode"),
-        }
-    }),
-    ("objects with only generate name are not supported", |_| {
-        ManifestProblem::GenerateNameOnly
-    }),
-    ("a duplicate manifest has been found", |_| {
-        ManifestProblem::Duplicate
-    }),
-    ("The manifest is being prepared for processing", |_| {
-        ManifestProblem::Preparing
-    }),
-    ("Manifest is not yet available", |_| {
-        ManifestProblem::NotAvailableYet
-    }),
-    ("Manifest is trackable but not available yet", |_| {
-        ManifestProblem::NotAvailableYet
-    }),
+    ("already owned by some other sources", |text| ManifestProblem::AlreadyOwnedByOthers { owners: owners(text) }),
+    ("the object is already owned by another Fleet AppliedWork object", |_| ManifestProblem::OwnedByAnotherAppliedWork),
+    ("object is already owned by another AppliedWork object", |_| ManifestProblem::OwnedByAnotherAppliedWork),
+    ("object is not owned by the expected AppliedWork object", |_| ManifestProblem::OwnerMissing),
+    ("object is co-owned by multiple objects", |_| ManifestProblem::CoOwned),
+    ("manifest is set to have owner references", |_| ManifestProblem::OwnerReferencesNotAllowed),
+    ("AppliedWork object is unexpectedly added as an owner", |_| ManifestProblem::OwnerReferencesNotAllowed),
+    ("cannot take over object: configuration differences are found", |text| ManifestProblem::DiffFound { degraded: contains(text, "in degraded mode"), report_only: false }),
+    ("no ownership of the object in the member cluster", |_| ManifestProblem::TakeoverNever),
+    ("cannot apply manifest: drifts are found", |text| ManifestProblem::Drift { degraded: contains(text, "in degraded mode") }),
+    ("objects with only generate name are not supported", |_| ManifestProblem::GenerateNameOnly),
+    ("a duplicate manifest has been found", |_| ManifestProblem::Duplicate),
+    ("The manifest is being prepared for processing", |_| ManifestProblem::Preparing),
+    ("Manifest is not yet available", |_| ManifestProblem::NotAvailableYet),
+    ("Manifest is trackable but not available yet", |_| ManifestProblem::NotAvailableYet),
     ("No diff has been found", |_| ManifestProblem::Fine),
-    ("Diff has been found", |text| ManifestProblem::DiffFound {
-        degraded: contains(text, "in degraded mode"),
-        report_only: true,
-    }),
+    ("Diff has been found", |text| ManifestProblem::DiffFound { degraded: contains(text, "in degraded mode"), report_only: true }),
 ];
 
 /// KubeFleet's own wrappers of a technical error that tell what failed.
+#[rustfmt::skip]
 const STEPS: &[(&str, ManifestProblem)] = &[
-    (
-        "failed to calculate pre-apply drifts",
-        ManifestProblem::DriftDetectionFailed,
-    ),
-    (
-        "failed to calculate post-apply drifts",
-        ManifestProblem::DriftDetectionFailed,
-    ),
-    (
-        "failed to determine if pre-apply drift detection is needed",
-        ManifestProblem::DriftDetectionFailed,
-    ),
-    (
-        "failed to find GVR from member cluster client REST mapping",
-        UNNAMED_KIND,
-    ),
-    (
-        "failed to find group/version/resource from restmapping",
-        UNNAMED_KIND,
-    ),
+    ("failed to calculate pre-apply drifts", ManifestProblem::DriftDetectionFailed),
+    ("failed to calculate post-apply drifts", ManifestProblem::DriftDetectionFailed),
+    ("failed to determine if pre-apply drift detection is needed", ManifestProblem::DriftDetectionFailed),
+    ("failed to find GVR from member cluster client REST mapping", UNNAMED_KIND),
+    ("failed to find group/version/resource from restmapping", UNNAMED_KIND),
     ("failed to decode manifest", ManifestProblem::DecodeFailed),
     ("failed to decode object", ManifestProblem::DecodeFailed),
-    (
-        "failed to find the corresponding object",
-        ManifestProblem::LookupFailed,
-    ),
+    ("failed to find the corresponding object", ManifestProblem::LookupFailed),
     ("failed to take over", ManifestProblem::TakeoverFailed),
 ];
 

@@ -73,24 +73,12 @@ pub enum FilterReason {
 
 type BuildRefusal = fn(&super::pattern::PatternCaptures<'_>) -> ScheduleProblem;
 
+#[rustfmt::skip]
 const DECISIONS: &[(&str, BuildRefusal)] = &[
-    (
-        "Successfully scheduled resources for placement in \"{}\"",
-        |_| ScheduleProblem::Picked,
-    ),
-    (
-        "Cluster \"{}\" is not eligible for resource placement yet: {}",
-        |c| ScheduleProblem::Unschedulable {
-            reasons: vec![filter_reason(c.get(1))],
-        },
-    ),
-    ("Specified cluster \"{}\" is not found", |_| {
-        ScheduleProblem::ClusterNotFound
-    }),
-    (
-        "Cluster \"{}\" does not score high enough (affinity score: {}, topology spread score: {})",
-        |_| ScheduleProblem::ScoreTooLow,
-    ),
+    ("Successfully scheduled resources for placement in \"{}\"", |_| ScheduleProblem::Picked),
+    ("Cluster \"{}\" is not eligible for resource placement yet: {}", |c| ScheduleProblem::Unschedulable { reasons: vec![filter_reason(c.get(1))] }),
+    ("Specified cluster \"{}\" is not found", |_| ScheduleProblem::ClusterNotFound),
+    ("Cluster \"{}\" does not score high enough (affinity score: {}, topology spread score: {})", |_| ScheduleProblem::ScoreTooLow),
 ];
 
 /// Reads the reason of one scheduling decision.
@@ -118,30 +106,16 @@ pub fn parse_decision(text: &str) -> ScheduleProblem {
 }
 
 fn filter_reason(text: &str) -> FilterReason {
+    #[rustfmt::skip]
     const PLAIN: [(&str, FilterReason); 8] = [
         ("cluster has left the fleet", FilterReason::LeftFleet),
         ("member agent not online yet", FilterReason::AgentNotOnline),
         ("member agent not joined yet", FilterReason::AgentNotJoined),
-        (
-            "health condition from member agent is not available",
-            FilterReason::HealthUnknown,
-        ),
-        (
-            "does not match with any of the required cluster affinity terms",
-            FilterReason::AffinityMismatch,
-        ),
-        (
-            "cluster has no namespace information available",
-            FilterReason::NamespacesUnknown,
-        ),
-        (
-            "target namespace does not exist on cluster",
-            FilterReason::NamespaceMissing,
-        ),
-        (
-            "already been scheduled or bounded on the cluster",
-            FilterReason::AlreadyPlaced,
-        ),
+        ("health condition from member agent is not available", FilterReason::HealthUnknown),
+        ("does not match with any of the required cluster affinity terms", FilterReason::AffinityMismatch),
+        ("cluster has no namespace information available", FilterReason::NamespacesUnknown),
+        ("target namespace does not exist on cluster", FilterReason::NamespaceMissing),
+        ("already been scheduled or bounded on the cluster", FilterReason::AlreadyPlaced),
     ];
     if let Some((_, reason)) = PLAIN.iter().find(|(needle, _)| contains(text, needle)) {
         return reason.clone();

@@ -100,8 +100,12 @@ fn placement(namespace: &str, selectors: &Value) -> Placement {
     }
 }
 
-/// What is selected, and how many questions that took.
-fn asked(namespace: &str, selectors: &Value) -> Result<(SelectedObjects, usize), SelectorProblem> {
+/// What is selected where a kind is denied, and how many questions that took.
+fn asked_without(
+    denied: &str,
+    namespace: &str,
+    selectors: &Value,
+) -> Result<(SelectedObjects, usize), SelectorProblem> {
     let (placement, served, hub) = (placement(namespace, selectors), served(), hub());
     let mut known: BTreeMap<LiveQuery, LiveAnswer> = BTreeMap::new();
     loop {
@@ -110,14 +114,23 @@ fn asked(namespace: &str, selectors: &Value) -> Result<(SelectedObjects, usize),
             return Ok((selected, known.len()));
         }
         for query in selected.needs {
-            let objects = hub.iter().filter(|it| query.asks_for(it)).cloned();
+            let is_denied = query.kind.kind == denied;
+            let objects = hub.iter().filter(|it| !is_denied && query.asks_for(it));
             let answer = LiveAnswer {
-                objects: objects.collect(),
-                outcome: Outcome::Listed,
+                objects: objects.cloned().collect(),
+                outcome: if is_denied {
+                    Outcome::Denied(String::new())
+                } else {
+                    Outcome::Listed
+                },
             };
             known.insert(query, answer);
         }
     }
+}
+
+fn asked(namespace: &str, selectors: &Value) -> Result<(SelectedObjects, usize), SelectorProblem> {
+    asked_without("", namespace, selectors)
 }
 
 fn selected(namespace: &str, selectors: &Value) -> Result<Vec<String>, SelectorProblem> {
@@ -296,27 +309,8 @@ fn what_the_hub_assigned_is_removed() {
 #[test]
 fn a_selector_that_matches_nothing_is_found() {
     let found = |namespace: &str, selectors: &Value, denied: &str| {
-        let (placement, served, hub) = (placement(namespace, selectors), served(), hub());
-        let mut known = BTreeMap::new();
-        loop {
-            let found = select(&placement, &served, &known)?;
-            if found.needs.is_empty() {
-                return Ok::<_, SelectorProblem>((found.unmatched, found.gaps.len()));
-            }
-            for query in found.needs {
-                let is_denied = query.kind.kind == denied;
-                let objects = hub.iter().filter(|it| !is_denied && query.asks_for(it));
-                let answer = LiveAnswer {
-                    objects: objects.cloned().collect(),
-                    outcome: if is_denied {
-                        Outcome::Denied(String::new())
-                    } else {
-                        Outcome::Listed
-                    },
-                };
-                known.insert(query, answer);
-            }
-        }
+        let (found, _) = asked_without(denied, namespace, selectors)?;
+        Ok::<_, SelectorProblem>((found.unmatched, found.gaps.len()))
     };
     let name = |name: &str| json!({"name": name});
     let label = |value: &str| json!({"labelSelector": {"matchLabels": {"app": value}}});

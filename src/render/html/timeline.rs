@@ -51,6 +51,32 @@ struct TimelineRow<'r> {
     is_wait: bool,
 }
 
+impl<'r> TimelineRow<'r> {
+    /// A row below a stage's own: a state, and how long it took or takes.
+    fn new(
+        label: impl Into<Cow<'r, str>>,
+        state: &str,
+        tone: ColorTone,
+        span: Option<TimeSpan>,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            class: "of-part",
+            words: match span {
+                Some(span) if span.open => {
+                    format!("{state}, {} so far", duration::describe(span.lasts()))
+                }
+                Some(span) => format!("{state}, {}", duration::describe(span.lasts())),
+                None => state.to_owned(),
+            },
+            tone,
+            slot: None,
+            span,
+            is_wait: false,
+        }
+    }
+}
+
 fn chart(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let scale = TimeScale::new(timeline.from, timeline.until);
     let hatch = place.id("hatch");
@@ -118,14 +144,10 @@ fn draw(row: &TimelineRow<'_>, scale: &TimeScale, hatch: &str) -> Markup {
 /// The rows of a stage: itself, its gates, and its clusters or what they share.
 fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     let stage = line.stage;
+    let (state, tone) = (stage.state.describe(), ColorTone::of_stage(stage.state));
     let mut rows = vec![TimelineRow {
-        label: stage.label().into(),
         class: "of-stage",
-        words: words(stage.state.describe(), line.span.as_ref()),
-        tone: ColorTone::of_stage(stage.state),
-        slot: None,
-        span: line.span,
-        is_wait: false,
+        ..TimelineRow::new(stage.label(), state, tone, line.span)
     }];
     let clusters = stage.clusters.len();
     let mut shown = 0;
@@ -137,14 +159,10 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
                     rows.extend(rest.take());
                 }
                 if step.span.is_some() {
+                    let (state, tone) = (state_of(task, stage), tone_of(task, stage));
                     rows.push(TimelineRow {
-                        label: task.kind.as_str().into(),
-                        class: "of-part",
-                        words: words(state_of(task, stage), step.span.as_ref()),
-                        tone: tone_of(task, stage),
-                        slot: None,
-                        span: step.span,
                         is_wait: true,
+                        ..TimelineRow::new(task.kind.as_str(), state, tone, step.span)
                     });
                 }
             }
@@ -153,7 +171,11 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
                 let few = clusters <= ROWS;
                 if few || (tone == ColorTone::Bad && shown < ROWS) {
                     shown += 1;
-                    rows.push(of_cluster(cluster, step));
+                    let (name, state) = (cluster.name.as_str(), cluster.state.describe());
+                    rows.push(TimelineRow {
+                        slot: step.slot,
+                        ..TimelineRow::new(name, state, tone, step.span)
+                    });
                 } else {
                     rest.add(cluster, step);
                 }
@@ -162,18 +184,6 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     }
     rows.extend(rest.take());
     rows
-}
-
-fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &TimelineStep<'_>) -> TimelineRow<'r> {
-    TimelineRow {
-        label: cluster.name.as_str().into(),
-        class: "of-part",
-        words: words(cluster.state.describe(), step.span.as_ref()),
-        tone: ColorTone::of_cluster(cluster.state),
-        slot: step.slot,
-        span: step.span,
-        is_wait: false,
-    }
 }
 
 /// The clusters of a stage that share rows, one for each state.
@@ -205,27 +215,11 @@ impl NotDrawn {
 
     fn take(&mut self) -> Vec<TimelineRow<'static>> {
         let groups = std::mem::take(&mut self.groups).into_iter();
-        let row = |(state, number, span): (ClusterState, usize, Option<TimeSpan>)| TimelineRow {
-            label: count(number, "cluster").into(),
-            class: "of-part",
-            words: words(state.describe(), span.as_ref()),
-            tone: ColorTone::of_cluster(state),
-            slot: None,
-            span,
-            is_wait: false,
+        let row = |(state, number, span): (ClusterState, usize, Option<TimeSpan>)| {
+            let tone = ColorTone::of_cluster(state);
+            TimelineRow::new(count(number, "cluster"), state.describe(), tone, span)
         };
         groups.map(row).collect()
-    }
-}
-
-/// A state, and how long it took or takes.
-fn words(state: &str, span: Option<&TimeSpan>) -> String {
-    match span {
-        Some(span) if span.open => {
-            format!("{state}, {} so far", duration::describe(span.lasts()))
-        }
-        Some(span) => format!("{state}, {}", duration::describe(span.lasts())),
-        None => state.to_owned(),
     }
 }
 
@@ -347,25 +341,14 @@ fn table(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
 }
 
 fn of_step(stage: &StageProgress, step: &TimelineStep<'_>) -> Markup {
-    match step.what {
+    let (what, state) = match step.what {
         StagePart::Gate(task) => {
             let what = format!("{}: {}", task.side(), task.kind);
-            times(
-                stage,
-                &what,
-                state_of(task, stage),
-                step.span.as_ref(),
-                None,
-            )
+            (Cow::from(what), state_of(task, stage))
         }
-        StagePart::Cluster(cluster) => times(
-            stage,
-            &cluster.name,
-            cluster.state.describe(),
-            step.span.as_ref(),
-            Some(step),
-        ),
-    }
+        StagePart::Cluster(cluster) => (Cow::from(&cluster.name), cluster.state.describe()),
+    };
+    times(stage, &what, state, step.span.as_ref(), Some(step))
 }
 
 fn times(

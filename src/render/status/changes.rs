@@ -295,4 +295,4 @@ fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<Str
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;

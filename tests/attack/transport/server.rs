@@ -58,6 +58,13 @@ pub struct Asked {
     pub body: Vec<u8>,
 }
 
+impl Asked {
+    /// Whether it writes; who asks about itself does not.
+    pub fn is_write(&self) -> bool {
+        !(self.method == "GET" || self.target.contains("/selfsubject"))
+    }
+}
+
 type Lie = dyn Fn(&Asked, &dyn Fn() -> Value) -> Option<Reply> + Send + Sync;
 
 /// A server that lies.
@@ -116,6 +123,13 @@ impl Server {
             .iter()
             .filter(|one| is(one))
             .count()
+    }
+
+    /// What the last patch sent.
+    pub fn patched(&self) -> Value {
+        let asked = self.asked.lock().unwrap();
+        let patch = asked.iter().rfind(|one| one.method == "PATCH").unwrap();
+        serde_json::from_slice(&patch.body).unwrap()
     }
 }
 

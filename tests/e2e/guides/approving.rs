@@ -1,28 +1,18 @@
 //! Approvals, and those that KubeFleet ignores.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{ALL, LIMIT, act, diagnosed, of, play};
-use crate::scene::three_stages;
-
-fn condition<'o>(object: &'o Value, name: &str) -> &'o Value {
-    object["status"]["conditions"]
-        .as_array()
-        .and_then(|conditions| conditions.iter().find(|one| one["type"] == name))
-        .unwrap_or(&Value::Null)
-}
+use super::{LIMIT, act, diagnosed};
+use crate::scene::{AFTER, ALL, BEFORE, condition, gated, play};
 
 /// An approval that somebody wrote by hand, for another generation, before and after a stage: it is
 /// shown as ignored, explained, and fixed.
 #[test]
 fn an_approval_with_a_wrong_generation() {
-    play("generation", |scene| {
-        let mut stages = three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        stages[1]["afterStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &ALL);
+    play("guide-generation", |scene| {
+        scene.set(&gated(&[(1, BEFORE), (1, AFTER)]), &ALL);
         let run = format!("{}-1", scene.name);
-        let started = [&["run", &run, "--yes"], &of(scene)[..]].concat();
+        let started = [&["run", &run, "--yes"], &scene.of()[..]].concat();
         act(scene, &started).ends(0);
         for (task, at) in [("before", 0), ("after", 7)] {
             let gate = format!("--for=approval=canary/{task}");
@@ -36,7 +26,7 @@ fn an_approval_with_a_wrong_generation() {
             });
             let patch = json!({"status": {"conditions": [approved]}});
             scene.hub.patch(&format!("{path}/status"), &patch);
-            act(scene, &["approvals", &run]).ends(0).says("ignored");
+            act(scene, &["approvals", &run]).ends(0).tells("ignored");
             let (verdict, findings) = diagnosed(scene, &run);
             assert_eq!(verdict, "WaitingForApproval");
             assert_eq!(findings, ["FS401"]);
@@ -45,8 +35,8 @@ fn an_approval_with_a_wrong_generation() {
                 &["approve", &run, "--yes", "--reason", "seen by two"],
             )
             .ends(0)
-            .says("KubeFleet ignores the current approval of")
-            .says("approved and accepted");
+            .tells("KubeFleet ignores the current approval of")
+            .tells("approved and accepted");
             let request = scene.hub.read(&path).unwrap();
             let approved = condition(&request, "Approved");
             let generation = &request["metadata"]["generation"];
@@ -58,24 +48,22 @@ fn an_approval_with_a_wrong_generation() {
         act(scene, &["wait", &run, "--for=succeeded", LIMIT]).ends(0);
         act(scene, &["approvals", &run, "-o", "wide"])
             .ends(0)
-            .says("seen by two");
+            .tells("seen by two");
     });
 }
 
 /// An approval that is given while the run is stopped is taken when it goes on.
 #[test]
 fn an_approval_of_a_stopped_run() {
-    play("stopped", |scene| {
-        let mut stages = three_stages();
-        stages[2]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &ALL);
+    play("guide-stopped", |scene| {
+        scene.set(&gated(&[(2, BEFORE)]), &ALL);
         let run = format!("{}-1", scene.name);
-        let started = [&["run", &run, "--yes", "--wait", LIMIT], &of(scene)[..]].concat();
+        let started = [&["run", &run, "--yes", "--wait", LIMIT], &scene.of()[..]].concat();
         act(scene, &started).ends(4);
         act(scene, &["stop", &run]).ends(0);
-        act(scene, &["approve", &run, "--yes", "--timeout=20s"]).says("resume");
-        act(scene, &["approvals", &run]).ends(0).says("approved");
-        act(scene, &["diagnose", &run]).ends(8).says("FS404");
+        act(scene, &["approve", &run, "--yes", "--timeout=20s"]).tells("resume");
+        act(scene, &["approvals", &run]).ends(0).tells("approved");
+        act(scene, &["diagnose", &run]).ends(8).tells("FS404");
         act(scene, &["resume", &run, "--wait", LIMIT]).ends(0);
     });
 }

@@ -3,29 +3,27 @@
 
 use serde_json::json;
 
-use super::{ALL, LIMIT, act, diagnosed, index_of, of, play};
-use crate::scene::{Scene, three_stages};
+use super::{LIMIT, act, diagnosed, index_of};
+use crate::scene::{ALL, Scene, one_gate, play, three_stages};
 
 /// A run that waits in its second stage.
 fn waiting(scene: &Scene) -> String {
-    let mut stages = three_stages();
-    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-    scene.set(&stages, &ALL);
+    scene.set(&one_gate(), &ALL);
     let run = format!("{}-1", scene.name);
-    let started = [&["run", &run, "--yes", "--wait", LIMIT], &of(scene)[..]].concat();
+    let started = [&["run", &run, "--yes", "--wait", LIMIT], &scene.of()[..]].concat();
     act(scene, &started).ends(4);
     run
 }
 
 #[test]
 fn a_snapshot_does_not_exist() {
-    play("index", |scene| {
+    play("guide-index", |scene| {
         scene.set(&three_stages(), &ALL);
         let runs = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
         let [first, second] = &runs;
         // We do not even make such a run.
-        let wrong = [&["run", first, "--snapshot", "1", "--yes"], &of(scene)[..]].concat();
-        act(scene, &wrong).ends(3).says("Nothing was sent");
+        let wrong = [&["run", first, "--snapshot", "1", "--yes"], &scene.of()[..]].concat();
+        act(scene, &wrong).ends(3).tells("Nothing was sent");
         // Somebody did with kubectl.
         scene.run_of(first, "Run", &json!({"resourceSnapshotIndex": "1"}));
         scene.until_run(first, "Initialized", "False", "");
@@ -33,19 +31,10 @@ fn a_snapshot_does_not_exist() {
         let (verdict, findings) = diagnosed(scene, first);
         assert_eq!(verdict, "InitializationFailed");
         assert_eq!(findings, ["FS115"]);
-        act(scene, &["run", first]).ends(1).says("init");
+        act(scene, &["run", first]).ends(1).tells("init");
         // The next one, with the content as it is.
-        let again = [
-            "run",
-            second,
-            "--from",
-            first,
-            "--replace",
-            "--yes",
-            "--wait",
-            LIMIT,
-        ];
-        act(scene, &again).ends(0);
+        let again = format!("run {second} --from {first} --replace --yes --wait {LIMIT}");
+        scene.types(&again).ends(0);
         assert!(scene.hub.read(&scene.run_path(first)).is_none());
         assert_eq!(index_of(scene, second), "0");
     });
@@ -53,7 +42,7 @@ fn a_snapshot_does_not_exist() {
 
 #[test]
 fn the_placement_is_deleted_meanwhile() {
-    play("deleted", |scene| {
+    play("guide-deleted", |scene| {
         let run = waiting(scene);
         scene.hub.delete(&scene.placement_path());
         // KubeFleet looks at a run that waits for an approval once a minute.
@@ -72,7 +61,7 @@ fn the_placement_is_deleted_meanwhile() {
 
 #[test]
 fn the_apply_strategy_is_changed_meanwhile() {
-    play("apply", |scene| {
+    play("guide-apply", |scene| {
         let run = waiting(scene);
         act(scene, &["stop", &run]).ends(0);
         let other = json!({"spec": {"strategy": {"applyStrategy": {"type": "ServerSideApply"}}}});
@@ -80,11 +69,11 @@ fn the_apply_strategy_is_changed_meanwhile() {
         // Whoever resumes is told what that does.
         act(scene, &["resume", &run])
             .ends(1)
-            .says("FS201")
-            .says("--yes");
+            .tells("FS201")
+            .tells("--yes");
         act(scene, &["resume", &run, "--yes"])
             .ends(1)
-            .says("nothing was sent");
+            .tells("nothing was sent");
         let resumed = json!({"spec": {"state": "Run"}});
         scene.hub.patch(&scene.run_path(&run), &resumed);
         scene.until_run(&run, "Succeeded", "False", "");
@@ -104,11 +93,11 @@ fn the_apply_strategy_is_changed_meanwhile() {
 /// A stuck run cannot stop, is given up, and the next one takes its place.
 #[test]
 fn a_stuck_run_is_replaced() {
-    play("stuck", |scene| {
+    play("guide-stuck", |scene| {
         scene.set_stuck();
         let runs = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
         let [first, second] = &runs;
-        let started = [&["run", first, "--yes"], &of(scene)[..]].concat();
+        let started = [&["run", first, "--yes"], &scene.of()[..]].concat();
         act(scene, &started).ends(0);
         act(scene, &["wait", first, "--for=succeeded", "--timeout=9m"]).ends(5);
         let (verdict, findings) = diagnosed(scene, first);
@@ -118,14 +107,14 @@ fn a_stuck_run_is_replaced() {
         );
         act(scene, &["diagnose", &scene.placement_word()])
             .ends(5)
-            .says("Deployment");
+            .tells("Deployment");
         act(scene, &["stop", first, "--timeout=10m"])
             .ends(5)
-            .says("delete");
+            .tells("delete");
         let (_, findings) = diagnosed(scene, first);
         assert!(findings.contains(&"FS603".to_owned()), "{findings:?}");
         let again = ["run", second, "--from", first, "--replace", "--yes"];
-        act(scene, &again).ends(0).says("deleted");
+        act(scene, &again).ends(0).tells("deleted");
         assert!(scene.hub.read(&scene.run_path(first)).is_none());
         act(scene, &["delete", second, "--yes"]).ends(0);
     });
@@ -134,38 +123,38 @@ fn a_stuck_run_is_replaced() {
 /// A namespaced placement does not bring its namespace.
 #[test]
 fn the_namespace_is_missing() {
-    play("namespace", |scene| {
+    play("guide-namespace", |scene| {
         if !scene.namespaced {
             return;
         }
         scene.set(&three_stages(), &ALL);
-        act(scene, &[&["plan"], &of(scene)[..]].concat())
+        act(scene, &[&["plan"], &scene.of()[..]].concat())
             .ends(0)
-            .says("FS503")
-            .says("NamespaceOnly");
+            .tells("FS503")
+            .tells("NamespaceOnly");
     });
 }
 
 /// Another run takes over a cluster in flight: we ask before that, and say afterwards who it was.
 #[test]
 fn a_newer_run_overtakes() {
-    play("overtaken", |scene| {
+    play("guide-overtaken", |scene| {
         scene.set_stuck();
         let runs = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
         let [first, second] = &runs;
-        let started = [&["run", first, "--yes"], &of(scene)[..]].concat();
+        let started = [&["run", first, "--yes"], &scene.of()[..]].concat();
         act(scene, &started).ends(0);
         scene.new_content("2");
-        let newer = [&["run", second], &of(scene)[..]].concat();
-        act(scene, &newer).ends(1).says(first).says("--yes");
-        let newer = [&["run", second, "--yes"], &of(scene)[..]].concat();
+        let newer = [&["run", second], &scene.of()[..]].concat();
+        act(scene, &newer).ends(1).tells(first).tells("--yes");
+        let newer = [&["run", second, "--yes"], &scene.of()[..]].concat();
         act(scene, &newer).ends(0);
         scene.until_run(first, "Succeeded", "False", "");
         act(scene, &["wait", first, "--for=succeeded"]).ends(3);
         act(scene, &["diagnose", first])
             .ends(3)
-            .says("FS301")
-            .says(second);
+            .tells("FS301")
+            .tells(second);
         for run in &runs {
             act(scene, &["delete", run, "--yes"]).ends(0);
         }

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use test_hub::standin::Trouble;
 
-use super::{ALL, LIMIT, act, index_of, play};
-use crate::scene::{Scene, stage, three_stages};
+use super::{LIMIT, act, index_of};
+use crate::scene::{ALL, Scene, one_gate, play, stage, three_stages};
 
 /// A folder to run the script in, with a kubectl that knows our plugin and leads to the hub.
 pub(super) struct Job {
@@ -89,7 +89,7 @@ impl Job {
 
 #[test]
 fn a_release_goes_through_and_can_be_repeated() {
-    play("pipe", |scene| {
+    play("guide-pipe", |scene| {
         scene.set(&three_stages(), &ALL);
         let job = Job::new(scene);
         let run = format!("{}-1", scene.name);
@@ -116,10 +116,8 @@ fn a_release_goes_through_and_can_be_repeated() {
 
 #[test]
 fn a_release_waits_for_an_approval() {
-    play("pipe-gate", |scene| {
-        let mut stages = three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &ALL);
+    play("guide-pipe-gate", |scene| {
+        scene.set(&one_gate(), &ALL);
         let job = Job::new(scene);
         let run = format!("{}-1", scene.name);
         for _ in 0..2 {
@@ -135,7 +133,7 @@ fn a_release_waits_for_an_approval() {
 /// A release that is stuck is diagnosed and taken back.
 #[test]
 fn a_release_that_is_stuck_goes_back() {
-    play("pipe-stuck", |scene| {
+    play("guide-pipe-stuck", |scene| {
         let Some((_, standin)) = &scene.hub.own else {
             eprintln!("skipped: nothing gets stuck on demand on this hub");
             return;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ALL, LIMIT, WAVE, act, number_members, of, play};
+use super::{LIMIT, WAVE, act, number_members};
+use crate::scene::{ALL, play};
 
 /// The clusters of a run's stages, in their order.
 fn order(run: &Value) -> Vec<Vec<String>> {
@@ -29,7 +30,7 @@ fn since(conditions: &Value, name: &str) -> jiff::Timestamp {
 
 #[test]
 fn the_order_and_the_pace_are_as_planned() {
-    play("pace", |scene| {
+    play("guide-pace", |scene| {
         number_members(scene);
         let stages = [json!({
             "name": "all",
@@ -40,15 +41,15 @@ fn the_order_and_the_pace_are_as_planned() {
             "afterStageTasks": [{"type": "TimedWait", "waitTime": "3s"}],
         })];
         scene.set(&stages, &ALL);
-        act(scene, &[&["plan"], &of(scene)[..]].concat())
+        act(scene, &[&["plan"], &scene.of()[..]].concat())
             .ends(0)
-            .says(&format!("2 at a time (70%), by label {WAVE}"))
-            .says("1. member-3, member-2")
-            .says("2. member-1")
-            .says("TimedWait of 3s");
+            .tells(&format!("2 at a time (70%), by label {WAVE}"))
+            .tells("1. member-3, member-2")
+            .tells("2. member-1")
+            .tells("TimedWait of 3s");
         let run = format!("{}-1", scene.name);
-        let started = [&["run", &run, "--yes", "--wait", LIMIT], &of(scene)[..]].concat();
-        act(scene, &started).ends(0).says("TimedWait is over");
+        let started = [&["run", &run, "--yes", "--wait", LIMIT], &scene.of()[..]].concat();
+        act(scene, &started).ends(0).tells("TimedWait is over");
         let done = scene.hub.read(&scene.run_path(&run)).unwrap();
         assert_eq!(order(&done), [["member-3", "member-2", "member-1"]]);
         let stage = &done["status"]["stagesStatus"][0];
@@ -71,7 +72,7 @@ fn the_order_and_the_pace_are_as_planned() {
 /// Every mistake in a strategy is told before anything is applied, and a run of it refused.
 #[test]
 fn mistakes_are_told_at_once() {
-    play("mistakes", |scene| {
+    play("guide-mistakes", |scene| {
         number_members(scene);
         let staging = json!({"matchLabels": {"environment": "staging"}});
         scene.set(
@@ -81,15 +82,15 @@ fn mistakes_are_told_at_once() {
             ],
             &ALL,
         );
-        let plan = [&["plan"], &of(scene)[..]].concat();
+        let plan = [&["plan"], &scene.of()[..]].concat();
         act(scene, &plan)
             .ends(3)
-            .says("FS111")
-            .says("FS112")
-            .says("FS113");
+            .tells("FS111")
+            .tells("FS112")
+            .tells("FS113");
         let run = format!("{}-1", scene.name);
-        let started = [&["run", &run, "--yes"], &of(scene)[..]].concat();
-        act(scene, &started).ends(3).says("Nothing was sent");
+        let started = [&["run", &run, "--yes"], &scene.of()[..]].concat();
+        act(scene, &started).ends(3).tells("Nothing was sent");
         assert!(scene.hub.read(&scene.run_path(&run)).is_none());
     });
 }

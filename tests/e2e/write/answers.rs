@@ -17,8 +17,7 @@ fn what_was_done_is_seen_whatever_the_answer_says() {
         let desk = Desk::at(scene);
         scene.set(&gated(&[(0, BEFORE), (1, BEFORE)]), &ALL);
         let run = &scene.name;
-        scene.run(run, "Run");
-        scene.until_waiting(run);
+        scene.run_to_gate(run);
         let path = scene.run_path(run);
         let request = scene.request_path(&format!("{run}-before-staging"));
         scene.until(&request, "there", |_| true);

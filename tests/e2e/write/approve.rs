@@ -35,8 +35,7 @@ fn what_is_not_open_yet_says_what_it_waits_for() {
     play("approve-early", |scene| {
         scene.set(&gated(&[(1, BEFORE), (2, AFTER)]), &ALL);
         let name = &scene.name;
-        scene.run(name, "Initialize");
-        scene.until_run(name, "Initialized", "True", "");
+        scene.run_to_start(name);
         scene
             .does(&["approve", name, "--yes"])
             .ends(1)
@@ -87,10 +86,8 @@ fn a_gate_that_is_approved_ahead_is_told() {
             .ends(0)
             .says(&told)
             .says("opens stage prod");
-        let kind = if scene.namespaced { "sur" } else { "csur" };
-        let word = format!("{kind}/{name}");
         scene
-            .does(&["status", &word])
+            .does(&["status", &scene.own_run()])
             .answers("and then stage prod");
     });
 }
@@ -221,34 +218,19 @@ fn a_run_that_is_over_asks_for_nothing() {
 fn the_flags_choose_among_gates() {
     play("approve-flags", |scene| {
         let request = waiting(scene);
-        let name = &scene.name;
-        let run = format!("{}/{name}", if scene.namespaced { "sur" } else { "csur" });
-        for (words, code, said) in [
-            (
-                vec!["approve", &request, "--stage", "canary"],
-                2,
-                "of a run",
-            ),
+        let run = scene.own_run();
+        #[rustfmt::skip]
+        let cases = [
+            (vec!["approve", &request, "--stage", "canary"], 2, "of a run"),
             (vec!["approve", &request, "--all"], 2, "of a run"),
-            (
-                vec!["approve", &run, "--stage", "canry"],
-                6,
-                "did you mean canary?",
-            ),
-            (
-                vec!["approve", &run, "--stage", "prod"],
-                1,
-                "has no approval gate at stage prod",
-            ),
-            (
-                vec!["approve", &run, "--stage", "staging", "--task", "before"],
-                1,
-                "existing gates: canary/before, canary/after",
-            ),
+            (vec!["approve", &run, "--stage", "canry"], 6, "did you mean canary?"),
+            (vec!["approve", &run, "--stage", "prod"], 1, "has no approval gate at stage prod"),
+            (vec!["approve", &run, "--stage", "staging", "--task", "before"], 1, "existing gates: canary/before, canary/after"),
             (vec!["approve", "nothing-of-it"], 6, "nothing-of-it"),
             // Nobody can be asked, and nobody answered for him.
             (vec!["approve", &run], 1, "stdin is not a terminal"),
-        ] {
+        ];
+        for (words, code, said) in cases {
             scene.does(&words).ends(code).says(said);
         }
         let long = "x".repeat(1025);
@@ -256,18 +238,9 @@ fn the_flags_choose_among_gates() {
             .does(&["approve", &run, "--yes", "--reason", &long])
             .ends(2);
         assert!(condition(&scene.asked(&request), "Approved").is_null());
+        let flags = "--task before --wait=false --field-manager=pipeline --quiet";
         scene
-            .does(&[
-                "approve",
-                &run,
-                "--all",
-                "--yes",
-                "--task",
-                "before",
-                "--wait=false",
-                "--field-manager=pipeline",
-                "--quiet",
-            ])
+            .types(&format!("approve {run} --all --yes {flags}"))
             .ends(0)
             .answers("is approved");
         let approved = scene.asked(&request);
@@ -290,15 +263,7 @@ fn what_is_shown_and_checked_is_not_done() {
             .says("would approve")
             .answers("PATCH /apis/placement.kubernetes-fleet.io/v1beta1/")
             .answers("/status\n");
-        let shown = scene.does(&[
-            "approve",
-            name,
-            "--dry-run",
-            "-o",
-            "json",
-            "--reason",
-            "why",
-        ]);
+        let shown = scene.types(&format!("approve {name} --dry-run -o json --reason why"));
         let document = shown.ends(0).ran.json();
         assert_eq!(document["metadata"]["resourceVersion"], *version);
         let approved = condition(&document, "Approved");
@@ -396,8 +361,7 @@ fn a_cluster_does_not_go_back_unasked() {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let name = &scene.name;
         let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
-        scene.run(&first, "Run");
-        scene.until_waiting(&first);
+        scene.run_to_gate(&first);
         scene.new_content("2");
         // The first is not over: that is asked, and --yes answers.
         let make = [&["run", &second], &scene.of()[..]].concat();
@@ -450,8 +414,7 @@ fn several_are_approved_one_after_the_other() {
         let request = waiting(scene);
         let name = &scene.name;
         let later = format!("{name}-2");
-        scene.run(&later, "Initialize");
-        scene.until_run(&later, "Initialized", "True", "");
+        scene.run_to_start(&later);
         scene
             .does(&["approve", name, "no-such-gate", "--yes"])
             .ends(6);
@@ -474,8 +437,7 @@ fn one_approval_for_two_stages_is_no_scripts_to_give() {
         stages[1]["name"] = stages[0]["name"].clone();
         scene.set(&stages, &ALL);
         let name = &scene.name;
-        scene.run(name, "Run");
-        scene.until_waiting(name);
+        scene.run_to_gate(name);
         let shared = "also opens the gates of later stages of the same name: member-2";
         scene
             .does(&["approve", name, "--yes"])
@@ -494,8 +456,7 @@ fn the_second_stage_of_a_name_opens_what_follows_it() {
         stages[1]["name"] = stages[0]["name"].clone();
         scene.set(&stages, &ALL);
         let name = &scene.name;
-        scene.run(name, "Run");
-        scene.until_waiting(name);
+        scene.run_to_gate(name);
         scene.does(&["approve", name, "--yes"]).ends(0);
         scene.asked(&format!("{name}-after-staging"));
         scene
@@ -513,8 +474,7 @@ fn a_bundle_has_the_requests_of_all_runs() {
     play("approve-bundle", |scene| {
         let request = scene.at_gate();
         let second = format!("{}-2", scene.name);
-        scene.run(&second, "Run");
-        scene.until_waiting(&second);
+        scene.run_to_gate(&second);
         let placement = scene.placement_word();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bundle.yaml");

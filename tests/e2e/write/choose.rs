@@ -79,8 +79,7 @@ fn gates_and_runs_are_chosen() {
 
         // Several gates: those that are marked.
         let other = format!("{name}-two");
-        scene.run(&other, "Run");
-        scene.until_waiting(&other);
+        scene.run_to_gate(&other);
         let second = format!("{other}-before-canary");
         scene.asked(&second);
         let mut terminal = choosing(&desk, &["approve"], "Choose what to approve");

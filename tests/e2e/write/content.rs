@@ -27,8 +27,7 @@ fn a_run_gets_the_content_as_it_is_now() {
         let make = |verb: &'static str, run: &str, more: &[&str]| {
             scene.does(&[&[verb, run], &scene.of()[..], more].concat())
         };
-        scene.run(&second, "Initialize");
-        let seen = scene.until_run(&second, "Initialized", "True", "");
+        let seen = scene.run_to_start(&second);
         // It was made before, so that nothing is done to it.
         make("run", &second, &[])
             .ends(1)
@@ -249,15 +248,9 @@ fn a_run_that_can_continue_goes_after_the_new_one_was_judged() {
         scene.hub.delete(&content);
         scene.hub.create(&frozen(scene, "2"));
         let replace = |new: &str| {
-            scene.does(&[
-                "run",
-                new,
-                "--from",
-                &first,
-                "--replace",
-                "--yes",
-                "--wait=false",
-            ])
+            scene.types(&format!(
+                "run {new} --from {first} --replace --yes --wait=false"
+            ))
         };
         replace(&second)
             .ends(1)

@@ -50,13 +50,12 @@ fn what_is_drawn_goes_away() {
         let slow = Fault::Delay(Duration::from_secs(2));
         desk.proxy
             .rules(vec![Rule::new("bindings", slow).method(Method::GET)]);
-        let run = format!("{}/{name}", if scene.namespaced { "sur" } else { "csur" });
-        let terminal = desk.terminal(&["status", &run]);
+        let terminal = desk.terminal(&["status", &scene.own_run()]);
         terminal.until(" reading ");
         let (code, text) = left(terminal);
         assert_eq!(code, 4, "{text}");
         assert!(text.starts_with("WaitingForApproval"), "{text}");
-        let mut terminal = desk.terminal(&["status", &run]);
+        let mut terminal = desk.terminal(&["status", &scene.own_run()]);
         terminal.until("reading ");
         terminal.types(CONTROL_C);
         let (code, text) = left(terminal);

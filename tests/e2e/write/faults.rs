@@ -10,8 +10,9 @@ mod hanging;
 mod overtaken;
 mod reads;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -22,7 +23,7 @@ use test_hub::{Fault, Rule};
 
 use super::desk::{Desk, interrupt};
 use super::{ALL, BEFORE, Did, condition, gated};
-use crate::scene::{Scene, both};
+use crate::scene::{Scene, both, cluster_scoped};
 
 /// How many commands are under way at once.
 const AT_ONCE: usize = 4;
@@ -71,6 +72,7 @@ enum Mishap {
 }
 
 /// In an order in which what is left behind can be used again as long as possible.
+#[rustfmt::skip]
 const MISHAPS: [(Mishap, &str); 12] = [
     (Mishap::Forbidden, "403: it is forbidden"),
     (Mishap::Missing, "404: it no longer exists"),
@@ -78,27 +80,12 @@ const MISHAPS: [(Mishap, &str); 12] = [
     (Mishap::Invalid, "422: it is invalid"),
     (Mishap::TooMany, "429: the hub is busy"),
     (Mishap::Internal, "500: the hub fails"),
-    (
-        Mishap::ResetBefore,
-        "the connection is closed before the server applies the request",
-    ),
-    (
-        Mishap::Replaced,
-        "another object takes the name in the meantime",
-    ),
+    (Mishap::ResetBefore, "the connection is closed before the server applies the request"),
+    (Mishap::Replaced, "another object takes the name in the meantime"),
     (Mishap::Meanwhile, "someone else is faster"),
-    (
-        Mishap::ResetAfter,
-        "the connection is closed after the server applied the request",
-    ),
-    (
-        Mishap::Late,
-        "the server applies the request but answers too late",
-    ),
-    (
-        Mishap::Interrupt,
-        "an interrupt while the server applies the request",
-    ),
+    (Mishap::ResetAfter, "the connection is closed after the server applied the request"),
+    (Mishap::Late, "the server applies the request but answers too late"),
+    (Mishap::Interrupt, "an interrupt while the server applies the request"),
 ];
 
 /// How a command ended, and whether the hub did what it asked for.
@@ -141,7 +128,7 @@ impl Deed {
         }
     }
 
-    /// The state that it sets.
+    /// The state that it sets, and that others set behind its back.
     const fn to(self) -> &'static str {
         match self {
             Self::Stop => "Stop",
@@ -149,11 +136,12 @@ impl Deed {
         }
     }
 
-    /// What others make of the state behind its back.
-    const fn behind(self) -> &'static str {
-        match self {
-            Self::Stop => "Stop",
-            _ => "Run",
+    /// Sets the scene for it: of a rollback there is a snapshot to go back to.
+    fn set(self, scene: &Scene) {
+        scene.set(&gated(&[(0, BEFORE)]), &ALL);
+        if self == Self::Rollback {
+            let first = format!("{}-first", scene.name);
+            scene.run_to_start(&first);
         }
     }
 
@@ -241,14 +229,8 @@ impl Mishap {
 /// Tries a deed with every mishap.
 fn tried(deed: Deed, scene: &Scene) -> Vec<Cell> {
     let desk = Desk::at(scene);
-    scene.set(&gated(&[(0, BEFORE)]), &ALL);
+    deed.set(scene);
     let mut number = 0;
-    if deed == Deed::Rollback {
-        // There is a snapshot to go back to.
-        let first = format!("{}-first", scene.name);
-        scene.run(&first, "Initialize");
-        scene.until_run(&first, "Initialized", "True", "");
-    }
     let mut subject = deed.prepare(scene, number);
     let mut cells = Vec::new();
     for (mishap, name) in MISHAPS {
@@ -335,7 +317,7 @@ fn meddle(deed: Deed, mishap: Mishap, scene: &Scene, subject: &Subject) -> Value
     } else {
         scene
             .hub
-            .patch(path, &json!({"spec": {"state": deed.behind()}}));
+            .patch(path, &json!({"spec": {"state": deed.to()}}));
     }
     scene.hub.read(path).unwrap()
 }
@@ -470,35 +452,43 @@ fn words(table: &Table, deed: Deed, row: usize) -> String {
     format!("{code}, {}", if cluster.done { "done" } else { "not done" })
 }
 
-/// The table as the reference has it.
-fn page(table: &Table) -> String {
-    let mut text = String::from(
-        "# When a write goes wrong\n\nEach command that writes was run in both scopes against a \
-         real API server, through a proxy that makes the write go wrong. A cell has the exit code, \
-         and whether the hub made the change; the command reports the same. Each write was sent \
-         once, none was retried, and changes that others made in the meantime were left \
-         unchanged.\n\n`run RUN` starts an existing run; `run NEW` creates one. If someone else \
-         takes the name of the new run, their run is kept. A run is deleted by its UID, even if \
-         someone else started it in the meantime.\n\n",
-    );
-    let head: Vec<_> = DEEDS.iter().map(|(_, name)| format!("`{name}`")).collect();
-    let _ = writeln!(text, "| what goes wrong | {} |", head.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(head.len()));
-    for (row, (_, name)) in MISHAPS.iter().enumerate() {
-        let deeds = DEEDS.iter();
-        let cells: Vec<_> = deeds.map(|(deed, _)| words(table, *deed, row)).collect();
+/// A part of the page: a text, and a table with a cell for each row and column.
+fn tabled<T: Copy, C: Borrow<str>>(
+    text: &str,
+    corner: &str,
+    rows: impl IntoIterator<Item = impl Display>,
+    columns: &[(T, &str)],
+    cell: impl Fn(usize, T) -> C,
+) -> String {
+    let head = columns.iter().map(|(_, name)| format!("`{name}`"));
+    let head: Vec<_> = head.collect();
+    let rule = "---|".repeat(head.len());
+    let mut text = format!("{text}| {corner} | {} |\n|---|{rule}\n", head.join(" | "));
+    for (row, name) in rows.into_iter().enumerate() {
+        let cells = columns.iter().map(|(column, _)| cell(row, *column));
+        let cells: Vec<_> = cells.collect();
         let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
     }
     text
 }
 
-/// One of the things that are tried.
-enum Work {
-    Write(Deed, Scene),
-    Reads(Deed, Scene),
-    Overtaken(overtaken::Asks, Scene),
-    Hanging(Deed, Scene),
+/// The table as the reference has it.
+fn page(table: &Table) -> String {
+    let text = "# When a write goes wrong\n\nEach command that writes was run in both scopes against a \
+         real API server, through a proxy that makes the write go wrong. A cell has the exit code, \
+         and whether the hub made the change; the command reports the same. Each write was sent \
+         once, none was retried, and changes that others made in the meantime were left \
+         unchanged.\n\n`run RUN` starts an existing run; `run NEW` creates one. If someone else \
+         takes the name of the new run, their run is kept. A run is deleted by its UID, even if \
+         someone else started it in the meantime.\n\n";
+    let rows = MISHAPS.map(|(_, name)| name);
+    tabled(text, "what goes wrong", rows, &DEEDS, |row, deed| {
+        words(table, deed, row)
+    })
 }
+
+/// One of the things that are tried; it adds what it found.
+type Trial = Box<dyn FnOnce(&Mutex<Found>) + Send>;
 
 /// What was found.
 #[derive(Default)]
@@ -512,57 +502,54 @@ struct Found {
 #[test]
 fn every_write_survives_every_mishap() {
     // Each has scenes of its own, in both scopes.
-    let mut work: Vec<Work> = Vec::new();
+    let mut trials: Vec<Trial> = Vec::new();
     for (deed, _) in DEEDS {
         let word = format!("{deed:?}").to_lowercase();
-        let scenes = both(&format!("mishap-{word}"));
-        work.extend(scenes.into_iter().map(|scene| Work::Write(deed, scene)));
-        let scenes = both(&format!("unseen-{word}"));
-        work.extend(scenes.into_iter().map(|scene| Work::Reads(deed, scene)));
+        for scene in both(&format!("mishap-{word}")) {
+            trials.push(Box::new(move |found| {
+                let cells = tried(deed, &scene);
+                let key = (deed, scene.namespaced);
+                found.lock().unwrap().writes.insert(key, cells);
+            }));
+        }
+        for scene in both(&format!("unseen-{word}")) {
+            trials.push(Box::new(move |found| {
+                let cells = reads::tried(deed, &scene);
+                let key = (deed, scene.namespaced);
+                found.lock().unwrap().reads.insert(key, cells);
+            }));
+        }
         // What a plugin gives is the same in both scopes; it takes a user of ours with a token.
-        let scenes = both(&format!("hangs-{word}"));
-        let scene = scenes.into_iter().find(|scene| !scene.namespaced);
-        work.extend(scene.map(|scene| Work::Hanging(deed, scene)));
+        if let Some(scene) = cluster_scoped(&format!("hangs-{word}")) {
+            trials.push(Box::new(move |found| {
+                hanging::tried(deed, &scene);
+                found.lock().unwrap().hanging.insert(deed);
+            }));
+        }
     }
     if has_terminals() {
         for (asks, _) in overtaken::ASKS {
-            let word = format!("{asks:?}").to_lowercase();
-            let scenes = both(&format!("overtaken-{word}"));
-            work.extend(scenes.into_iter().map(|scene| Work::Overtaken(asks, scene)));
+            for scene in both(&format!("overtaken-{asks:?}").to_lowercase()) {
+                trials.push(Box::new(move |found| {
+                    let cells = overtaken::tried(asks, &scene);
+                    let key = (asks, scene.namespaced);
+                    found.lock().unwrap().overtaken.insert(key, cells);
+                }));
+            }
         }
     }
-    if work.is_empty() {
+    if trials.is_empty() {
         return;
     }
-    let work = Mutex::new(work);
+    let trials = Mutex::new(trials);
     let found: Mutex<Found> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
-                    let next = work.lock().unwrap().pop();
-                    match next {
-                        None => return,
-                        Some(Work::Write(deed, scene)) => {
-                            let cells = tried(deed, &scene);
-                            let key = (deed, scene.namespaced);
-                            found.lock().unwrap().writes.insert(key, cells);
-                        }
-                        Some(Work::Reads(deed, scene)) => {
-                            let cells = reads::tried(deed, &scene);
-                            let key = (deed, scene.namespaced);
-                            found.lock().unwrap().reads.insert(key, cells);
-                        }
-                        Some(Work::Overtaken(asks, scene)) => {
-                            let cells = overtaken::tried(asks, &scene);
-                            let key = (asks, scene.namespaced);
-                            found.lock().unwrap().overtaken.insert(key, cells);
-                        }
-                        Some(Work::Hanging(deed, scene)) => {
-                            hanging::tried(deed, &scene);
-                            found.lock().unwrap().hanging.insert(deed);
-                        }
-                    }
+                    let next = trials.lock().unwrap().pop();
+                    let Some(trial) = next else { return };
+                    trial(&found);
                 }
             });
         }

@@ -13,13 +13,10 @@ use crate::scene::{Scene, three_stages};
 fn older_and_newer(scene: &Scene) -> [String; 2] {
     scene.set(&gated(&[(1, BEFORE)]), &ALL);
     let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
-    scene.run(&first, "Run");
-    scene.until_waiting(&first);
+    scene.run_to_gate(&first);
     scene.new_content("2");
-    scene.run(&second, "Run");
-    scene.until_waiting(&second);
-    scene.approve(&format!("{second}-before-canary"), "True", true);
-    scene.until_run(&second, "Succeeded", "True", "");
+    scene.run_to_gate(&second);
+    scene.let_through(&second);
     [first, second]
 }
 
@@ -64,15 +61,9 @@ fn a_guard_that_cannot_see_refuses() {
             .says("--allow-older and --allow-unseen");
         assert!(desk.writes().is_empty());
         // Halting is never refused for want of what it only shows.
-        desk.does(&[
-            "resume",
-            &first,
-            "--yes",
-            "--allow-older",
-            "--allow-unseen",
-            "--wait=false",
-        ])
-        .ends(0);
+        let blindly = ["--allow-older", "--allow-unseen", "--wait=false"];
+        desk.does(&[&["resume", &first, "--yes"], &blindly[..]].concat())
+            .ends(0);
         desk.does(&["stop", &first, "--yes", "--wait=false"])
             .ends(0)
             .says("which snapshot each cluster has is unknown");
@@ -154,8 +145,7 @@ fn what_cannot_be_made_is_not_made_room_for() {
         let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let [old, new] = ["old", "new"].map(|word| format!("{}-{word}", scene.name));
-        scene.run(&old, "Run");
-        let before = scene.until_waiting(&old);
+        let before = scene.run_to_gate(&old);
         let runs = scene.run_path("");
         let replace = ["run", &new, "--from", &old, "--replace", "--yes", "-q"];
         let create = |from: usize| {
@@ -217,31 +207,18 @@ fn a_run_that_came_meanwhile_is_not_joined() {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let [old, back, other, late] =
             ["old", "back", "other", "late"].map(|word| format!("{}-{word}", scene.name));
-        scene.run(&old, "Run");
-        scene.until_waiting(&old);
+        scene.run_to_gate(&old);
         let placement = scene.placement_word();
         // The deletion itself: the first only asks whether it would be done.
         let rule = Rule::new(scene.run_path(&old), Fault::Hold)
             .method(Method::DELETE)
             .from(2)
             .times(1);
-        let did = desk.does_while(
-            &[
-                "rollback",
-                &placement,
-                "--to",
-                "0",
-                "--active=delete",
-                "--yes",
-                "--name",
-                &back,
-            ],
-            rule,
-            || {
-                scene.run(&other, "Run");
-                scene.until_waiting(&other);
-            },
-        );
+        let line = format!("rollback {placement} --to 0 --active=delete --yes --name {back}");
+        let words: Vec<_> = line.split(' ').collect();
+        let did = desk.does_while(&words, rule, || {
+            scene.run_to_gate(&other);
+        });
         did.ends(1)
             .says("someone else created a run on")
             .says(&other)
@@ -260,8 +237,7 @@ fn a_run_that_came_meanwhile_is_not_joined() {
             .method(Method::POST)
             .times(1);
         let did = desk.does_while(&make, rule, || {
-            scene.run(&late, "Initialize");
-            scene.until_run(&late, "Initialized", "True", "");
+            scene.run_to_start(&late);
         });
         did.ends(1)
             .says("someone else created a run on")
@@ -277,21 +253,13 @@ fn a_run_is_not_deleted_for_one_that_the_hub_does_not_start() {
         let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let [old, back] = ["old", "back"].map(|word| format!("{}-{word}", scene.name));
-        scene.run(&old, "Run");
-        scene.until_waiting(&old);
+        scene.run_to_gate(&old);
         let placement = scene.placement_word();
         desk.proxy.clear().unwrap();
         let refused = Rule::new(scene.run_path(&back), Fault::Invalid).method(Method::PATCH);
         desk.proxy.rules(vec![refused]);
-        let to = [
-            "rollback",
-            &placement,
-            "--to",
-            "0",
-            "--active=delete",
-            "--yes",
-        ];
-        desk.start(&[&to[..], &["--name", &back]].concat())
+        let line = format!("rollback {placement} --to 0 --active=delete --yes --name {back}");
+        desk.start(&line.split(' ').collect::<Vec<_>>())
             .end()
             .ends(1)
             .says(&format!("{back} was not started"));
@@ -409,8 +377,7 @@ fn an_override_that_does_not_fit_is_not_started() {
     play("guard-fits", |scene| {
         let name = &scene.name;
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        scene.run(name, "Initialize");
-        scene.until_run(name, "Initialized", "True", "");
+        scene.run_to_start(name);
         let over = override_of_namespace(
             scene,
             &json!([
@@ -564,14 +531,11 @@ fn a_script_does_not_spread_an_override_by_a_rollback() {
     play("guard-spread", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL).pass_a_second();
         let [first, second] = ["1", "2"].map(|it| format!("{}-{it}", scene.name));
-        scene.run(&first, "Run");
-        scene.until_waiting(&first);
-        scene.approve(&format!("{first}-before-canary"), "True", true);
-        scene.until_run(&first, "Succeeded", "True", "");
+        scene.run_to_gate(&first);
+        scene.let_through(&first);
         scene.new_content("2");
         annotate_by_override(scene);
-        scene.run(&second, "Run");
-        scene.until_waiting(&second);
+        scene.run_to_gate(&second);
         record_override(scene, &second);
         let rollback = ["rollback", &second, "--yes", "--active=delete"];
         scene

@@ -263,16 +263,8 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         // What comes in several steps ends after the first.
         let placement = scene.placement_word();
         let back = format!("{name}-back");
-        let words = [
-            "rollback",
-            &placement,
-            "--to",
-            "0",
-            "--active=stop",
-            "--yes",
-            "--name",
-            &back,
-        ];
+        let line = format!("rollback {placement} --to 0 --active=stop --yes --name {back}");
+        let words: Vec<_> = line.split(' ').collect();
         // Each step is checked by the server first.
         desk.proxy.clear().unwrap();
         desk.proxy.rules(vec![

@@ -21,16 +21,8 @@ fn what_kubefleet_would_refuse_is_not_sent() {
         scene
             .does(&[&["run", name], &scene.of()[..], &["--snapshot", "7"]].concat())
             .ends(3);
-        scene
-            .does(&[
-                "init",
-                name,
-                "--placement",
-                name,
-                "--strategy",
-                "nothing-of-it",
-            ])
-            .ends(3);
+        let unknown = format!("init {name} --placement {name} --strategy nothing-of-it");
+        scene.types(&unknown).ends(3);
         assert!(scene.seen_run(name).is_none());
     });
 }
@@ -93,8 +85,7 @@ fn an_approval_that_the_strategy_no_longer_asks_for_is_said() {
     play("launch-gates", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
-        scene.run(&first, "Run");
-        scene.until_waiting(&first);
+        scene.run_to_gate(&first);
         let replace = ["run", &second, "--from", &first, "--replace"];
         let dropped = "asks for none now";
         scene.does(&replace).ends(1).is_silent_of(dropped);
@@ -114,8 +105,7 @@ fn a_run_after_another() {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let name = &scene.name;
         let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
-        scene.run(&first, "Run");
-        scene.until_waiting(&first);
+        scene.run_to_gate(&first);
         scene.does(&["run", &first, "--from", &first]).ends(2);
         scene
             .does(&["run", &second, "--from", "nothing-of-it"])
@@ -132,21 +122,13 @@ fn a_run_after_another() {
             .says("deleting it abandons the rollout")
             .says(&format!("Delete {first} and start {second}?"));
         assert!(scene.seen_run(&first).is_some() && scene.seen_run(&second).is_none());
-        let dry = scene.does(&[
-            "run",
-            &second,
-            "--from",
-            &first,
-            "--replace",
-            "--dry-run=client",
-            "-v",
-        ]);
+        let dry = format!("run {second} --from {first} --replace --dry-run=client -v");
+        let dry = scene.types(&dry);
         dry.ends(0).answers("DELETE").answers("POST");
         assert!(scene.seen_run(&first).is_some() && scene.seen_run(&second).is_none());
         if scene.hub.served().obeys_state {
             // A command that was ended between its two writes has left this.
-            scene.run(&second, "Initialize");
-            scene.until_run(&second, "Initialized", "True", "");
+            scene.run_to_start(&second);
         }
         scene
             .does(&["run", &second, "--from", &first, "--replace", "--yes"])

@@ -102,16 +102,8 @@ fn a_rollout_by_commands_alone() {
             .does(&["snapshots", "diff", &placement, "0", "1"])
             .ends(0)
             .answers("version");
-        let back = scene.does(&[
-            "rollback",
-            &placement,
-            "--yes",
-            "--wait",
-            "--name",
-            &third,
-            "--timeout=10m",
-        ]);
-        back.ends(4).says("snapshot 0");
+        let back = format!("rollback {placement} --yes --wait --name {third} --timeout=10m");
+        scene.types(&back).ends(4).says("snapshot 0");
         for place in ["before", "after"] {
             scene.asked(&format!("{third}-{place}-canary"));
             scene.does(&["approve", &third, "--yes"]).ends(0);

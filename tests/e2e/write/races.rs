@@ -15,8 +15,7 @@ fn held(method: Method, path: &str) -> Rule {
 
 /// A run that waits before its second stage; its request.
 fn waiting(scene: &Scene, run: &str) -> String {
-    scene.run(run, "Run");
-    scene.until_waiting(run);
+    scene.run_to_gate(run);
     let request = format!("{run}-before-canary");
     scene.asked(&request);
     request
@@ -87,8 +86,7 @@ fn a_request_that_is_another_is_not_approved() {
         // The run and with it the request.
         let did = desk.does_while(&approve, rule(), || {
             replace(scene, &scene.run_path(run), || {
-                scene.run(run, "Run");
-                scene.until_waiting(run);
+                scene.run_to_gate(run);
                 scene.asked(&request);
             });
         });
@@ -125,34 +123,26 @@ fn an_ignored_approval_is_not_taken_over_when_it_changed() {
     play("race-mend", |scene| {
         let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
-        let request = waiting(scene, &scene.name);
-        let path = scene.request_path(&request);
-        scene.approve(&request, "True", false);
-        // Its writer takes it back, while it is to be fixed.
-        let did = desk.does_while(
-            &["approve", &request, "--yes"],
-            held(Method::PATCH, &path),
-            || scene.approve(&request, "False", true),
-        );
-        did.ends(1).says("changed since it was shown");
-        assert_eq!(
-            condition(&scene.asked(&request), "Approved")["status"],
-            "False"
-        );
-        // The first to answer keeps what he wrote: nothing is forced that was not shown.
         let other = format!("{}-other", scene.name);
-        let request = waiting(scene, &other);
-        let path = scene.request_path(&request);
-        let did = desk.does_while(
-            &["approve", &request, "--yes"],
-            held(Method::PATCH, &path),
-            || scene.approve(&request, "False", true),
-        );
-        did.ends(1).says("changed since it was shown");
-        assert_eq!(
-            condition(&scene.asked(&request), "Approved")["status"],
-            "False"
-        );
+        // Its writer takes it back while it is to be fixed, and where there is none, the first to answer
+        // keeps what he wrote: nothing is forced that was not shown.
+        for (run, is_approved) in [(&scene.name, true), (&other, false)] {
+            let request = waiting(scene, run);
+            let path = scene.request_path(&request);
+            if is_approved {
+                scene.approve(&request, "True", false);
+            }
+            let did = desk.does_while(
+                &["approve", &request, "--yes"],
+                held(Method::PATCH, &path),
+                || scene.approve(&request, "False", true),
+            );
+            did.ends(1).says("changed since it was shown");
+            assert_eq!(
+                condition(&scene.asked(&request), "Approved")["status"],
+                "False"
+            );
+        }
         let patch = &desk.arrived()[0];
         assert!(!patch.target.contains("force"), "{}", patch.target);
     });
@@ -244,8 +234,7 @@ fn a_run_that_is_another_is_not_deleted() {
         });
         did.ends(0);
         assert!(scene.seen_run(run).is_none());
-        scene.run(run, "Initialize");
-        scene.until_run(run, "Initialized", "True", "");
+        scene.run_to_start(run);
         let did = desk.does_while(&delete, rule(), || {
             scene.hub.delete(&path);
             scene.until_gone(&path, &Value::Null);

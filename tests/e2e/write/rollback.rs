@@ -21,13 +21,10 @@ fn runs(scene: &Scene) -> usize {
 fn two_runs(scene: &Scene) -> [String; 2] {
     scene.set(&gated(&[(1, BEFORE)]), &ALL).pass_a_second();
     let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
-    scene.run(&first, "Run");
-    scene.until_waiting(&first);
-    scene.approve(&format!("{first}-before-canary"), "True", true);
-    scene.until_run(&first, "Succeeded", "True", "");
+    scene.run_to_gate(&first);
+    scene.let_through(&first);
     scene.new_content("2");
-    scene.run(&second, "Run");
-    scene.until_waiting(&second);
+    scene.run_to_gate(&second);
     [first, second]
 }
 
@@ -35,11 +32,9 @@ fn two_runs(scene: &Scene) -> [String; 2] {
 fn three_runs(scene: &Scene) -> [String; 3] {
     let [first, second] = two_runs(scene);
     let third = format!("{}-3", scene.name);
-    scene.approve(&format!("{second}-before-canary"), "True", true);
-    scene.until_run(&second, "Succeeded", "True", "");
+    scene.let_through(&second);
     scene.new_content("3");
-    scene.run(&third, "Run");
-    scene.until_waiting(&third);
+    scene.run_to_gate(&third);
     [first, second, third]
 }
 
@@ -88,15 +83,8 @@ fn a_run_that_is_not_over_is_decided_about() {
             .ends(0);
         // It is stopped; the same again is the same.
         let back = format!("{name}-back");
-        let command = [
-            "rollback",
-            &placement,
-            "--active=stop",
-            "--yes",
-            "--name",
-            &back,
-        ];
-        scene.does(&command).ends(0);
+        let command = format!("rollback {placement} --active=stop --yes --name {back}");
+        scene.types(&command).ends(0);
         let made = scene.seen_run(&back).unwrap();
         assert_eq!(made["spec"]["resourceSnapshotIndex"], "0");
         let stopped = scene.seen_run(&second).unwrap();
@@ -104,50 +92,24 @@ fn a_run_that_is_not_over_is_decided_about() {
             condition(&stopped, "Progressing")["reason"],
             "UpdateRunStopped"
         );
-        scene
-            .does(&command)
-            .ends(0)
-            .says("already exists with the same spec");
-        let by_run = [
-            "rollback",
-            &second,
-            "--active=stop",
-            "--yes",
-            "--name",
-            &back,
-        ];
-        scene
-            .does(&by_run)
-            .ends(0)
-            .says("already exists with the same spec");
+        let by_run = format!("rollback {second} --active=stop --yes --name {back}");
+        for again in [command, by_run] {
+            scene
+                .types(&again)
+                .ends(0)
+                .says("already exists with the same spec");
+        }
         assert_eq!(runs(scene), 3);
         let again = scene.seen_run(&back).unwrap();
         assert_eq!(again["metadata"]["uid"], made["metadata"]["uid"]);
         // It goes on beside, or is deleted; the name is made up.
         let beside = format!("{name}-beside");
+        let to = format!("rollback {placement} --to 0");
         scene
-            .does(&[
-                "rollback",
-                &placement,
-                "--to",
-                "0",
-                "--active=keep",
-                "--yes",
-                "--name",
-                &beside,
-            ])
+            .types(&format!("{to} --active=keep --yes --name {beside}"))
             .ends(0);
         assert_eq!(runs(scene), 4);
-        let alone = scene.does(&[
-            "rollback",
-            &placement,
-            "--to",
-            "0",
-            "--active=delete",
-            "--yes",
-            "-o",
-            "name",
-        ]);
+        let alone = scene.types(&format!("{to} --active=delete --yes -o name"));
         let alone = alone
             .ends(0)
             .ran
@@ -189,8 +151,7 @@ fn where_it_cannot_go_back_to_is_said() {
             .ends(1)
             .says("--to");
         scene.does(&["rollback", "nothing-of-it", "--yes"]).ends(6);
-        scene.run(&scene.name, "Run");
-        scene.until_waiting(&scene.name);
+        scene.run_to_gate(&scene.name);
         scene
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
@@ -200,46 +161,22 @@ fn where_it_cannot_go_back_to_is_said() {
             .does(&["rollback", &placement, "--to", "7", "--yes"])
             .ends(6)
             .says("has no snapshot \"7\"");
-        let keep = [
-            "rollback",
-            &placement,
-            "--to",
-            "0",
-            "--active=keep",
-            "--yes",
-        ];
+        let keep = format!("rollback {placement} --to 0 --active=keep --yes");
         scene
-            .does(&[&keep[..], &["--strategy", "nothing-of-it"]].concat())
+            .types(&format!("{keep} --strategy nothing-of-it"))
             .ends(3);
         scene
-            .does(&[&keep[..], &["--dry-run=client", "-o", "yaml"]].concat())
+            .types(&format!("{keep} --dry-run=client -o yaml"))
             .ends(0)
             .answers("resourceSnapshotIndex: \"0\"");
+        let dry = format!("rollback {placement} --to 0 --active=stop --dry-run=client");
         scene
-            .does(&[
-                "rollback",
-                &placement,
-                "--to",
-                "0",
-                "--active=stop",
-                "--dry-run=client",
-                "-v",
-            ])
+            .types(&format!("{dry} -v"))
             .ends(0)
             .answers("PATCH")
             .answers("POST");
-        let yaml = [
-            "rollback",
-            &placement,
-            "--to",
-            "0",
-            "--active=stop",
-            "--dry-run=client",
-            "-o",
-            "yaml",
-        ];
         scene
-            .does(&yaml)
+            .types(&format!("{dry} -o yaml"))
             .ends(0)
             .answers("state: Stop\n---\n")
             .answers("state: Run\n");
@@ -315,25 +252,14 @@ fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
             .says(&format!("{second} rolled out snapshot 1"))
             .says("back to snapshot 0?");
         // Who names the run or the snapshot is sure.
-        scene
-            .does(&[
-                "rollback",
-                &second,
-                "--yes",
-                "--active=keep",
-                "--dry-run=server",
-            ])
-            .ends(0);
-        scene
-            .does(&[
-                "rollback",
-                &placement,
-                "--to",
-                "0",
-                "--yes",
-                "--dry-run=server",
-            ])
-            .ends(0);
+        for flags in [
+            format!("{second} --active=keep"),
+            format!("{placement} --to 0"),
+        ] {
+            scene
+                .types(&format!("rollback {flags} --yes --dry-run=server"))
+                .ends(0);
+        }
         assert_eq!(runs(scene), 3);
     });
 }
@@ -410,8 +336,7 @@ fn a_rollback_is_not_rolled_back() {
             .says(&format!("{back} rolls back to snapshot 1 already"))
             .says(&format!("status {back}"))
             .is_silent_of("go back further");
-        scene.approve(&format!("{back}-before-canary"), "True", true);
-        scene.until_run(&back, "Succeeded", "True", "");
+        scene.let_through(&back);
         scene
             .does(&["resume", &rests, "--yes"])
             .ends(1)
@@ -435,22 +360,15 @@ fn a_rollback_is_not_rolled_back() {
             .is_silent_of(&format!("rollback {back}"));
         assert_eq!(runs(scene), before);
         // What it brought back may be at fault as well.
-        let further = [
-            "rollback",
-            &second,
-            "--yes",
-            "--active=keep",
-            "--dry-run=client",
-        ];
+        let further = format!("rollback {second} --yes --active=keep --dry-run=client");
         scene
-            .does(&further)
+            .types(&further)
             .ends(0)
             .says("rolling back to snapshot 0");
         // What a deleted run brought is taken back.
         let fourth = format!("{}-4", scene.name);
         scene.new_content("4");
-        scene.run(&fourth, "Run");
-        scene.until_waiting(&fourth);
+        scene.run_to_gate(&fourth);
         for run in [&third, &fourth] {
             scene.does(&["delete", run, "--yes"]).ends(0);
         }
@@ -554,8 +472,7 @@ fn what_a_run_has_not_reached_is_no_scripts_to_roll_back() {
 fn a_rollback_notes_what_it_takes_back() {
     play("rollback-notes", |scene| {
         let [.., third] = three_runs(scene);
-        scene.approve(&format!("{third}-before-canary"), "True", true);
-        scene.until_run(&third, "Succeeded", "True", "");
+        scene.let_through(&third);
         scene.pass_a_second();
         let placement = scene.placement_word();
         let to = ["rollback", &placement, "--to", "0", "--yes"];
@@ -576,8 +493,7 @@ fn a_rollback_notes_what_it_takes_back() {
             .ends(0)
             .says(&format!("{back} already exists with the same spec"));
         assert_eq!(runs(scene), 4);
-        scene.approve(&format!("{back}-before-canary"), "True", true);
-        scene.until_run(&back, "Succeeded", "True", "");
+        scene.let_through(&back);
         scene.does(&["delete", &third, "--yes"]).ends(0);
         brings_it_back(
             scene,
@@ -586,10 +502,8 @@ fn a_rollback_notes_what_it_takes_back() {
         // Good content again, and then what was rolled back, as a snapshot of its own.
         let good = format!("{}-good", scene.name);
         scene.new_content("1");
-        scene.run(&good, "Run");
-        scene.until_waiting(&good);
-        scene.approve(&format!("{good}-before-canary"), "True", true);
-        scene.until_run(&good, "Succeeded", "True", "");
+        scene.run_to_gate(&good);
+        scene.let_through(&good);
         scene.new_content("3");
         brings_it_back(scene, "content is that of snapshot 2 again");
     });

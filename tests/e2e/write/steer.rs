@@ -11,8 +11,7 @@ fn what_cannot_be_says_why() {
     play("steer-never", |scene| {
         scene.set(&three_stages(), &ALL);
         let name = &scene.name;
-        scene.run(name, "Initialize");
-        scene.until_run(name, "Initialized", "True", "");
+        scene.run_to_start(name);
         for (words, said) in [
             (
                 ["stop", name],
@@ -46,8 +45,7 @@ fn what_cannot_be_says_why() {
         }
         // One that cannot be stopped does not keep another from it; the worst counts.
         let other = format!("{name}-other");
-        scene.run(&other, "Initialize");
-        scene.until_run(&other, "Initialized", "True", "");
+        scene.run_to_start(&other);
         let both = ["delete", name, &other, "--yes"];
         scene.does(&["stop", name, &other]).ends(1);
         scene.does(&both[..]).ends(0);
@@ -62,11 +60,9 @@ fn all_runs_of_a_placement_are_stopped() {
         let name = &scene.name;
         let [first, second, third] = ["1", "2", "3"].map(|number| format!("{name}-{number}"));
         for run in [&first, &second] {
-            scene.run(run, "Run");
-            scene.until_waiting(run);
+            scene.run_to_gate(run);
         }
-        scene.run(&third, "Initialize");
-        scene.until_run(&third, "Initialized", "True", "");
+        scene.run_to_start(&third);
         scene.does(&["stop", "--placement", name]).ends(2);
         scene
             .does(&["stop", &first, "--placement", name, "--all"])
@@ -155,8 +151,7 @@ fn what_would_end_a_run_is_said_before_it_is_resumed() {
     play("steer-aborts", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let name = &scene.name;
-        scene.run(name, "Run");
-        scene.until_waiting(name);
+        scene.run_to_gate(name);
         scene.does(&["stop", name]).ends(0);
         let fewer = json!({"spec": {"policy": {"clusterNames": ["member-1", "member-2"]}}});
         scene.hub.patch(&scene.placement_path(), &fewer);
@@ -188,8 +183,7 @@ fn what_is_shown_and_checked_is_not_done() {
     play("steer-dry", |scene| {
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let name = &scene.name;
-        scene.run(name, "Run");
-        let before = scene.until_waiting(name);
+        let before = scene.run_to_gate(name);
         scene
             .does(&["stop", name, "--dry-run=client", "-v"])
             .ends(0)

@@ -1,16 +1,11 @@
 //! A large fleet, written straight to a hub.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr
-)] // a test
+#![allow(clippy::unwrap_used)] // a test
 
 use serde_json::Value;
 use test_hub::fleet::Fleet;
 use test_hub::standin::{Kind, Scope};
-use test_hub::{Crds, Error, Options, TestHub};
+use test_hub::{Crds, Options, TestHub, or_skip};
 
 /// How many clusters, when it is not set here.
 const CLUSTERS: &str = "FLEET_STAGE_TEST_CLUSTERS";
@@ -21,13 +16,8 @@ async fn a_large_fleet_is_written_with_its_statuses() {
         .ok()
         .and_then(|number| number.parse().ok())
         .unwrap_or(60);
-    let hub = match TestHub::start(&Options::default()).await {
-        Ok(hub) => hub,
-        Err(Error::Missing(why)) => {
-            eprintln!("skipped: {why}");
-            return;
-        }
-        Err(error) => panic!("{error}"),
+    let Some(hub) = or_skip(TestHub::start(&Options::default()).await) else {
+        return;
     };
     hub.install(&Crds::from_environment()).await.unwrap();
     let fleet = Fleet::new(hub.client().await.unwrap());

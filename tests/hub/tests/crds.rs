@@ -1,17 +1,12 @@
 //! Our CRDs are KubeFleet's, as far as they go, and a hub enforces them. That it takes the others too
 //! is seen where a release lives on them (`make versions`).
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr
-)] // a test may fail
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test may fail
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use test_hub::{Crds, Error, Options, TestHub, path_of, published_folder};
+use test_hub::{Crds, Options, TestHub, or_skip, path_of, published_folder};
 
 /// The kinds of staged update runs: ours are like those of old releases too.
 const STAGED: [&str; 6] = [
@@ -226,14 +221,7 @@ fn a_difference_is_noticed() {
 
 /// A hub without CRDs; `None` when the test is skipped.
 async fn hub() -> Option<TestHub> {
-    match TestHub::start(&Options::default()).await {
-        Ok(hub) => Some(hub),
-        Err(Error::Missing(why)) => {
-            eprintln!("skipped: {why}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    or_skip(TestHub::start(&Options::default()).await)
 }
 
 async fn send(

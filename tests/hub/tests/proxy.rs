@@ -1,11 +1,6 @@
 //! Each fault of the proxy is really produced, as a client sees it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr
-)] // a test
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test
 
 use std::io::ErrorKind;
 use std::sync::OnceLock;
@@ -19,7 +14,7 @@ use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use serde_json::{Value, json};
-use test_hub::{Error, Fault, FaultProxy, Options, Rule, TestHub, waiting};
+use test_hub::{Fault, FaultProxy, Options, Rule, TestHub, or_skip, waiting};
 use tokio::time::timeout;
 
 const SPACES: &str = "/api/v1/namespaces";
@@ -34,14 +29,9 @@ fn hub() -> Option<&'static TestHub> {
             let runtime = tokio::runtime::Runtime::new().unwrap();
             runtime.block_on(TestHub::start(&Options::default()))
         };
-        match std::thread::scope(|scope| scope.spawn(start).join().unwrap()) {
-            Ok(hub) => Some(hub),
-            Err(Error::Missing(why)) => {
-                eprintln!("skipped: {why}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
+        or_skip(std::thread::scope(|scope| {
+            scope.spawn(start).join().unwrap()
+        }))
     })
     .as_ref()
 }

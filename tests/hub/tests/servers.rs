@@ -1,29 +1,19 @@
 //! The servers start, know their users, and end with us.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr
-)] // a test
+#![allow(clippy::unwrap_used, clippy::panic)] // a test
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::ListParams;
-use test_hub::{Error, Options, TestHub};
+use test_hub::{Options, TestHub, or_skip};
 
 #[tokio::test]
 async fn servers_know_their_users_and_end_with_us() {
     let options = Options {
         members: vec!["member-1".to_owned()],
     };
-    let hub = match TestHub::start(&options).await {
-        Ok(hub) => hub,
-        Err(Error::Missing(why)) => {
-            eprintln!("skipped: {why}");
-            return;
-        }
-        Err(error) => panic!("{error}"),
+    let Some(hub) = or_skip(TestHub::start(&options).await) else {
+        return;
     };
     for server in ["hub", "member-1"] {
         let client = hub.client_of(server, test_hub::ADMIN).await.unwrap();

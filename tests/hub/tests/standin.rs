@@ -1,11 +1,6 @@
 //! The stand-in on a real API server: the life of a run, in both scopes, each part in seconds.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr
-)] // a test
+#![allow(clippy::unwrap_used)] // a test
 
 use std::time::Duration;
 
@@ -14,7 +9,7 @@ use test_hub::fleet::{
     Done, Fleet, Placement, Run, Stage, config_map, deployment, member, namespace, strategy,
 };
 use test_hub::standin::{Kind, Scope, SnapshotDelay, StandIn, Timing, Trouble};
-use test_hub::{Crds, Error, Options, TestHub, waiting};
+use test_hub::{Crds, Options, TestHub, or_skip, waiting};
 
 /// Nothing here takes longer.
 const LIMIT: Duration = waiting::HANGS;
@@ -121,6 +116,14 @@ impl Corner {
         self.fleet
             .wait(kind, &self.scope, name, LIMIT, |_| true)
             .await
+    }
+
+    async fn has_snapshot(&self, name: &str) -> Done<()> {
+        let kind = Kind::ClusterResourceSnapshot;
+        self.fleet
+            .wait(kind, &self.scope, name, LIMIT, |_| true)
+            .await?;
+        Ok(())
     }
 
     async fn set_state(&self, run: &str, state: &str) -> Done<()> {
@@ -678,14 +681,18 @@ async fn hub(crds: &Crds) -> Option<TestHub> {
         hub.install(crds).await?;
         Ok(hub)
     };
-    match started.await {
-        Ok(hub) => Some(hub),
-        Err(Error::Missing(why)) => {
-            eprintln!("skipped: {why}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    or_skip(started.await)
+}
+
+/// The stand-in and a corner on an old hub, where the controller of placements makes snapshots.
+async fn old(hub: &TestHub) -> Done<(StandIn, Corner)> {
+    let client = hub.client().await?;
+    let standin = StandIn::start(client.clone(), Timing::fast());
+    let fleet = Fleet::new(client).discover().await;
+    let corner = Corner::new(&fleet, Scope::Cluster, "old").await?;
+    corner.strategy(two_stages()).await?;
+    corner.has_snapshot("old-0-snapshot").await?;
+    Ok((standin, corner))
 }
 
 /// A hub of KubeFleet 0.1: whatever a run's state is, it is executed, with the latest snapshot,
@@ -695,16 +702,7 @@ async fn an_old_hub_executes_every_run_at_once() {
     let Some(hub) = hub(&Crds::OwnAlphaOnly).await else {
         return;
     };
-    let client = hub.client().await.unwrap();
-    let standin = StandIn::start(client.clone(), Timing::fast());
-    let fleet = Fleet::new(client).discover().await;
-    let corner = Corner::new(&fleet, Scope::Cluster, "old").await.unwrap();
-    corner.strategy(two_stages()).await.unwrap();
-    let kind = Kind::ClusterResourceSnapshot;
-    fleet
-        .wait(kind, &Scope::Cluster, "old-0-snapshot", LIMIT, |_| true)
-        .await
-        .unwrap();
+    let (standin, corner) = old(&hub).await.unwrap();
     corner
         .create(corner.run("old-one").state("Initialize").snapshot("0"))
         .await
@@ -712,14 +710,13 @@ async fn an_old_hub_executes_every_run_at_once() {
     let done = corner.reaches("old-one", SUCCEEDED).await.unwrap();
     assert_eq!(done["apiVersion"], "placement.kubernetes-fleet.io/v1alpha1");
     assert_eq!(done["spec"].get("state"), None);
-    fleet
-        .set_data("old", "settings", &[("version", "2")])
+    let changed = [("version", "2")];
+    corner
+        .fleet
+        .set_data("old", "settings", &changed)
         .await
         .unwrap();
-    fleet
-        .wait(kind, &Scope::Cluster, "old-1-snapshot", LIMIT, |_| true)
-        .await
-        .unwrap();
+    corner.has_snapshot("old-1-snapshot").await.unwrap();
     corner
         .create(corner.run("old-two").snapshot("0"))
         .await
@@ -735,16 +732,7 @@ async fn a_hub_of_v0_1_2_does_not_obey_the_state() {
     let Some(hub) = hub(&Crds::OwnOld).await else {
         return;
     };
-    let client = hub.client().await.unwrap();
-    let standin = StandIn::start(client.clone(), Timing::fast());
-    let fleet = Fleet::new(client).discover().await;
-    let corner = Corner::new(&fleet, Scope::Cluster, "old").await.unwrap();
-    corner.strategy(two_stages()).await.unwrap();
-    let kind = Kind::ClusterResourceSnapshot;
-    fleet
-        .wait(kind, &Scope::Cluster, "old-0-snapshot", LIMIT, |_| true)
-        .await
-        .unwrap();
+    let (standin, corner) = old(&hub).await.unwrap();
     let refused = corner.create(corner.run("old-one").state("Run")).await;
     assert!(refused.is_err(), "{refused:?}");
     for state in ["Initialize", "Pause"] {

@@ -11,16 +11,13 @@ use crate::render::table::{Column, Table, TableOf, TableStyle};
 use crate::ui::{ChoiceList, Ui};
 
 /// Rows of candidates, and what each stands for.
-pub(super) struct CandidateRows<T> {
+pub struct CandidateRows<T> {
     table: Table,
     stand_for: Vec<T>,
 }
 
 /// A table of candidates; their namespace comes first where that tells them apart.
-pub(super) fn namespaced<'t, T>(
-    things: &'t [T],
-    namespace: impl Fn(&'t T) -> &'t str,
-) -> TableOf<'t, T> {
+pub fn namespaced<'t, T>(things: &'t [T], namespace: impl Fn(&'t T) -> &'t str) -> TableOf<'t, T> {
     let namespaces: BTreeSet<_> = things.iter().map(&namespace).collect();
     Table::of(things).column_if(
         namespaces.len() > 1,
@@ -31,7 +28,7 @@ pub(super) fn namespaced<'t, T>(
 
 impl<T> CandidateRows<T> {
     /// Candidates, each with its row of a table; fails where there are none.
-    pub(super) fn new(
+    pub fn new(
         table: Table,
         stand_for: Vec<T>,
         if_none: impl FnOnce() -> Error,
@@ -43,7 +40,7 @@ impl<T> CandidateRows<T> {
     }
 
     /// Lets the user choose one; the first is the one at `at`.
-    pub(super) fn one(
+    pub fn one(
         self,
         what: &str,
         at: usize,
@@ -57,7 +54,7 @@ impl<T> CandidateRows<T> {
     }
 
     /// Lets the user choose one or more, where there are several.
-    pub(super) fn several(
+    pub fn several(
         self,
         (of_one, what): (&str, &str),
         reading: &mut SourceReading,

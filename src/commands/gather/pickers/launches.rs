@@ -28,12 +28,8 @@ use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
 /// Lets the user choose a placement.
-pub(in crate::commands) fn placement(
-    namespace: Option<&str>,
-    reading: &mut SourceReading,
-    ui: &mut Ui,
-) -> Result<ObjectRef, Error> {
-    let reach = reach(namespace, reading);
+pub fn placement(reading: &mut SourceReading, ui: &mut Ui) -> Result<ObjectRef, Error> {
+    let reach = reach(reading);
     let answers = reading.list_all(&reach.queries(Concept::Placement))?;
     let row = |_: &Inventory, rollout: &Rollout<'_>| {
         let (run, verdict) = (rollout.run, diagnose::verdict(rollout));
@@ -73,12 +69,8 @@ pub(in crate::commands) fn placement(
 }
 
 /// Lets the user choose a placement, and says it as the command's only name.
-pub(in crate::commands) fn named_placement(
-    namespace: Option<&str>,
-    reading: &mut SourceReading,
-    ui: &mut Ui,
-) -> Result<ObjectRef, Error> {
-    let chosen = placement(namespace, reading, ui)?;
+pub fn named_placement(reading: &mut SourceReading, ui: &mut Ui) -> Result<ObjectRef, Error> {
+    let chosen = placement(reading, ui)?;
     say(chosen.fleet(reading.command()), reading, ui);
     Ok(chosen)
 }
@@ -108,12 +100,8 @@ fn strategy(scope: &Scope, reading: &mut SourceReading, ui: &mut Ui) -> Result<S
 }
 
 /// Lets the user choose a strategy, and says it as the command's only name.
-pub(in crate::commands) fn named_strategy(
-    namespace: Option<&str>,
-    reading: &mut SourceReading,
-    ui: &mut Ui,
-) -> Result<ObjectRef, Error> {
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+pub fn named_strategy(reading: &mut SourceReading, ui: &mut Ui) -> Result<ObjectRef, Error> {
+    let scope = reading.scope();
     let chosen = strategy(&scope, reading, ui)?;
     let object = scope.object(Concept::Strategy, &chosen);
     say(object.fleet(reading.command()), reading, ui);
@@ -121,7 +109,7 @@ pub(in crate::commands) fn named_strategy(
 }
 
 /// Lets the user choose a member cluster, by its name.
-pub(in crate::commands) fn member(
+pub fn member(
     command: CommandLine,
     reading: &mut SourceReading,
     ui: &mut Ui,
@@ -143,7 +131,7 @@ pub(in crate::commands) fn member(
 }
 
 /// What a command line says a new run is made of.
-pub(in crate::commands) struct MadeOf {
+pub struct MadeOf {
     pub placement: Option<ObjectRef>,
     /// The strategy's name.
     pub strategy: Option<String>,
@@ -153,7 +141,7 @@ pub(in crate::commands) struct MadeOf {
 
 impl MadeOf {
     /// What these words mean in a scope.
-    pub(in crate::commands) fn new(
+    pub fn new(
         placement: Option<&str>,
         strategy: Option<&str>,
         scope: &Scope,
@@ -171,10 +159,9 @@ impl MadeOf {
 
     /// The placement, and the name of the strategy unless it is read from somewhere else; of these the
     /// user chooses what was not given. `command` is what then names them.
-    pub(in crate::commands) fn completed(
+    pub fn completed(
         self,
         command: CommandLine,
-        namespace: Option<&str>,
         reading: &mut SourceReading,
         ui: &mut Ui,
     ) -> Result<(ObjectRef, Option<String>), Error> {
@@ -184,7 +171,7 @@ impl MadeOf {
             None if !ui.offers_choices() => return Err(Error::usage("--placement is missing")),
             Some(_) if !ui.offers_choices() => return Err(Error::usage("--strategy is missing")),
             Some(placement) => placement,
-            None => placement(namespace, reading, ui)?,
+            None => placement(reading, ui)?,
         };
         let strategy = if needs_strategy {
             Some(strategy(&placement.scope(), reading, ui)?)
@@ -200,7 +187,7 @@ impl MadeOf {
 }
 
 /// Lets the user choose the snapshot that a placement goes back to, by its index.
-pub(in crate::commands) fn snapshot(
+pub fn snapshot(
     placement: &ObjectRef,
     reading: &mut SourceReading,
     ui: &mut Ui,

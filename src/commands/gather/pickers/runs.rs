@@ -22,13 +22,12 @@ use crate::ui::Ui;
 use crate::words::{CommandLine, Hint};
 
 /// Lets the user choose a run.
-pub(in crate::commands) fn run(
+pub fn run(
     eligible: &RunFilter,
-    namespace: Option<&str>,
     reading: &mut SourceReading,
     ui: &mut Ui,
 ) -> Result<ObjectRef, Error> {
-    let runs = EligibleRuns::read(eligible, namespace, reading, ui)?;
+    let runs = EligibleRuns::read(eligible, reading, ui)?;
     let chosen = runs
         .candidates
         .one("Choose an update run", 0, reading, ui)?;
@@ -38,14 +37,13 @@ pub(in crate::commands) fn run(
 }
 
 /// Lets the user choose one run or more. `command` completes the command that is then said.
-pub(in crate::commands) fn several(
+pub fn several(
     eligible: &RunFilter,
-    namespace: Option<&str>,
     reading: &mut SourceReading,
     ui: &mut Ui,
     command: impl FnOnce(CommandLine) -> CommandLine,
 ) -> Result<Vec<ObjectRef>, Error> {
-    let runs = EligibleRuns::read(eligible, namespace, reading, ui)?;
+    let runs = EligibleRuns::read(eligible, reading, ui)?;
     let what = ("Choose an update run", "Choose update runs");
     let chosen = runs.candidates.several(what, reading, ui)?;
     if let Some(first) = chosen.first() {
@@ -77,13 +75,8 @@ impl PlacementNames {
 }
 
 impl EligibleRuns {
-    fn read(
-        eligible: &RunFilter,
-        namespace: Option<&str>,
-        reading: &mut SourceReading,
-        ui: &mut Ui,
-    ) -> Result<Self, Error> {
-        let reach = reach(namespace, reading);
+    fn read(eligible: &RunFilter, reading: &mut SourceReading, ui: &mut Ui) -> Result<Self, Error> {
+        let reach = reach(reading);
         let row = |_: &Inventory, rollout: &Rollout<'_>| {
             let facts = RunFacts::listed(rollout, diagnose::verdict(rollout));
             ((eligible.is)(rollout), rollout.is_live(), facts)
@@ -134,12 +127,8 @@ fn no_run(eligible: &RunFilter, reach: &ListReach, reading: &SourceReading) -> E
 }
 
 /// Lets the user choose among the gates that wait for a person.
-pub(in crate::commands) fn gates(
-    namespace: Option<&str>,
-    reading: &mut SourceReading,
-    ui: &mut Ui,
-) -> Result<Vec<ObjectRef>, Error> {
-    let reach = reach(namespace, reading);
+pub fn gates(reading: &mut SourceReading, ui: &mut Ui) -> Result<Vec<ObjectRef>, Error> {
+    let reach = reach(reading);
     let row = |_: &Inventory, rollout: &Rollout<'_>| {
         let mut gates = of_run(rollout);
         gates.retain(|gate| gate.gate.state.needs_a_person());

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, of_request, of_run};
 use crate::rollout::{GateState, Phase, Rollout, StageState, TaskTime};
 use crate::words::{Hint, closest, enumerate};
@@ -33,12 +33,8 @@ pub(super) struct ApprovalSelection {
 }
 
 /// A request that a run names in its status without having made it, and that run.
-pub(super) fn of_a_run(
-    word: &str,
-    namespace: Option<&str>,
-    reading: &mut SourceReading,
-) -> Option<(ObjectRef, ObjectRef)> {
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+pub(super) fn of_a_run(word: &str, reading: &mut SourceReading) -> Option<(ObjectRef, ObjectRef)> {
+    let scope = reading.scope();
     let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
     let runs = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let runs = reading.ask(&runs);

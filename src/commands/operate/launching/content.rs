@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::LaunchProgress;
 use super::preparing::delete_untouched;
 use super::wanted::RunLaunch;
 use crate::change::guard::Guard;
@@ -101,7 +100,6 @@ pub(super) fn see_to(
     launch: &RunLaunch,
     this: &ThisRun,
     tries: Option<&mut ContentTries>,
-    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<ContentSeen, Error> {
     if launch.snapshot.is_some() {
@@ -168,7 +166,7 @@ pub(super) fn see_to(
         };
         let error = Error::new(late, format!("{why}; the run {became}"));
         if is_gone {
-            *got = LaunchProgress::Nothing;
+            op.reading.record.is_made = false;
             return Err(error.hint("try again then, or use a longer --timeout"));
         }
         let delete = Hint::new("delete it and try again later:").command(run.fleet("delete"));
@@ -180,13 +178,8 @@ pub(super) fn see_to(
         old.detected,
         due.as_secs()
     ));
-    make_again(
-        launch,
-        (this, rollout.run),
-        (due, "the new snapshot is due"),
-        got,
-        op,
-    )
+    let pause = (due, "the new snapshot is due");
+    make_again(launch, (this, rollout.run), pause, op)
 }
 
 /// Makes a run again that this command created, and whose initialization failed because KubeFleet
@@ -196,7 +189,6 @@ pub(super) fn see_to_race(
     launch: &RunLaunch,
     this: &ThisRun,
     tries: Option<&mut ContentTries>,
-    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Option<ThisRun>, Error> {
     let Some(tries) = tries.filter(|it| it.races < RACES) else {
@@ -214,7 +206,7 @@ pub(super) fn see_to_race(
         this.object
     ));
     let pause = (PAUSE, "the run is created again");
-    match make_again(launch, (this, rollout.run), pause, got, op)? {
+    match make_again(launch, (this, rollout.run), pause, op)? {
         ContentSeen::Again(new) => Ok(Some(new)),
         ContentSeen::Right => Ok(None),
     }
@@ -242,7 +234,6 @@ fn make_again(
     launch: &RunLaunch,
     (this, old): (&ThisRun, &UpdateRun),
     (due, what): (Duration, &str),
-    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<ContentSeen, Error> {
     let run = &this.object;
@@ -262,7 +253,7 @@ fn make_again(
     let before = op.reading.record.steps().len();
     let deleted = op.hushed(|op| delete_untouched(this, old, op));
     if op.reading.record.steps().len() > before {
-        *got = LaunchProgress::Nothing;
+        op.reading.record.is_made = false;
     }
     deleted?;
     let begun = Instant::now();
@@ -288,7 +279,7 @@ fn make_again(
     };
     match op.hushed(|op| op.with(&rest).send(&create))? {
         ChangeOutcome::Written { uid } => {
-            *got = LaunchProgress::Made;
+            op.reading.record.is_made = true;
             Ok(ContentSeen::Again(ThisRun {
                 object: run.clone(),
                 uid,

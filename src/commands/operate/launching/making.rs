@@ -1,6 +1,5 @@
 //! What is done: what comes first, then the run itself, until it is where it is to be.
 
-use super::LaunchProgress;
 use super::content::{self, ContentSeen, ContentTries};
 use super::preparing::{INITIALIZED, command, left, prepare, still_there};
 use super::shown::{AgreedPlan, guard, plan};
@@ -29,7 +28,6 @@ pub(super) fn make(
     launch: &RunLaunch,
     wish: RunWish,
     agreed: &AgreedPlan,
-    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let starts = launch.start && wish.state == Some("Initialize");
@@ -61,7 +59,7 @@ pub(super) fn make(
     let sent = op.send(&change);
     if op.reading.record.steps().last() == Some(&change.did) {
         // Made in another way is made too.
-        *got = LaunchProgress::Made;
+        op.reading.record.is_made = true;
     }
     let uid = match sent? {
         ChangeOutcome::Dry => return Ok(Exit::Done),
@@ -75,7 +73,7 @@ pub(super) fn make(
         let error = interrupted(&format!("{} was created", launch.run));
         return Err(undone(error, launch, Some((agreed, last))));
     }
-    finish(launch, &this, Some((agreed, last)), got, op)
+    finish(launch, &this, Some((agreed, last)), op)
 }
 
 /// Has the server check each step before the first one is done: what comes first cannot be taken
@@ -142,15 +140,10 @@ fn still(
 }
 
 /// An error before the run was made, with what is missing and the command that completes it.
-pub(super) fn midway(
-    error: Error,
-    launch: &RunLaunch,
-    got: LaunchProgress,
-    record: &ChangeRecord,
-) -> Error {
+pub(super) fn midway(error: Error, launch: &RunLaunch, record: &ChangeRecord) -> Error {
     // What was waited for may have been asked for by another.
     let is_untouched = record.is_empty() && error.told == ToldChange::Nothing;
-    if got == LaunchProgress::Made || is_untouched {
+    if record.is_made || is_untouched {
         return error;
     }
     let message = record.complete(&error.message, error.told);
@@ -184,7 +177,6 @@ pub(super) fn finish(
     launch: &RunLaunch,
     this: &ThisRun,
     agreed: Option<(&AgreedPlan, &[LaunchPreparation])>,
-    got: &mut LaunchProgress,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     if op.args.is_dry() {
@@ -212,7 +204,7 @@ pub(super) fn finish(
         let status = match waited.map_err(undone)? {
             Ok(initialized) => initialized,
             Err(failed) => {
-                let made = content::see_to_race(launch, this, tries.as_mut(), got, op)?;
+                let made = content::see_to_race(launch, this, tries.as_mut(), op)?;
                 if let Some(new) = made {
                     again = Some(new);
                     continue;
@@ -222,7 +214,7 @@ pub(super) fn finish(
                 return Ok(exit);
             }
         };
-        match content::see_to(launch, this, tries.as_mut(), got, op).map_err(undone)? {
+        match content::see_to(launch, this, tries.as_mut(), op).map_err(undone)? {
             ContentSeen::Right => {
                 let made = status.run.as_ref();
                 if let Some(made) = made.filter(|_| again.is_some()) {
@@ -325,7 +317,7 @@ fn initialized(
 
 #[cfg(test)]
 mod tests {
-    use super::{LaunchProgress, midway};
+    use super::midway;
     use crate::change::guard::AcceptedRisks;
     use crate::change::record::ToldChange;
     use crate::commands::operate::launching::wanted::tests::launch;
@@ -335,21 +327,23 @@ mod tests {
         let launch = launch("", None, true, AcceptedRisks::default());
         let failed = || crate::error::Error::failed("it was forbidden").hint("ask");
         let mut record = crate::change::record::ChangeRecord::default();
-        let error = midway(failed(), &launch, LaunchProgress::Nothing, &record);
+        let error = midway(failed(), &launch, &record);
         assert_eq!(error.message, "it was forbidden");
         let late = || failed().telling(ToldChange::Last);
-        let error = midway(late(), &launch, LaunchProgress::Nothing, &record);
+        let error = midway(late(), &launch, &record);
         assert_eq!(
             error.message,
             "it was forbidden; ClusterStagedUpdateRun new was not created"
         );
         record.did("deleted old");
-        let error = midway(failed(), &launch, LaunchProgress::Made, &record);
+        record.is_made = true;
+        let error = midway(failed(), &launch, &record);
         assert_eq!(
             (error.message.as_str(), error.told),
             ("it was forbidden", ToldChange::Nothing)
         );
-        let error = midway(failed(), &launch, LaunchProgress::Nothing, &record);
+        record.is_made = false;
+        let error = midway(failed(), &launch, &record);
         assert_eq!(
             error.message,
             "it was forbidden; already done: deleted old; ClusterStagedUpdateRun new was not \

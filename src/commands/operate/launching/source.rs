@@ -13,7 +13,7 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
 
 /// What a command line says of a new run.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct NewRunWords<'n> {
+pub struct NewRunWords<'n> {
     pub name: Option<&'n str>,
     pub placement: Option<&'n str>,
     pub strategy: Option<&'n str>,
@@ -38,7 +38,7 @@ impl NewRunWords<'_> {
 }
 
 /// What a new run is made of.
-pub(in crate::commands) struct RunSource {
+pub struct RunSource {
     run: ObjectRef,
     of: RunOrigin,
 }
@@ -54,23 +54,18 @@ enum RunOrigin {
 
 impl RunSource {
     /// What the words of a command line mean; at a terminal, what is missing is chosen.
-    pub(in crate::commands) fn new(
-        words: NewRunWords<'_>,
-        namespace: Option<&str>,
-        op: &mut Operation<'_>,
-    ) -> Result<Self, Error> {
-        let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    pub fn new(words: NewRunWords<'_>, op: &mut Operation<'_>) -> Result<Self, Error> {
+        let scope = op.reading.scope();
         let run = words.object(&scope)?;
         let given = MadeOf::new(words.placement, words.strategy, &scope)?;
         let of = if let Some(from) = words.from {
             let from = ("--from", from);
-            let old = op
-                .reading
-                .target_of_flag(from, namespace, Concept::UpdateRun, op.ui)?;
+            let concept = Concept::UpdateRun;
+            let old = op.reading.target_of_flag(from, concept, op.ui)?;
             RunOrigin::Run(old, given.strategy)
         } else {
             let command = run.fleet(op.reading.command());
-            let (placement, strategy) = given.completed(command, namespace, op.reading, op.ui)?;
+            let (placement, strategy) = given.completed(command, op.reading, op.ui)?;
             let strategy = strategy.ok_or_else(|| Error::usage("--strategy is missing"))?;
             RunOrigin::Inputs {
                 placement,
@@ -81,7 +76,7 @@ impl RunSource {
     }
 
     /// The run that it is made of, where it would have to go first.
-    pub(in crate::commands) fn replaces_itself(&self, replace: bool) -> Option<&ObjectRef> {
+    pub fn replaces_itself(&self, replace: bool) -> Option<&ObjectRef> {
         match &self.of {
             RunOrigin::Run(old, _) if *old == self.run && !replace => Some(old),
             _ => None,
@@ -89,7 +84,7 @@ impl RunSource {
     }
 
     /// The run that is to be made, and started.
-    pub(in crate::commands) fn launch(
+    pub fn launch(
         &self,
         accepted: AcceptedRisks,
         replace: bool,

@@ -32,7 +32,7 @@ fn continuing(status: &Status, run: &ObjectRef) -> (&'static str, CommandLine) {
 }
 
 /// The same of a run that was read, as a hint.
-pub(in crate::commands) fn to_continue(inventory: &Inventory, run: &ObjectRef) -> Hint {
+pub fn to_continue(inventory: &Inventory, run: &ObjectRef) -> Hint {
     let (lead, next) = continuing(&Status::new(inventory), run);
     Hint::new(lead).command(next)
 }
@@ -40,7 +40,7 @@ pub(in crate::commands) fn to_continue(inventory: &Inventory, run: &ObjectRef) -
 impl Operation<'_> {
     /// Waits until a write has had its effect on a run, as `seen` tells from its state: `true` when it
     /// is there, `false` when it will not come any more.
-    pub(in crate::commands) fn effect(
+    pub fn effect(
         &mut self,
         run: &ThisRun,
         wanted: &str,
@@ -58,7 +58,7 @@ impl Operation<'_> {
     }
 
     /// Follows a run to its end, or until a person has to act, and prints where it got.
-    pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
+    pub fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
         let left = self.time_left();
         let mut following = FollowedRollouts::new(self.reading, [run.object.clone()])?;
         following.expect(&run.uid);
@@ -89,12 +89,7 @@ impl Operation<'_> {
     }
 
     /// Prints the state that a command ends with, and what comes next.
-    pub(in crate::commands) fn conclude(
-        &mut self,
-        run: &ObjectRef,
-        status: &Status,
-        exit: Exit,
-    ) -> Result<(), Error> {
+    pub fn conclude(&mut self, run: &ObjectRef, status: &Status, exit: Exit) -> Result<(), Error> {
         let next = match status.verdict {
             Verdict::Initializing | Verdict::Progressing | Verdict::WaitingForTimer => {
                 Some(("to follow it:", run.fleet("status").switch("-w")))
@@ -113,7 +108,7 @@ impl Operation<'_> {
     }
 
     /// That something did not happen in time.
-    pub(in crate::commands) fn late(&self, what: &str) -> Error {
+    pub fn late(&self, what: &str) -> Error {
         let limit = self.args.timeout.unwrap_or(EFFECT);
         let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
         Error::new(

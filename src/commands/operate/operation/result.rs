@@ -30,11 +30,7 @@ pub struct WriteResult<'s> {
 
 impl<'s> WriteResult<'s> {
     /// What a state says of it.
-    pub(in crate::commands) fn of(
-        status: &'s Status,
-        next: Option<CommandLine>,
-        exit: Exit,
-    ) -> Self {
+    pub fn of(status: &'s Status, next: Option<CommandLine>, exit: Exit) -> Self {
         Self {
             exit_code: exit.code(),
             verdict: Some(status.verdict),
@@ -44,7 +40,7 @@ impl<'s> WriteResult<'s> {
     }
 
     /// An object as kubectl prints it, with this beside its fields.
-    pub(super) fn beside(&self, mut object: Value) -> Result<Value, Error> {
+    pub fn beside(&self, mut object: Value) -> Result<Value, Error> {
         if let Some(meta) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             meta.remove("managedFields");
         }

@@ -230,64 +230,27 @@ mod tests {
             {"key": "env", "operator": "In", "values": ["prod", "canary"]},
             {"key": "old", "operator": "DoesNotExist"},
         ]});
+        let prod = |nodes| term(&prod, nodes);
+        let (eu, listed) = (term(&eu, None), term(&listed, None));
         let dev = json!({"env": "dev"});
+        let [old, done] = [json!({"env": "dev", "old": "1"}), json!({"env": "prod"})];
+        let suggested = Some("be selected: env=prod");
+        let matching = Some("match the policy: env=prod");
         for (kind, terms, labels, taint, expected) in [
-            (
-                "PickAll",
-                vec![term(&prod, None)],
-                &dev,
-                None,
-                Some("be selected: env=prod"),
-            ),
+            ("PickAll", vec![prod(None)], &dev, None, suggested),
             // How many are picked is another matter.
-            (
-                "PickN",
-                vec![term(&prod, None)],
-                &dev,
-                None,
-                Some("match the policy: env=prod"),
-            ),
+            ("PickN", vec![prod(None)], &dev, None, matching),
             // The taint or the property would keep it out all the same.
-            ("PickAll", vec![term(&prod, None)], &dev, Some("old"), None),
-            ("PickAll", vec![term(&prod, Some("3"))], &dev, None, None),
-            (
-                "PickAll",
-                vec![term(&prod, Some("2"))],
-                &dev,
-                None,
-                Some("be selected: env=prod"),
-            ),
+            ("PickAll", vec![prod(None)], &dev, Some("old"), None),
+            ("PickAll", vec![prod(Some("3"))], &dev, None, None),
+            ("PickAll", vec![prod(Some("2"))], &dev, None, suggested),
             // The term that needs the fewest.
-            (
-                "PickAll",
-                vec![term(&eu, None), term(&prod, None)],
-                &dev,
-                None,
-                Some("be selected: env=prod"),
-            ),
-            (
-                "PickAll",
-                vec![term(&listed, None)],
-                &dev,
-                None,
-                Some("be selected: env=prod"),
-            ),
+            ("PickAll", vec![eu, prod(None)], &dev, None, suggested),
+            ("PickAll", vec![listed.clone()], &dev, None, suggested),
             // A label that must not be there is not taken away.
-            (
-                "PickAll",
-                vec![term(&listed, None)],
-                &json!({"env": "dev", "old": "1"}),
-                None,
-                None,
-            ),
+            ("PickAll", vec![listed], &old, None, None),
             // Its labels do.
-            (
-                "PickAll",
-                vec![term(&prod, None)],
-                &json!({"env": "prod"}),
-                None,
-                None,
-            ),
+            ("PickAll", vec![prod(None)], &done, None, None),
         ] {
             let policy = policy(kind, &json!(terms));
             let found = selecting(&policy, &member(labels, taint));

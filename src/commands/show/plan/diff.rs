@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::commands::gather::manifests::RenderMaterial;
-use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
+use crate::commands::show::render::{changes, note_masked};
 use crate::commands::show::snapshots::diff::unified;
 use crate::contents::{ContentChange, SecretDisplay};
 use crate::manifests::{
@@ -54,7 +54,7 @@ fn changes_alone<S: Serializer>(all: &[ObjectDifference], to: S) -> Result<S::Ok
 
 impl ClusterChanges {
     /// What changes, as `diff -u` prints it below one line.
-    pub(in crate::commands) fn text(&self, paint: TextPaint) -> String {
+    pub fn text(&self, paint: TextPaint) -> String {
         let [from, to] = [&self.from, &self.to].map(|index| format!("snapshot {index}"));
         let head = format!(
             "{from} -> {}: {} ({})",
@@ -77,19 +77,14 @@ impl ClusterChanges {
             out.push_str(&escape::line(&warning));
             out.push('\n');
         }
-        let changes: Vec<ContentChange> =
-            self.resources.iter().map(|it| it.change.clone()).collect();
-        out + &unified(&changes, (&from, &to), paint)
+        let changes = self.resources.iter().map(|it| &it.change);
+        out + &unified(changes, (&from, &to), paint)
     }
 }
 
 /// What each cluster has in its Works, or would have with its snapshot and overrides where they are
 /// not known, against what it would get.
-pub(in crate::commands) fn changes(
-    plan: &Plan,
-    material: &RenderMaterial,
-    show_secrets: bool,
-) -> Vec<ClusterChanges> {
+pub fn changes(plan: &Plan, material: &RenderMaterial, show_secrets: bool) -> Vec<ClusterChanges> {
     let secrets = SecretDisplay::of_flag(show_secrets);
     let all = versions(material.inventory());
     let find = |index: &str| {
@@ -186,11 +181,5 @@ pub(super) fn note(changes: Option<&[ClusterChanges]>, content: &PlannedSnapshot
             Some(_) => "no cluster's content changes",
         });
     }
-    if changes
-        .iter()
-        .flat_map(|it| &it.resources)
-        .any(|it| it.change.secrets.is_some())
-    {
-        ui.status("secret values are masked; to show them, use --show-secrets");
-    }
+    note_masked(changes.iter().flat_map(|it| &it.resources), ui);
 }

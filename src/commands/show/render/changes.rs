@@ -11,7 +11,7 @@ use crate::manifests::{
 };
 
 /// The changes for a group of clusters.
-pub(in crate::commands) struct GroupChanges {
+pub struct GroupChanges {
     /// The group of the rendering, by its place.
     pub group: usize,
     /// The clusters, by their place.
@@ -22,10 +22,7 @@ pub(in crate::commands) struct GroupChanges {
     pub differences: Vec<ObjectDifference>,
 }
 
-pub(in crate::commands) fn manifests(
-    rendering: &RenderedClusters<'_>,
-    cluster: usize,
-) -> Vec<Manifest> {
+pub fn manifests(rendering: &RenderedClusters<'_>, cluster: usize) -> Vec<Manifest> {
     let rendered = rendering.manifests(cluster).into_iter();
     rendered.map(|it| Cow::into_owned(it.manifest)).collect()
 }
@@ -37,7 +34,7 @@ struct ClustersWithChanges {
 }
 
 /// What changes, by group and by what the clusters have now.
-pub(in crate::commands) fn of(
+pub fn of(
     rendering: &RenderedClusters<'_>,
     now: &dyn Fn(&str) -> Option<WorkManifests>,
     secrets: SecretDisplay,

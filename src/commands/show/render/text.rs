@@ -10,9 +10,7 @@ use super::changes::GroupChanges;
 use super::document::describe;
 use super::source::left_out;
 use crate::commands::show::snapshots::diff::unified;
-use crate::contents::ContentChange;
 use crate::manifests::{ChangeCounts, ClusterGroup, ObjectDifference, OverrideEffect};
-use crate::render::style::TextPaint;
 use crate::render::wrap::{hanging, list};
 use crate::render::{self, RenderLook, escape};
 use crate::words::count;
@@ -182,11 +180,8 @@ fn changes_text(
         let name = rendered.name(changes.clusters[0]).to_owned();
         hanging(out, "  ", "  ", &format!("shown for {name}:"), look.width);
     }
-    out.push_str(&differences(
-        &changes.differences,
-        ("now", &then),
-        look.paint,
-    ));
+    let changes = changes.differences.iter().map(|it| &it.change);
+    out.push_str(&unified(changes, ("now", &then), look.paint));
 }
 
 /// That the member cluster refuses a change.
@@ -196,14 +191,4 @@ pub(in crate::commands) fn refused_text(difference: &ObjectDifference) -> Option
         "{}: {field} cannot be changed, so the member cluster refuses the object",
         difference.change.identity.describe()
     ))
-}
-
-/// Differences as `diff -u` prints them.
-pub(super) fn differences(
-    differences: &[ObjectDifference],
-    names: (&str, &str),
-    paint: TextPaint,
-) -> String {
-    let changes: Vec<ContentChange> = differences.iter().map(|it| it.change.clone()).collect();
-    unified(&changes, names, paint)
 }

@@ -7,11 +7,11 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{SnapshotsArgs, find, open, placement_objects, warn};
+use super::{SnapshotsArgs, find, object_names, open, placement_objects, warn};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
-use crate::commands::output::{Format, Output, document, name};
+use crate::commands::output::{Format, Output, document};
 use crate::contents::{
     self, ChangeKind, ContentChange, Manifest, ManifestKey, SecretChange, SecretDisplay,
 };
@@ -39,12 +39,10 @@ use crate::words::enumerate;
     kubectl fleet-stage snapshots diff example-placement 1 2 --exit-code > /dev/null")]
 pub(super) struct DiffArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
-    #[arg(required = true)]
-    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
+    #[arg(required = true, add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// First snapshot: its index, or latest [default: the one before the second]
-    #[arg(value_name = "FROM")]
-    #[arg(add = ArgumentKind::Snapshots)]
+    #[arg(value_name = "FROM", add = ArgumentKind::Snapshots)]
     from: Option<String>,
     /// Second snapshot: its index, or latest
     #[arg(value_name = "TO", default_value = "latest")]
@@ -130,10 +128,7 @@ pub(super) fn run(
             unified(&changes, (&from, &to), session.ui.paint())
         }
         Some(Format::Table | Format::Wide) => output.draw(&table(&changes), session.ui),
-        Some(Format::Name) => changes.iter().fold(String::new(), |text, change| {
-            let identity = &change.identity;
-            text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
-        }),
+        Some(Format::Name) => object_names(changes.iter().map(|it| &it.identity)),
         Some(format) => document(
             &SnapshotDiff {
                 meta: TypeMeta::new("SnapshotDiff"),
@@ -187,11 +182,7 @@ fn not_checked(identity: &ManifestKey) -> NotChecked {
 }
 
 /// How many resources differ how.
-pub(in crate::commands) fn summary(
-    changes: &[ContentChange],
-    (from, to): (&str, &str),
-    certain: bool,
-) -> String {
+pub fn summary(changes: &[ContentChange], (from, to): (&str, &str), certain: bool) -> String {
     if changes.is_empty() {
         let far = if certain { "" } else { ", as far as is known" };
         return format!("snapshots {from} and {to} have the same content{far}");
@@ -209,8 +200,8 @@ pub(in crate::commands) fn summary(
 }
 
 /// The differences as `diff -u` prints them.
-pub(in crate::commands) fn unified(
-    changes: &[ContentChange],
+pub fn unified<'c>(
+    changes: impl IntoIterator<Item = &'c ContentChange>,
     (from, to): (&str, &str),
     paint: TextPaint,
 ) -> String {

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{SnapshotsArgs, bytes, find, open, placement_objects, warn};
+use super::{SnapshotsArgs, bytes, find, object_names, open, placement_objects, warn};
 use crate::commands::gather::argument::{ArgumentKind, ChosenAtTerminal};
 use crate::commands::gather::reading::InputArgs;
 use crate::commands::gather::session::Session;
-use crate::commands::output::{Format, Output, document, name};
+use crate::commands::output::{Format, Output, document};
 use crate::contents::{self, Manifest, SecretDisplay};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -29,8 +29,7 @@ use crate::words::count;
     kubectl fleet-stage snapshots show example-placement latest -o yaml")]
 pub(super) struct ShowSnapshotArgs {
     /// Placement or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
-    #[arg(required = true)]
-    #[arg(add = ArgumentKind::Targets, add = ChosenAtTerminal)]
+    #[arg(required = true, add = ArgumentKind::Targets, add = ChosenAtTerminal)]
     placement: Option<String>,
     /// Snapshot: its index, or latest
     #[arg(value_name = "SNAPSHOT", default_value = "latest")]
@@ -97,10 +96,7 @@ pub(super) fn run(
         Format::Table | Format::Wide => {
             output.draw(&table(&manifests, output.is_wide()), session.ui)
         }
-        Format::Name => manifests.iter().fold(String::new(), |text, manifest| {
-            let identity = &manifest.identity;
-            text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
-        }),
+        Format::Name => object_names(manifests.iter().map(|it| &it.identity)),
         format => {
             let secrets = SecretDisplay::of_flag(args.show_secrets);
             let mut masked = match secrets {
@@ -119,12 +115,7 @@ pub(super) fn run(
                 .enumerate()
                 .map(|(at, manifest)| ShownResource {
                     bytes: manifest.bytes,
-                    masked: masked
-                        .remove(&at)
-                        .unwrap_or_default()
-                        .into_iter()
-                        .map(|masked| masked.path)
-                        .collect(),
+                    masked: masked.remove(&at).unwrap_or_default(),
                     manifest: manifest.value,
                 })
                 .collect();

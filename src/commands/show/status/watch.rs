@@ -26,10 +26,10 @@ pub(super) fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, 
         limit: None,
         command: "status",
     };
-    let (words, namespace) = (args.targets.clone(), session.global.namespace.clone());
+    let words = args.targets.clone();
     let mut place = None;
     let mut hubs = session.follow(&call, &mut place, move |reading, ui| {
-        let targets = reading.targets(&words, namespace.as_deref(), ui)?;
+        let targets = reading.targets(&words, ui)?;
         Ok(Box::new(
             FollowedRollouts::new(reading, targets)?.with_ends(true),
         ))

@@ -15,7 +15,7 @@ const DELETION: &str = "deletion";
 
 /// What can be waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WaitCondition {
+pub enum WaitCondition {
     /// The run has succeeded.
     Succeeded,
     /// Its stages are computed.
@@ -85,7 +85,7 @@ impl fmt::Display for WaitCondition {
 
 /// What to do with a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WaitDecision {
+pub enum WaitDecision {
     /// Go on waiting.
     Wait,
     /// This condition is met, whatever the verdict.
@@ -100,7 +100,7 @@ pub(crate) enum WaitDecision {
 
 /// Where one of several runs stands that are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WaitStanding {
+pub enum WaitStanding {
     Waiting,
     /// A condition is met, or was: what comes after that changes nothing.
     Met,
@@ -110,7 +110,7 @@ pub(crate) enum WaitStanding {
 
 /// The exit code with which a wait for several runs ends, and `None` while it goes on. One that ends
 /// without its condition, and not well, ends the wait for all, unless it is to be kept waiting.
-pub(crate) fn together(runs: &[WaitStanding], keep_waiting: bool) -> Option<Exit> {
+pub fn together(runs: &[WaitStanding], keep_waiting: bool) -> Option<Exit> {
     let ended = runs.iter().filter_map(|run| match run {
         WaitStanding::Ended(exit) => Some(*exit),
         WaitStanding::Waiting | WaitStanding::Met => None,
@@ -121,11 +121,7 @@ pub(crate) fn together(runs: &[WaitStanding], keep_waiting: bool) -> Option<Exit
 }
 
 /// Decides. A condition that is met counts first; then what ends every wait.
-pub(crate) fn decide(
-    status: &Status,
-    conditions: &[WaitCondition],
-    keep_waiting: bool,
-) -> WaitDecision {
+pub fn decide(status: &Status, conditions: &[WaitCondition], keep_waiting: bool) -> WaitDecision {
     for condition in conditions {
         if let Some((problem, hint)) = unknown(status, condition) {
             return WaitDecision::Unknown(problem, hint);

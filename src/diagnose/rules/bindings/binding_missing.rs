@@ -12,30 +12,24 @@ pub const RULE: Rule = Rule::error("FS303", "binding-missing", RuleSearch::Cause
     .person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    match cause {
-        Cause::BindingMissing {
-            cluster,
-            stage,
-            stopping,
-        } => Some(finding(cx, rule, cluster, stage, *stopping)),
-        _ => None,
-    }
-}
+    let Cause::BindingMissing {
+        cluster,
+        stage,
+        stopping,
+    } = cause
+    else {
+        return None;
+    };
 
-fn finding(
-    cx: &DiagnosisContext<'_>,
-    rule: &Rule,
-    cluster: &str,
-    stage: &str,
-    stopping: bool,
-) -> Finding {
+    let binding = cx.inventory.binding(cluster);
+    let is_gone = binding.is_none() && cx.inventory.bindings.is_complete();
     let kind = cx.inventory.scope.kind(Concept::Binding).name();
-    let when = if stopping {
+    let when = if *stopping {
         "while the run was being stopped"
     } else {
         "while the run was under way"
     };
-    let now = match cx.inventory.binding(cluster) {
+    let now = match binding {
         Some(binding) if binding.meta.is_deleting() => ". The remaining one is being deleted",
         Some(binding) if binding.is_unscheduled() => ". The remaining one is Unscheduled",
         Some(_) => ". It has one again, but the run has failed for good",
@@ -51,34 +45,23 @@ fn finding(
     )
     .stage(stage)
     .clusters([cluster]);
-    match cx.inventory.binding(cluster) {
-        Some(binding) => {
-            finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
-            finding = finding.deleted(binding.object(), binding.meta.deleted);
-        }
-        None if cx.inventory.bindings.is_complete() => {
-            finding = finding.evidence(
-                cx.placement_object(),
-                format!("its {kind} with targetCluster {cluster}"),
-                ABSENT,
-            );
-        }
-        None => {}
+    if let Some(binding) = binding {
+        finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
+        finding = finding.deleted(binding.object(), binding.meta.deleted);
+    } else if is_gone {
+        let path = format!("its {kind} with targetCluster {cluster}");
+        finding = finding.evidence(cx.placement_object(), path, ABSENT);
     }
-    let is_deleted = match cx.inventory.binding(cluster) {
-        Some(binding) => binding.meta.is_deleting(),
-        None => cx.inventory.bindings.is_complete(),
-    };
-    if is_deleted {
+    if is_gone || binding.is_some_and(|it| it.meta.is_deleting()) {
         finding = cx.look_for_eviction(finding);
     }
     let finding = finding.look_with(
         "Check which clusters the scheduler picked, and why it rejected the others.",
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    finding.next_run(
+    Some(finding.next_run(
         cx,
         "Start a new run once the placement is scheduled: its stages are computed from the existing \
          bindings.",
-    )
+    ))
 }

@@ -1,7 +1,5 @@
 //! A member cluster does not serve the kind of an object.
 
-use std::collections::BTreeSet;
-
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
@@ -29,15 +27,9 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         affected.object()
     );
     let defines = |name: &str| defines(name, manifest.group, kind);
-    let refused: Option<BTreeSet<_>> = affected
-        .on
-        .iter()
-        .map(|failing| {
-            sent::refused(failing, |it| {
-                it.kind == "CustomResourceDefinition" && defines(it.name)
-            })
-        })
-        .collect();
+    let refused = sent::refused(&affected.on, |it| {
+        it.kind == "CustomResourceDefinition" && defines(it.name)
+    });
     if let Some(causes) = refused {
         return sent::caused_by(finding, causes);
     }

@@ -1,7 +1,5 @@
 //! The namespace of objects does not exist on a member cluster, or is being deleted there.
 
-use std::collections::BTreeSet;
-
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::per_subject;
@@ -190,12 +188,7 @@ fn brought(
     let is_it = |manifest: &ManifestTrouble<'_>| {
         manifest.kind == "Namespace" && manifest.group.is_empty() && manifest.name == namespace
     };
-    let refused: Option<BTreeSet<_>> = affected
-        .on
-        .iter()
-        .map(|failing| sent::refused(failing, is_it))
-        .collect();
-    if let Some(causes) = refused {
+    if let Some(causes) = sent::refused(&affected.on, is_it) {
         return Some(sent::caused_by(finding, causes));
     }
     let mut is_sent = false;

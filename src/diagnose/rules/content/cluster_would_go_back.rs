@@ -1,7 +1,7 @@
 //! Going on with a run would put an older version back on clusters that another run has updated.
 
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::subjects::back::goes_back;
+use crate::diagnose::subjects::back::{goes_back, replaced_or_deleted};
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView, Phase};
 
@@ -43,19 +43,8 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     finding = cx.look_at_history(finding);
     let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
     // Without the run, the clusters that it is done with would stay on another version.
-    if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
-        finding = finding.fix_with(
-            "Start a new run in its place to bring every cluster to the current content.",
-            cx.fresh_run_command(None),
-        );
-    }
-    finding = finding.disrupt_with(
-        format!(
-            "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
-            object.name
-        ),
-        cx.command("delete").arg(&object.name),
-    );
+    let brings_together = rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty();
+    finding = replaced_or_deleted(cx, finding, brings_together);
     if let Some((index, (verb, continued))) = run.pinned().zip(on_purpose(rollout.phase)) {
         finding = finding.disrupt_with(
             format!("Or {continued} it, if all clusters are to get snapshot {index} all the same."),

@@ -1,6 +1,7 @@
 //! A cluster with which a run is done has another run's snapshot.
 
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::subjects::back::replaced_or_deleted;
 use crate::inventory::choose;
 use crate::problems::put_there;
 use crate::rollout::content::{overtaken, would_go_back};
@@ -60,19 +61,6 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     let own = choose::age_key(rollout.run);
     let mut others = cx.inventory.runs_under_way();
     let is_led = others.any(|other| choose::age_key(other) > own);
-    let finding = if is_led || all_on_one(rollout) {
-        finding
-    } else {
-        finding.fix_with(
-            "Start a new run in its place to bring every cluster to the current content.",
-            cx.fresh_run_command(None),
-        )
-    };
-    Some(finding.disrupt_with(
-        format!(
-            "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
-            run.name
-        ),
-        cx.command("delete").arg(&run.name),
-    ))
+    let brings_together = !is_led && !all_on_one(rollout);
+    Some(replaced_or_deleted(cx, finding, brings_together))
 }

@@ -9,21 +9,18 @@ pub const RULE: Rule =
     Rule::error("FS123", "run-state-unsupported", RuleSearch::Cause(check)).person();
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    match cause {
-        Cause::RunStateUnsupported { state } => Some(unsupported(cx, rule, state)),
-        _ => None,
-    }
-}
+    let Cause::RunStateUnsupported { state } = cause else {
+        return None;
+    };
 
-fn unsupported(cx: &DiagnosisContext<'_>, rule: &Rule, state: &str) -> Finding {
     let run = cx.run_object();
     let now = cx.run().and_then(|run| run.spec.state.clone());
-    let verb = if now.as_deref() == Some(state) {
+    let verb = if now.as_ref() == Some(state) {
         "is"
     } else {
         "was"
     };
-    let mut finding = run_failure::finding(
+    let finding = run_failure::finding(
         cx,
         rule,
         &run,
@@ -32,12 +29,11 @@ fn unsupported(cx: &DiagnosisContext<'_>, rule: &Rule, state: &str) -> Finding {
              states: Initialize, Run, Stop."
         ),
     );
-    finding = finding.known(&run, "spec.state", now);
-    finding.fix_with(
+    Some(finding.known(&run, "spec.state", now).fix_with(
         format!(
             "Start a new run: {} was created for an older KubeFleet and has failed for good.",
             run.name
         ),
         cx.new_run_command(),
-    )
+    ))
 }

@@ -10,10 +10,7 @@ use crate::rollout::Phase;
 pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", RuleSearch::One(check));
 
 fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
-    let rollout = cx
-        .rollout
-        .as_ref()
-        .filter(|rollout| rollout.is_finished())?;
+    let rollout = cx.rollout.as_ref().filter(|it| it.is_finished())?;
     let run = rollout.run;
     let conditions = &run.status.conditions;
     let terminal = (if rollout.phase == Phase::InitializationFailed {

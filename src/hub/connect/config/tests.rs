@@ -215,13 +215,14 @@ fn no_proxy_names_servers() {
     }
 }
 
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
+}
+
 /// The header that says who asks.
 fn who(settings: &ConnectionSettings) -> String {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let current = runtime.block_on(settings.credentials.get(None)).unwrap();
+    let current = runtime().block_on(settings.credentials.get(None)).unwrap();
     let header = current.header.as_ref();
     header.map_or_else(String::new, |header| header.to_str().unwrap().to_owned())
 }
@@ -249,11 +250,7 @@ fn of_flags(
     let resolved = resolve(&flags, &none, &RunningPlugin::default());
     let resolved = resolved.map_err(|error| format!("{error} {error:?}"))?;
     // A file is read when it is needed: here, before it is gone.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let _ = runtime.block_on(resolved.settings.credentials.get(None));
+    let _ = runtime().block_on(resolved.settings.credentials.get(None));
     Ok(resolved.settings)
 }
 
@@ -303,96 +300,49 @@ fn users_are_taken_as_kubectl_takes_them() {
 
 #[test]
 fn what_kubectl_refuses_is_refused_and_not_quoted() {
-    for (cluster, user, why) in [
-        (
-            TLS,
-            "token: S3CR3T, username: jane",
-            "but only one is allowed",
-        ),
-        (TLS, "token: \"S3CR3T\\n\"", "invalid in an HTTP header"),
-        (TLS, "as-groups: [S3CR3T]", "but no user"),
-        (TLS, "as-uid: S3CR3T", "but no user"),
-        (TLS, "as-user-extra: {a: [S3CR3T]}", "but no user"),
-        (TLS, "as: \"S3CR3T\\n\"", "invalid in an HTTP header"),
-        (TLS, "client-certificate-data: S3CR3T", "no client-key"),
-        (
-            TLS,
-            "client-certificate-data: S3CR3T, client-key-data: S3CR3T",
-            "not base64",
-        ),
-        (
-            TLS,
-            "client-certificate-data: AAAA, client-key-data: AAAA",
-            "not in PEM format",
-        ),
-        (
-            TLS,
-            "client-certificate: missing, client-key: missing",
-            "cannot be read",
-        ),
-        (
-            TLS,
-            "auth-provider: {name: gcp, config: {access-token: S3CR3T}}",
-            "was removed from kubectl",
-        ),
-        (
-            TLS,
-            "auth-provider: {name: oidc, config: {client-secret: S3CR3T}}",
-            "no id-token",
-        ),
-        (
-            TLS,
-            "exec: {command: x}, auth-provider: {name: oidc}",
-            "both exec and auth-provider",
-        ),
-        ("server: ''", "", "has no server"),
-        (
-            "server: 'https://jane:S3CR3T@hub:port'",
-            "",
-            "its port is not a number",
-        ),
-        ("server: 'https://S3CR3T hub'", "", "blank"),
-        (
-            "server: 'https://hub', proxy-url: 'ftp://jane:S3CR3T@proxy'",
-            "",
-            "proxy-url cannot be used",
-        ),
-        (
-            "server: 'https://hub', insecure-skip-tls-verify: true, certificate-authority-data: AAAA",
-            "",
-            "both certificate-authority and insecure-skip-tls-verify",
-        ),
-        (
-            "server: 'https://hub', certificate-authority-data: AAAA",
-            "",
-            "no PEM certificate",
-        ),
-        (
-            "server: 'https://hub', certificate-authority-data: '!'",
-            "",
-            "not base64",
-        ),
-        (
-            "server: 'https://hub', certificate-authority: missing",
-            "",
-            "cannot be read",
-        ),
-        (
-            "server: 'https://hub', certificate-authority: a, certificate-authority-data: AAAA",
-            "",
-            "has both",
-        ),
-        (
-            "server: 'https://hub', tls-server-name: 'S3CR3T!'",
-            "",
-            "not a valid name for a certificate",
-        ),
-    ] {
-        let error = of(cluster, user)
-            .err()
-            .unwrap_or_else(|| panic!("{cluster} {user}"));
+    let check = |cluster: &str, user: &str, why: &str| {
+        let Err(error) = of(cluster, user) else {
+            panic!("{cluster} {user}");
+        };
         assert!(error.contains(why), "{cluster} {user}: {error}");
         assert!(!error.contains("S3CR3T"), "{error}");
+    };
+    for case in [
+        "token: S3CR3T, username: jane => but only one is allowed",
+        "token: \"S3CR3T\\n\" => invalid in an HTTP header",
+        "as-groups: [S3CR3T] => but no user",
+        "as-uid: S3CR3T => but no user",
+        "as-user-extra: {a: [S3CR3T]} => but no user",
+        "as: \"S3CR3T\\n\" => invalid in an HTTP header",
+        "client-certificate-data: S3CR3T => no client-key",
+        "client-certificate-data: S3CR3T, client-key-data: S3CR3T => not base64",
+        "client-certificate-data: AAAA, client-key-data: AAAA => not in PEM format",
+        "client-certificate: missing, client-key: missing => cannot be read",
+        "auth-provider: {name: gcp, config: {access-token: S3CR3T}} => was removed from kubectl",
+        "auth-provider: {name: oidc, config: {client-secret: S3CR3T}} => no id-token",
+        "exec: {command: x}, auth-provider: {name: oidc} => both exec and auth-provider",
+    ] {
+        let (user, why) = case.split_once(" => ").unwrap();
+        check(TLS, user, why);
+    }
+    for (server, why) in [
+        ("", "has no server"),
+        ("https://jane:S3CR3T@hub:port", "its port is not a number"),
+        ("https://S3CR3T hub", "blank"),
+    ] {
+        check(&format!("server: '{server}'"), "", why);
+    }
+    for case in [
+        "proxy-url: 'ftp://jane:S3CR3T@proxy' => proxy-url cannot be used",
+        "insecure-skip-tls-verify: true, certificate-authority-data: AAAA => both certificate-authority and insecure-skip-tls-verify",
+        "certificate-authority-data: AAAA => no PEM certificate",
+        "certificate-authority-data: '!' => not base64",
+        "certificate-authority: missing => cannot be read",
+        "certificate-authority: a, certificate-authority-data: AAAA => has both",
+        "tls-server-name: 'S3CR3T!' => not a valid name for a certificate",
+    ] {
+        let (more, why) = case.split_once(" => ").unwrap();
+        check(&format!("{TLS}, {more}"), "", why);
     }
 }
 
@@ -431,10 +381,7 @@ proptest! {
             insecure: true,
             ..ConnectionFlags::default()
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = runtime();
         let _inside = runtime.enter();
         if let Ok(resolved) = Files::new().resolve(&flags) {
             prop_assert!(Connection::prepare(resolved.settings, None).is_ok());

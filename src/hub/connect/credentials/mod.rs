@@ -25,7 +25,7 @@ const FRESH: Duration = Duration::from_mins(1);
 
 /// Where the credentials come from.
 #[derive(Debug)]
-pub(in crate::hub) enum CredentialSource {
+pub enum CredentialSource {
     /// There are none, beside perhaps a certificate.
     None,
     /// They are known.
@@ -41,7 +41,7 @@ pub(in crate::hub) enum CredentialSource {
 
 /// The credentials of one user for one server, fetched when they are needed.
 #[derive(Debug)]
-pub(in crate::hub) struct Credentials {
+pub struct Credentials {
     login: CredentialSource,
     state: Mutex<CredentialState>,
 }
@@ -56,7 +56,7 @@ struct CredentialState {
 
 /// Credentials that can be shown.
 #[derive(Debug)]
-pub(in crate::hub) struct CurrentCredentials {
+pub struct CurrentCredentials {
     /// The header that shows them.
     pub header: Option<HeaderValue>,
     /// The certificate that does.
@@ -73,23 +73,23 @@ pub(in crate::hub) struct CurrentCredentials {
 
 impl CurrentCredentials {
     /// They are shown.
-    pub(in crate::hub) fn shows(&self) {
+    pub fn shows(&self) {
         self.shown.store(true, Ordering::Relaxed);
     }
 
     /// Whether a server has accepted them before.
-    pub(in crate::hub) fn has_served(&self) -> bool {
+    pub fn has_served(&self) -> bool {
         self.served.load(Ordering::Relaxed)
     }
 
     /// A server has accepted them.
-    pub(in crate::hub) fn serves(&self) {
+    pub fn serves(&self) {
         self.served.store(true, Ordering::Relaxed);
     }
 }
 
 impl Credentials {
-    pub(in crate::hub) fn new(login: CredentialSource) -> Self {
+    pub fn new(login: CredentialSource) -> Self {
         Self {
             login,
             state: Mutex::default(),
@@ -97,16 +97,13 @@ impl Credentials {
     }
 
     /// Whether a server that does not accept them may accept others.
-    pub(in crate::hub) const fn may_change(&self) -> bool {
+    pub const fn may_change(&self) -> bool {
         matches!(self.login, CredentialSource::Plugin(_))
     }
 
     /// The credentials as they are now; fetches them where there are none, they have expired, or
     /// are those that the server refused.
-    pub(in crate::hub) async fn get(
-        &self,
-        refused: Option<u64>,
-    ) -> Result<Arc<CurrentCredentials>, HubError> {
+    pub async fn get(&self, refused: Option<u64>) -> Result<Arc<CurrentCredentials>, HubError> {
         let asked = Instant::now();
         let mut state = self.state.lock().await;
         if let Some(current) = &state.current
@@ -137,7 +134,7 @@ impl Credentials {
     }
 
     /// The secrets that were shown last: of a login by name, the password too.
-    pub(in crate::hub) async fn shown(&self) -> Vec<SecretString> {
+    pub async fn shown(&self) -> Vec<SecretString> {
         let state = self.state.lock().await;
         let current = state.current.as_ref();
         let header = current.and_then(|current| current.header.as_ref()?.to_str().ok());
@@ -155,7 +152,7 @@ impl Credentials {
     }
 
     /// Forgets credentials that a server does not accept any more.
-    pub(in crate::hub) async fn forget(&self, refused: &CurrentCredentials) {
+    pub async fn forget(&self, refused: &CurrentCredentials) {
         if !self.may_change() {
             return;
         }
@@ -232,7 +229,7 @@ impl Credentials {
 }
 
 /// The header that shows a token.
-pub(in crate::hub) fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
+pub fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
     let mut header = HeaderValue::from_bytes(format!("Bearer {token}").as_bytes()).map_err(|_| {
         "the token has a character that is invalid in an HTTP header, perhaps a newline at its end"
     })?;

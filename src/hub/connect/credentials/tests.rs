@@ -5,10 +5,7 @@ use proptest::prelude::*;
 use super::{CredentialSource, Credentials, HubError, bearer};
 
 fn get(credentials: &Credentials, refused: Option<u64>) -> Result<String, HubError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
     let current = runtime.block_on(credentials.get(refused))?;
     let header = current
         .header

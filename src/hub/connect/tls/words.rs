@@ -7,6 +7,10 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::kubefleet::duration;
+use crate::words::list;
+
+/// How many of the hosts are named that a certificate is valid for.
+const HOSTS: usize = 8;
 
 /// What words need of a server's certificate.
 #[derive(Debug, Clone)]
@@ -131,7 +135,10 @@ impl CertificateDistrust {
                 let wanted = name.to_str();
                 match leaf.hosts.as_slice() {
                     [] => format!("{named} lists no hosts, so it is not valid for {wanted}"),
-                    hosts => format!("{named} is valid for {}, not for {wanted}", some(hosts)),
+                    hosts => format!(
+                        "{named} is valid for {}, not for {wanted}",
+                        list(hosts, HOSTS)
+                    ),
                 }
             }
             CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
@@ -162,16 +169,6 @@ fn unknown(named: &str, leaf: &ServerCertificate, trust: &str) -> String {
             "{named} is signed by an unknown authority: {trust} {:?}",
             leaf.issuer
         )
-    }
-}
-
-/// Some names, and how many more.
-fn some(hosts: &[String]) -> String {
-    const MOST: usize = 8;
-    let shown: Vec<_> = hosts.iter().take(MOST).map(String::as_str).collect();
-    match hosts.len().saturating_sub(MOST) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

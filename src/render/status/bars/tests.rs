@@ -187,18 +187,11 @@ fn what_a_gate_waits_for_is_said() {
     ] {
         status.gates.truncate(2);
         status.gates[1].state = approval;
-        lines.extend(
-            bars(&status, &PLAIN)
-                .into_iter()
-                .filter(|line| line.contains("approval ")),
-        );
+        lines.extend(bars(&status, &PLAIN));
     }
     status.gates[1].request = Some(long);
-    lines.extend(
-        bars(&status, &PLAIN)
-            .into_iter()
-            .filter(|line| line.contains("approval ")),
-    );
+    lines.extend(bars(&status, &PLAIN));
+    lines.retain(|line| line.contains("approval "));
     insta::assert_snapshot!(lines.join("\n"));
 }
 

@@ -1,4 +1,5 @@
-use crate::diagnose::status::{ConditionTruth, PlacedCluster, Status};
+use crate::diagnose::status::{PlacedCluster, Status};
+use crate::kubefleet::ConditionStatus;
 use crate::report::{NotChecked, RunFacts, Subject, TypeMeta, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
@@ -6,7 +7,7 @@ use crate::rollout::{
 
 use super::changes;
 
-pub(in crate::render::status) fn cluster(name: &str, state: ClusterState) -> ClusterProgress {
+pub fn cluster(name: &str, state: ClusterState) -> ClusterProgress {
     ClusterProgress {
         name: name.to_owned(),
         state,
@@ -16,12 +17,7 @@ pub(in crate::render::status) fn cluster(name: &str, state: ClusterState) -> Clu
     }
 }
 
-pub(in crate::render::status) fn task(
-    when: TaskTime,
-    kind: &str,
-    request: Option<&str>,
-    state: GateState,
-) -> GateFacts {
+pub fn task(when: TaskTime, kind: &str, request: Option<&str>, state: GateState) -> GateFacts {
     GateFacts {
         when: Some(when),
         kind: kind.to_owned(),
@@ -33,7 +29,7 @@ pub(in crate::render::status) fn task(
     }
 }
 
-pub(in crate::render::status) fn stage(
+pub fn stage(
     name: &str,
     state: StageState,
     clusters: Vec<ClusterProgress>,
@@ -51,7 +47,7 @@ pub(in crate::render::status) fn stage(
     }
 }
 
-pub(in crate::render::status) fn gate(approval: GateState) -> GateFacts {
+pub fn gate(approval: GateState) -> GateFacts {
     GateFacts {
         stage: "canary".to_owned(),
         when: Some(TaskTime::Before),
@@ -62,7 +58,7 @@ pub(in crate::render::status) fn gate(approval: GateState) -> GateFacts {
     }
 }
 
-pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
+pub fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
     Status {
         meta: TypeMeta::new("Status"),
         hub: None,
@@ -109,84 +105,34 @@ fn nothing_is_said_when_only_time_passes() {
 #[test]
 fn a_run_is_told_from_its_beginning_to_its_end() {
     use ClusterState::{Done, NotReached as Pending, Updating};
+    use GateState::{Done as Passed, NotReached as Ahead, Pending as Open};
     let canary = |state, clusters: [ClusterState; 3], before, after| {
-        let [a, b, c] = clusters;
-        stage(
-            "canary",
-            state,
-            vec![cluster("a", a), cluster("b", b), cluster("c", c)],
-            vec![
-                task(
-                    TaskTime::Before,
-                    "Approval",
-                    Some("r-before-canary"),
-                    before,
-                ),
-                task(TaskTime::After, "TimedWait", None, after),
-            ],
-        )
+        let clusters = ["a", "b", "c"].into_iter().zip(clusters);
+        let clusters = clusters.map(|(name, state)| cluster(name, state));
+        let approval = Some("r-before-canary");
+        let tasks = vec![
+            task(TaskTime::Before, "Approval", approval, before),
+            task(TaskTime::After, "TimedWait", None, after),
+        ];
+        stage("canary", state, clusters.collect(), tasks)
     };
+    let idle = canary(StageState::NotReached, [Pending; 3], Ahead, Ahead);
+    let asking = canary(StageState::WaitingBefore, [Pending; 3], Open, Ahead);
+    let begun = [Updating, Updating, Pending];
+    let begun = canary(StageState::Updating, begun, Passed, Ahead);
+    let further = [Done, Updating, Updating];
+    let further = canary(StageState::Updating, further, Passed, Ahead);
+    let waiting = canary(StageState::WaitingAfter, [Done; 3], Passed, Open);
+    let over = canary(StageState::Done, [Done; 3], Passed, Passed);
     let steps = [
-        (Verdict::Initializing, vec![]),
-        (
-            Verdict::NotStarted,
-            vec![canary(
-                StageState::NotReached,
-                [Pending; 3],
-                GateState::NotReached,
-                GateState::NotReached,
-            )],
-        ),
-        (
-            Verdict::WaitingForApproval,
-            vec![canary(
-                StageState::WaitingBefore,
-                [Pending; 3],
-                GateState::Pending,
-                GateState::NotReached,
-            )],
-        ),
-        (
-            Verdict::Progressing,
-            vec![canary(
-                StageState::Updating,
-                [Updating, Updating, Pending],
-                GateState::Done,
-                GateState::NotReached,
-            )],
-        ),
-        (
-            Verdict::Progressing,
-            vec![canary(
-                StageState::Updating,
-                [Done, Updating, Updating],
-                GateState::Done,
-                GateState::NotReached,
-            )],
-        ),
-        (
-            Verdict::WaitingForTimer,
-            vec![canary(
-                StageState::WaitingAfter,
-                [Done; 3],
-                GateState::Done,
-                GateState::Pending,
-            )],
-        ),
-        (
-            Verdict::Succeeded,
-            vec![canary(
-                StageState::Done,
-                [Done; 3],
-                GateState::Done,
-                GateState::Done,
-            )],
-        ),
+        status(Verdict::Initializing, vec![]),
+        status(Verdict::NotStarted, vec![idle]),
+        status(Verdict::WaitingForApproval, vec![asking]),
+        status(Verdict::Progressing, vec![begun]),
+        status(Verdict::Progressing, vec![further]),
+        status(Verdict::WaitingForTimer, vec![waiting]),
+        status(Verdict::Succeeded, vec![over]),
     ];
-    let steps: Vec<_> = steps
-        .into_iter()
-        .map(|(verdict, stages)| status(verdict, stages))
-        .collect();
     let told: Vec<Vec<String>> = steps
         .windows(2)
         .map(|pair| changes(&pair[0], &pair[1]))
@@ -348,15 +294,15 @@ fn clusters_of_a_placement_are_told_by_what_they_have() {
         ..status(Verdict::Progressing, vec![])
     };
     let before = with(vec![
-        has("a", Some("3"), Some(ConditionTruth::True)),
+        has("a", Some("3"), Some(ConditionStatus::True)),
         has("b", None, None),
         has("c", None, None),
         has("d", None, None),
     ]);
     let after = with(vec![
-        has("a", Some("3"), Some(ConditionTruth::True)),
-        has("b", Some("4"), Some(ConditionTruth::True)),
-        has("c", Some("4"), Some(ConditionTruth::True)),
+        has("a", Some("3"), Some(ConditionStatus::True)),
+        has("b", Some("4"), Some(ConditionStatus::True)),
+        has("c", Some("4"), Some(ConditionStatus::True)),
     ]);
     assert_eq!(
         changes(&before, &after),

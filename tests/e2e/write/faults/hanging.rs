@@ -2,7 +2,6 @@
 //! the plugin, and nothing is sent.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,10 +10,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_hub::waiting;
 
-use super::{DEEDS, Deed, Subject, is_done};
+use super::{DEEDS, Deed, Subject, is_done, tabled};
 use crate::scene::Scene;
 use crate::write::desk::interrupt;
-use crate::write::{ALL, BEFORE, gated};
 
 /// More often than a command asks.
 const MOST: usize = 80;
@@ -123,13 +121,7 @@ fn none_is_left(ids: &[String], what: &str) {
 
 /// Tries a deed with a plugin that hangs at each request in turn, until the write is done.
 pub(super) fn tried(deed: Deed, scene: &Scene) {
-    scene.set(&gated(&[(0, BEFORE)]), &ALL);
-    if deed == Deed::Rollback {
-        // There is a snapshot to go back to.
-        let first = format!("{}-first", scene.name);
-        scene.run(&first, "Initialize");
-        scene.until_run(&first, "Initialized", "True", "");
-    }
+    deed.set(scene);
     let subject: Subject = deed.prepare(scene, 0);
     let placement = format!("crp/{}", scene.name);
     let words = deed.words(scene, &subject, &placement);
@@ -156,30 +148,17 @@ pub(super) fn tried(deed: Deed, scene: &Scene) {
 
 /// The part of the reference.
 pub(super) fn page(table: &Table) -> String {
-    let mut text = String::from(
-        "\n## When a credential plugin hangs\n\n\
+    let text = "\n## When a credential plugin hangs\n\n\
          A credential plugin is asked before each request. It hung at each request in turn, with a \
          child process, and ignored SIGTERM. An interrupt ended the command and both processes: \
          with exit code 130, or by the signal itself if the command had not yet begun to handle \
-         signals.\n\n",
-    );
-    let head: Vec<_> = DEEDS.iter().map(|(_, name)| format!("`{name}`")).collect();
-    let _ = writeln!(text, "| what hangs | {} |", head.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(head.len()));
-    let cells: Vec<_> = DEEDS
-        .iter()
-        .map(|(deed, _)| {
-            if table.contains(deed) {
-                "130, not done"
-            } else {
-                ""
-            }
-        })
-        .collect();
-    let _ = writeln!(
-        text,
-        "| the plugin, at any request before the write | {} |",
-        cells.join(" | ")
-    );
-    text
+         signals.\n\n";
+    let rows = ["the plugin, at any request before the write"];
+    tabled(text, "what hangs", rows, &DEEDS, |_, deed| {
+        if table.contains(&deed) {
+            "130, not done"
+        } else {
+            ""
+        }
+    })
 }

@@ -1,13 +1,13 @@
 //! Somebody else acts while a question is open: what was agreed to is not what would happen.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::json;
 use test_hub::terminal::Terminal;
 use test_hub::waiting;
 
 use super::super::{ALL, BEFORE, flat, gated};
+use super::tabled;
 use crate::scene::Scene;
 use crate::write::desk::Desk;
 
@@ -70,11 +70,9 @@ pub(super) fn tried(asks: Asks, scene: &Scene) -> Vec<Cell> {
     scene.set(&gated(&[(0, BEFORE)]), &ALL);
     let desk = Desk::at(scene);
     let busy = format!("{}-busy", scene.name);
-    scene.run(&busy, "Run");
-    scene.until_waiting(&busy);
+    scene.run_to_gate(&busy);
     let idle = format!("{}-idle", scene.name);
-    scene.run(&idle, "Initialize");
-    scene.until_run(&idle, "Initialized", "True", "");
+    scene.run_to_start(&idle);
     let placement = scene.placement_word();
     // What nothing overtakes is sent, and comes last.
     let events = EVENTS.iter().rev();
@@ -121,8 +119,7 @@ fn again(scene: &Scene, idle: &str) {
         return;
     }
     scene.until_gone(&path, &serde_json::Value::Null);
-    scene.run(idle, "Initialize");
-    scene.until_run(idle, "Initialized", "True", "");
+    scene.run_to_start(idle);
 }
 
 /// Answers a question with yes after an event.
@@ -190,8 +187,7 @@ fn happens<'s>(event: Event, scene: &'s Scene, busy: &str, idle: &str) -> Box<dy
         Event::Nothing => Box::new(|| {}),
         Event::Run => {
             let other = format!("{}-other", scene.name);
-            scene.run(&other, "Initialize");
-            scene.until_run(&other, "Initialized", "True", "");
+            scene.run_to_start(&other);
             let path = scene.run_path(&other);
             Box::new(move || {
                 scene.hub.delete(&path);
@@ -228,35 +224,20 @@ fn happens<'s>(event: Event, scene: &'s Scene, busy: &str, idle: &str) -> Box<dy
 
 /// The table as the reference has it.
 pub(super) fn page(table: &Table) -> String {
-    let mut text = String::from(
-        "\n## When someone else is faster than the answer\n\nAt a terminal, someone else acted \
+    let text = "\n## When someone else is faster than the answer\n\nAt a terminal, someone else acted \
          before the answer `y`. The command reads again what it showed. If anything is different, \
          it says what changed, sends nothing, and asks again, or refuses because a check now says \
-         no.\n\n",
-    );
-    let head: Vec<_> = ASKS.iter().map(|(_, name)| format!("`{name}`")).collect();
-    let _ = writeln!(
-        text,
-        "| what happens in the meantime | {} |",
-        head.join(" | ")
-    );
-    let _ = writeln!(text, "|---|{}", "---|".repeat(head.len()));
-    for (row, (_, name)) in EVENTS.iter().enumerate() {
-        let cells: Vec<_> = ASKS
-            .iter()
-            .map(|(asks, _)| {
-                let word = |cell| match cell {
-                    Cell::Sent => "sent",
-                    Cell::Settled => "nothing left to do",
-                    Cell::AskedAgain => "asked again",
-                    Cell::Refused => "refused",
-                };
-                let [cluster, namespaced] = [false, true].map(|scope| table[&(*asks, scope)][row]);
-                assert_eq!(cluster, namespaced, "{asks:?} in row {row}");
-                word(cluster)
-            })
-            .collect();
-        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
-    }
-    text
+         no.\n\n";
+    let corner = "what happens in the meantime";
+    let rows = EVENTS.map(|(_, name)| name);
+    tabled(text, corner, rows, &ASKS, |row, asks| {
+        let [cluster, namespaced] = [false, true].map(|scope| table[&(asks, scope)][row]);
+        assert_eq!(cluster, namespaced, "{asks:?} in row {row}");
+        match cluster {
+            Cell::Sent => "sent",
+            Cell::Settled => "nothing left to do",
+            Cell::AskedAgain => "asked again",
+            Cell::Refused => "refused",
+        }
+    })
 }

@@ -1,17 +1,16 @@
 //! Each read behind a preview fails: what a guard needs refuses, the rest is told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use http::Method;
 use kubectl_fleet_stage::change::guard::{self, Guard};
 use kubectl_fleet_stage::kubefleet::{Concept, Scope as PluginScope};
 use test_hub::{Fault, Rule};
 
-use super::{DEEDS, Deed, Subject};
+use super::{DEEDS, Deed, Subject, tabled};
 use crate::scene::Scene;
+use crate::write::Did;
 use crate::write::desk::Desk;
-use crate::write::{ALL, BEFORE, Did, gated};
 
 /// How a read fails.
 const FAILURES: [(&str, Fault); 7] = [
@@ -148,13 +147,8 @@ fn words<'w>(
 
 /// Tries a deed without each of its reads.
 pub(super) fn tried(deed: Deed, scene: &Scene) -> BTreeMap<Read, Cell> {
-    scene.set(&gated(&[(0, BEFORE)]), &ALL);
+    deed.set(scene);
     let desk = Desk::at(scene);
-    if deed == Deed::Rollback {
-        let first = format!("{}-first", scene.name);
-        scene.run(&first, "Initialize");
-        scene.until_run(&first, "Initialized", "True", "");
-    }
     let subject = deed.prepare(scene, 0);
     let placement = scene.placement_word();
     let call = |more: &[&'static str]| words(deed, scene, &subject, &placement, more);
@@ -273,51 +267,30 @@ fn judge(what: &str, read: &Read, did: &Did, desk: &Desk<'_>) -> Cell {
 
 /// The table as the reference has it.
 pub(super) fn page(table: &Table) -> String {
-    let mut text = String::from(
-        "\n## When a read fails\n\nA command reads what it shows before it writes. Each of these \
+    let text = "\n## When a read fails\n\nA command reads what it shows before it writes. Each of these \
          reads was made to fail in turn. In cluster scope: forbidden, 503, not served, no answer \
          in time, a login page or another kind with status 200, and a truncated answer. In a \
          namespace: forbidden. If a check cannot read what it needs, the command exits with 7 (1 for its own object), and nothing is \
          sent; `--allow-older` or `--allow-unseen` accepts the risk. `told` means that the command \
          continues and says what it could not read; `sent` means that it continues, because nothing \
-         depends on the read.\n\n",
-    );
-    let rows: BTreeSet<String> = table
-        .values()
-        .flat_map(BTreeMap::keys)
-        .map(Read::words)
-        .collect();
-    let head: Vec<_> = DEEDS.iter().map(|(_, name)| format!("`{name}`")).collect();
-    let _ = writeln!(text, "| what cannot be read | {} |", head.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(head.len()));
-    for row in rows {
-        let cells: Vec<_> = DEEDS
-            .iter()
-            .map(|(deed, _)| {
-                let cell = |namespaced| {
-                    let cells = &table[&(*deed, namespaced)];
-                    let mut found = cells.iter().filter(|(read, _)| read.words() == row);
-                    found.next().map(|(_, cell)| *cell)
-                };
-                let word = |cell| match cell {
-                    Some(Cell::Refused) => "refused",
-                    Some(Cell::Told) => "told",
-                    Some(Cell::Unneeded) => "sent",
-                    None => "",
-                };
-                let [cluster, namespaced] = [false, true].map(cell).map(word);
-                if cluster == namespaced {
-                    cluster.to_owned()
-                } else {
-                    [cluster, namespaced]
-                        .into_iter()
-                        .filter(|word| !word.is_empty())
-                        .collect::<Vec<_>>()
-                        .join(" or ")
-                }
-            })
-            .collect();
-        let _ = writeln!(text, "| {row} | {} |", cells.join(" | "));
-    }
-    text
+         depends on the read.\n\n";
+    let rows = table.values().flat_map(BTreeMap::keys).map(Read::words);
+    let rows: BTreeSet<String> = rows.collect();
+    let rows = Vec::from_iter(rows);
+    tabled(text, "what cannot be read", &rows, &DEEDS, |row, deed| {
+        let word = |namespaced| {
+            let mut cells = table[&(deed, namespaced)].iter();
+            let found = cells.find(|(read, _)| read.words() == rows[row]);
+            match found.map(|(_, cell)| cell) {
+                Some(Cell::Refused) => "refused",
+                Some(Cell::Told) => "told",
+                Some(Cell::Unneeded) => "sent",
+                None => "",
+            }
+        };
+        let mut words = [false, true].map(word).to_vec();
+        words.dedup();
+        words.retain(|word| !word.is_empty());
+        words.join(" or ")
+    })
 }

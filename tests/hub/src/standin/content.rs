@@ -16,56 +16,21 @@ use super::selector;
 struct Known(&'static str, &'static str, &'static str, bool, u8);
 
 /// What a namespace is searched for. Pods and the like are made by their owners.
+#[rustfmt::skip]
 const KNOWN: [Known; 20] = [
     Known("v1", "Namespace", "namespaces", false, 1),
-    Known(
-        "networking.k8s.io/v1",
-        "NetworkPolicy",
-        "networkpolicies",
-        true,
-        2,
-    ),
+    Known("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", true, 2),
     Known("v1", "ResourceQuota", "resourcequotas", true, 3),
     Known("v1", "LimitRange", "limitranges", true, 4),
-    Known(
-        "policy/v1",
-        "PodDisruptionBudget",
-        "poddisruptionbudgets",
-        true,
-        5,
-    ),
+    Known("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true, 5),
     Known("v1", "ServiceAccount", "serviceaccounts", true, 6),
     Known("v1", "Secret", "secrets", true, 7),
     Known("v1", "ConfigMap", "configmaps", true, 8),
-    Known(
-        "v1",
-        "PersistentVolumeClaim",
-        "persistentvolumeclaims",
-        true,
-        11,
-    ),
-    Known(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRole",
-        "clusterroles",
-        false,
-        13,
-    ),
-    Known(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRoleBinding",
-        "clusterrolebindings",
-        false,
-        14,
-    ),
+    Known("v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, 11),
+    Known("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false, 13),
+    Known("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", false, 14),
     Known("rbac.authorization.k8s.io/v1", "Role", "roles", true, 15),
-    Known(
-        "rbac.authorization.k8s.io/v1",
-        "RoleBinding",
-        "rolebindings",
-        true,
-        16,
-    ),
+    Known("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", true, 16),
     Known("v1", "Service", "services", true, 17),
     Known("apps/v1", "DaemonSet", "daemonsets", true, 18),
     Known("apps/v1", "Deployment", "deployments", true, 22),

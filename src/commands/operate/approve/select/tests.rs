@@ -10,8 +10,10 @@ use crate::rollout::{Rollout, TaskTime};
 
 const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
 
-fn condition(kind: &str, status: &str, reason: &str) -> Value {
-    json!({"type": kind, "status": status, "reason": reason, "observedGeneration": 1,
+/// A condition by its type, status and reason.
+fn condition(words: &str) -> Value {
+    let words: Vec<_> = words.split(' ').collect();
+    json!({"type": words[0], "status": words[1], "reason": words[2], "observedGeneration": 1,
            "lastTransitionTime": "2026-01-09T02:05:00Z"})
 }
 
@@ -37,16 +39,8 @@ fn inventory(states: [RequestAnswer; 3]) -> Inventory {
         "web-after-canary-2",
     ];
     let task = |place: usize| {
-        let created = condition(
-            "ApprovalRequestCreated",
-            "True",
-            "StageTaskApprovalRequestCreated",
-        );
-        let approved = condition(
-            "ApprovalRequestApproved",
-            "True",
-            "StageTaskApprovalRequestApproved",
-        );
+        let created = condition("ApprovalRequestCreated True StageTaskApprovalRequestCreated");
+        let approved = condition("ApprovalRequestApproved True StageTaskApprovalRequestApproved");
         let conditions = match states[place] {
             RequestAnswer::NotAsked => json!([]),
             RequestAnswer::Accepted => json!([created, approved]),
@@ -60,19 +54,19 @@ fn inventory(states: [RequestAnswer; 3]) -> Inventory {
         "spec": {"placementName": "p", "stagedRolloutStrategyName": "s", "state": "Run"},
         "status": {
             "conditions": [
-                condition("Initialized", "True", "UpdateRunInitializedSuccessfully"),
-                condition("Progressing", "False", "UpdateRunWaiting"),
+                condition("Initialized True UpdateRunInitializedSuccessfully"),
+                condition("Progressing False UpdateRunWaiting"),
             ],
             "stagedUpdateStrategySnapshot": {"stages": [{"name": "canary"}]},
             "stagesStatus": [{
                 "stageName": "canary",
                 "clusters": [{"clusterName": "member-1", "conditions": [
-                    condition("Started", "True", "ClusterUpdatingStarted"),
-                    condition("Succeeded", "True", "ClusterUpdatingSucceeded"),
+                    condition("Started True ClusterUpdatingStarted"),
+                    condition("Succeeded True ClusterUpdatingSucceeded"),
                 ]}],
                 "beforeStageTaskStatus": [task(0)],
                 "afterStageTaskStatus": [task(1), task(2)],
-                "conditions": [condition("Progressing", "False", "StageUpdatingWaiting")],
+                "conditions": [condition("Progressing False StageUpdatingWaiting")],
             }],
         },
     }));
@@ -89,12 +83,8 @@ fn inventory(states: [RequestAnswer; 3]) -> Inventory {
             "metadata": {"name": name, "uid": name, "generation": 1, "resourceVersion": "7"},
             "spec": {"parentStageRollout": "web", "targetStage": "canary"},
         });
-        let mut approved = condition("Approved", "True", "Approved");
-        let accepted = condition(
-            "ApprovalAccepted",
-            "True",
-            "ApprovalRequestApprovalAccepted",
-        );
+        let mut approved = condition("Approved True Approved");
+        let accepted = condition("ApprovalAccepted True ApprovalRequestApprovalAccepted");
         let conditions = match state {
             RequestAnswer::Approved => json!([approved]),
             RequestAnswer::Accepted => json!([approved, accepted]),

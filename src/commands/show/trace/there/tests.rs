@@ -107,28 +107,20 @@ fn what_the_member_and_the_hub_say_differently_is_said() {
     for (found, expected) in [
         (
             differences(&[None], &[record()], Some(&work)),
-            &[
-                "AppliedWork shop-work lists Deployment shop/web, but the cluster does not have it",
-                "Work shop-work reports Deployment shop/web as applied, but the cluster does not have it",
-            ][..],
+            "AppliedWork shop-work lists Deployment shop/web, but the cluster does not have it\n\
+             Work shop-work reports Deployment shop/web as applied, but the cluster does not have it",
         ),
         (
             differences(&there(&["shop-work"]), &[], Some(&work)),
-            &[
-                "Work shop-work reports Deployment shop/web as applied, but its AppliedWork does not list it",
-            ],
+            "Work shop-work reports Deployment shop/web as applied, but its AppliedWork does not list it",
         ),
         (
             differences(&there(&["other-work"]), &[record()], Some(&work)),
-            &[
-                "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
-            ],
+            "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
         ),
         (
             differences(&there(&[]), &[record()], Some(&work)),
-            &[
-                "Deployment shop/web belongs to no AppliedWork, but Work shop-work reports it as applied",
-            ],
+            "Deployment shop/web belongs to no AppliedWork, but Work shop-work reports it as applied",
         ),
         (
             differences(
@@ -136,25 +128,19 @@ fn what_the_member_and_the_hub_say_differently_is_said() {
                 &[applied("shop-work", "0")],
                 Some(&work),
             ),
-            &[
-                "AppliedWork shop-work lists Deployment shop/web with a UID that is not its current one",
-            ],
+            "AppliedWork shop-work lists Deployment shop/web with a UID that is not its current one",
         ),
         (
             differences(&there(&["shop-work"]), &[record()], None),
-            &[
-                "AppliedWork shop-work lists Deployment shop/web, but no Work shop-work on the hub has it",
-            ],
+            "AppliedWork shop-work lists Deployment shop/web, but no Work shop-work on the hub has it",
         ),
         // Another Work has it, and its agent could not apply it.
         (
             differences(&there(&["other-work"]), &[], Some(&self::work("False"))),
-            &[
-                "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
-            ],
+            "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
         ),
     ] {
-        assert_eq!(found, expected);
+        assert_eq!(found.join("\n"), expected);
     }
 }
 

@@ -1,12 +1,9 @@
-use jiff::Timestamp;
-
 use super::{WaitCondition, WaitDecision, WaitStanding, decide, together};
 use crate::diagnose::status::Status;
 use crate::exit::Exit;
-use crate::report::{RunFacts, Subject, TypeMeta, Verdict};
-use crate::rollout::{
-    ClusterProgress, ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime,
-};
+use crate::render::status::changes::tests as seen;
+use crate::report::Verdict;
+use crate::rollout::{ClusterState, GateFacts, GateState, StageProgress, StageState, TaskTime};
 
 const VERDICTS: [Verdict; 13] = [
     Verdict::Initializing,
@@ -29,36 +26,16 @@ fn conditions(text: &str) -> Vec<WaitCondition> {
 }
 
 fn task(stage: &str, when: TaskTime, request: Option<&str>, state: GateState) -> GateFacts {
+    let kind = request.map_or("TimedWait", |_| "Approval");
     GateFacts {
         stage: stage.to_owned(),
-        when: Some(when),
-        kind: if request.is_some() {
-            "Approval"
-        } else {
-            "TimedWait"
-        }
-        .to_owned(),
-        state,
-        request: request.map(str::to_owned),
-        ..GateFacts::default()
+        ..seen::task(when, kind, request, state)
     }
 }
 
 fn stage(name: &str, state: StageState, tasks: Vec<GateFacts>) -> StageProgress {
-    StageProgress {
-        name: name.to_owned(),
-        state,
-        concurrency: 1,
-        clusters: vec![ClusterProgress {
-            name: format!("{name}-1"),
-            state: ClusterState::NotReached,
-            snapshot: None,
-            started: None,
-            ended: None,
-        }],
-        gates: tasks,
-        ..StageProgress::default()
-    }
+    let cluster = seen::cluster(&format!("{name}-1"), ClusterState::NotReached);
+    seen::stage(name, state, vec![cluster], tasks)
 }
 
 /// A run of three stages: `dev` with a timed wait after it, `test` with an approval after it,
@@ -94,36 +71,14 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [GateState; 3]) -> 
     let gates = stages.iter().flat_map(|stage| &stage.gates);
     let open = gates.filter(|gate| gate.state == GateState::Pending);
     let gates = open.cloned().collect();
-    let begun = dev != StageState::NotReached;
-    Status {
-        meta: TypeMeta::new("Status"),
-        hub: None,
-        target: Subject::new("ClusterStagedUpdateRun", "", "r"),
-        verdict,
-        summary: String::new(),
-        next: None,
-        run: Some(RunFacts {
-            object: Subject::new("ClusterStagedUpdateRun", "", "r"),
-            requested_state: Some("Run".to_owned()),
-            initialized: true,
-            begun,
-            observed: true,
-            placement: "p".to_owned(),
-            strategy: "s".to_owned(),
-            snapshot: Some("0".to_owned()),
-            done: 0,
-            total: 3,
-            stages,
-            ..RunFacts::default()
-        }),
+    let mut status = Status {
         gates,
-        clusters: None,
-        expected: None,
-        silent_since: None,
-        is_hindered: false,
-        not_checked: Vec::new(),
-        as_of: Timestamp::UNIX_EPOCH,
+        ..seen::status(verdict, stages)
+    };
+    if let Some(run) = &mut status.run {
+        run.begun = dev != StageState::NotReached;
     }
+    status
 }
 
 /// The state that goes with a verdict: `dev` done, `test` under way, where the run has begun.
@@ -133,17 +88,10 @@ fn usual(verdict: Verdict) -> Status {
 
     let none = [Ahead; 3];
     match verdict {
-        Verdict::Initializing | Verdict::Unknown => {
-            let mut status = run(verdict, [Pending; 3], none);
-            if let Some(run) = &mut status.run {
-                run.initialized = false;
-            }
-            if verdict == Verdict::Unknown {
-                status.run = None;
-            }
-            status.run = None;
-            status
-        }
+        Verdict::Initializing | Verdict::Unknown => Status {
+            run: None,
+            ..run(verdict, [Pending; 3], none)
+        },
         Verdict::InitializationFailed => {
             let mut status = run(verdict, [Pending; 3], none);
             if let Some(run) = &mut status.run {
@@ -282,106 +230,48 @@ fn an_approval_is_the_one_that_is_named() {
     use GateState::{Done as Given, NotReached as Ahead, Pending as Open};
     use StageState::{Done, NotReached as Pending, Skipped, Updating, WaitingAfter, WaitingBefore};
 
-    let cases = [
+    let decided = |verdict, (stages, approvals), condition: &str, keep_waiting| {
+        let status = run(verdict, stages, approvals);
+        letter(&decide(&status, &conditions(condition), keep_waiting))
+    };
+    let before_prod = ([Done, Done, WaitingBefore], [Given, Open, Ahead]);
+    let after_test = ([Done, WaitingAfter, Pending], [Open, Ahead, Ahead]);
+    let after_prod = ([Done, Done, WaitingAfter], [Given, Given, Open]);
+    for (at, condition, wanted) in [
         // Open now.
-        (
-            [Done, Done, WaitingBefore],
-            [Given, Open, Ahead],
-            "approval=prod/before",
-            'm',
-        ),
-        (
-            [Done, Done, WaitingBefore],
-            [Given, Open, Ahead],
-            "approval=prod",
-            'm',
-        ),
+        (before_prod, "approval=prod/before", 'm'),
+        (before_prod, "approval=prod", 'm'),
         // Another one is open: a person has to act.
-        (
-            [Done, Done, WaitingBefore],
-            [Given, Open, Ahead],
-            "approval=prod/after",
-            'o',
-        ),
-        (
-            [Done, WaitingAfter, Pending],
-            [Open, Ahead, Ahead],
-            "approval=prod/before",
-            'o',
-        ),
+        (before_prod, "approval=prod/after", 'o'),
+        (after_test, "approval=prod/before", 'o'),
         // Given already.
-        (
-            [Done, Done, WaitingBefore],
-            [Given, Open, Ahead],
-            "approval=test",
-            'm',
-        ),
-        (
-            [Done, Done, WaitingAfter],
-            [Given, Given, Open],
-            "approval=prod/before",
-            'm',
-        ),
-    ];
-    for (stages, approvals, condition, wanted) in cases {
-        let status = run(Verdict::WaitingForApproval, stages, approvals);
-        let decision = decide(&status, &conditions(condition), false);
-        assert_eq!(letter(&decision), wanted, "{condition} {approvals:?}");
+        (before_prod, "approval=test", 'm'),
+        (after_prod, "approval=prod/before", 'm'),
+    ] {
+        let decision = decided(Verdict::WaitingForApproval, at, condition, false);
+        assert_eq!(decision, wanted, "{condition} {at:?}");
     }
-    let cases = [
+    let in_prod = ([Done, Done, Updating], [Given, Given, Ahead]);
+    let test_skipped = ([Done, Skipped, Updating], [Ahead, Given, Ahead]);
+    let all_given = ([Done, Done, Updating], [Given; 3]);
+    let all_skipped = ([Done, Skipped, Skipped], [Ahead; 3]);
+    for (at, condition, wanted) in [
         // Only the first of a stage's two was given.
-        (
-            [Done, Done, Updating],
-            [Given, Given, Ahead],
-            "approval=prod",
-            'w',
-        ),
-        (
-            [Done, Done, Updating],
-            [Given, Given, Ahead],
-            "approval=prod/before",
-            'm',
-        ),
+        (in_prod, "approval=prod", 'w'),
+        (in_prod, "approval=prod/before", 'm'),
         // Skipped stages ask for nothing.
-        (
-            [Done, Skipped, Updating],
-            [Ahead, Given, Ahead],
-            "approval=test",
-            'i',
-        ),
-        (
-            [Done, Skipped, Updating],
-            [Ahead, Given, Ahead],
-            "approval=test,succeeded",
-            'w',
-        ),
-        (
-            [Done, Skipped, Updating],
-            [Ahead, Given, Ahead],
-            "approval=test,approval",
-            'w',
-        ),
+        (test_skipped, "approval=test", 'i'),
+        (test_skipped, "approval=test,succeeded", 'w'),
+        (test_skipped, "approval=test,approval", 'w'),
         // No approval is left at all.
-        (
-            [Done, Done, Updating],
-            [Given, Given, Given],
-            "approval",
-            'i',
-        ),
-        (
-            [Done, Skipped, Skipped],
-            [Ahead, Ahead, Ahead],
-            "approval",
-            'i',
-        ),
-    ];
-    for (stages, approvals, condition, wanted) in cases {
-        let status = run(Verdict::Progressing, stages, approvals);
-        let decision = decide(&status, &conditions(condition), false);
-        assert_eq!(letter(&decision), wanted, "{condition} {approvals:?}");
-        let kept = decide(&status, &conditions(condition), true);
-        let kept_wanted = if wanted == 'i' { 'w' } else { wanted };
-        assert_eq!(letter(&kept), kept_wanted, "{condition} {approvals:?}");
+        (all_given, "approval", 'i'),
+        (all_skipped, "approval", 'i'),
+    ] {
+        let kept = if wanted == 'i' { 'w' } else { wanted };
+        for (keep_waiting, wanted) in [(false, wanted), (true, kept)] {
+            let decision = decided(Verdict::Progressing, at, condition, keep_waiting);
+            assert_eq!(decision, wanted, "{condition} {at:?} {keep_waiting}");
+        }
     }
 }
 

@@ -158,11 +158,7 @@ mod run {
             ..RunningPlugin::default()
         };
         let plugin = made(&exec, running).unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(plugin.run())
     }
 
