@@ -38,6 +38,8 @@ pub struct Walk {
     content_before: Option<Timestamp>,
     /// A walk to the decision asks the same of a run that does not rest.
     is_checked_at_once: bool,
+    /// Whether somebody else looks for what is in the way on the next clusters.
+    leaves_works: bool,
 }
 
 /// How far a walk goes.
@@ -63,6 +65,7 @@ impl Walk {
             depth: WalkDepth::Reasons,
             content_before: None,
             is_checked_at_once: false,
+            leaves_works: false,
         }
     }
 
@@ -102,6 +105,13 @@ impl Walk {
     #[must_use]
     pub const fn of_any_run(mut self) -> Self {
         self.is_checked_at_once = true;
+        self
+    }
+
+    /// The same without the Works on the next clusters: the preview of a write asks for them.
+    #[must_use]
+    pub const fn without_works(mut self) -> Self {
+        self.leaves_works = true;
         self
     }
 
@@ -450,7 +460,7 @@ impl Walk {
     /// have. Other placements may have put those there, and an earlier Work may still be going.
     fn works_ahead(&self, run: &UpdateRun) -> Vec<HubQuery> {
         const LOOKED_AT: usize = 3;
-        if !rests(run) {
+        if self.leaves_works || !rests(run) {
             return Vec::new();
         }
         let gets_more = |cluster: &&ClusterStatus| {
