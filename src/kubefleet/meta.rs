@@ -78,11 +78,14 @@ impl ObjectMeta {
 
     /// When the object itself, not its status, was last written, where it tells.
     pub fn spec_edited(&self) -> Option<Timestamp> {
-        let writes = self
-            .managed
-            .iter()
-            .filter(|write| write.subresource.is_empty());
-        writes.filter_map(|write| write.time).max()
+        self.last_edit().and_then(|(_, write)| write.time)
+    }
+
+    /// That write, with its place among the managed fields.
+    pub fn last_edit(&self) -> Option<(usize, &ManagedFields)> {
+        let writes = self.managed.iter().enumerate();
+        let writes = writes.filter(|(_, it)| it.subresource.is_empty() && it.time.is_some());
+        writes.max_by_key(|(_, it)| it.time)
     }
 
     /// The tool that keeps the object as its source has it: what somebody else changes, it sets back, and what

@@ -139,9 +139,11 @@ impl<'i> ClusterView<'i> {
     }
 
     /// What is wrong with the cluster, when its binding says so.
-    pub const fn trouble(&self) -> Option<&BindingTrouble<'i>> {
+    pub fn trouble(&self) -> Option<&BindingTrouble<'i>> {
         match &self.health {
-            Health::Failing(trouble) => Some(trouble),
+            Health::Failing(trouble) => {
+                Some(trouble).filter(|it| !it.is_applying || self.state.is_in_flight())
+            }
             Health::Unseen | Health::Fine(_) | Health::Underway => None,
         }
     }

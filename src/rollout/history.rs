@@ -15,6 +15,7 @@ use super::versions::Version;
 use super::{Phase, Rollout, Undelivered, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Condition, Conditions, reasons};
 
 /// What happened on a placement.
@@ -289,7 +290,13 @@ fn now(inventory: &Inventory) -> Vec<VersionHolding<'_>> {
     bindings.sort_by_key(|binding| binding.spec.cluster.as_str());
     for binding in bindings {
         let (index, undelivered) = (sent_index(inventory, binding), Undelivered::of(binding));
+        // A run that has another snapshot did not write it: one of that name did before, or somebody else.
+        let is_its = |run: &UpdateRun| {
+            let own = run.status.snapshot_index.as_str();
+            own.is_empty() || index.is_none_or(|index| index == own)
+        };
         let writer = rollout_started(binding).run;
+        let writer = writer.filter(|name| inventory.run_on(name).is_none_or(is_its));
         let since = written_since(inventory, binding, index);
         let number: Option<u64> = index.and_then(|index| index.parse().ok());
         let holding = holdings

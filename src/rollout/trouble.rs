@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
+use super::STUCK_AFTER;
 use super::sent::reported;
 use crate::inventory::{BLOCKING, Inventory};
 use crate::kubefleet::binding::{Binding, Envelope};
@@ -31,6 +34,8 @@ impl BindingTrouble<'_> {
 #[derive(Debug)]
 pub struct BindingTrouble<'i> {
     pub condition: &'i Condition,
+    /// Whether the hub agent has just written the Works again, as after each of its upgrades: nothing fails yet.
+    pub is_applying: bool,
     /// What the text of Overridden or WorkSynchronized says.
     pub problem: Option<BindingProblem>,
     /// What the text of Applied, Available or DiffReported says.
@@ -104,8 +109,11 @@ pub fn binding_trouble<'i>(
             add_from_works(inventory, binding, &mut manifests);
         }
     }
+    let lasts = |since: Timestamp| inventory.now.duration_since(since) > STUCK_AFTER;
+    let is_applying = condition.reason == reasons::APPLY_IN_PROGRESS;
     Some(BindingTrouble {
         condition,
+        is_applying: is_applying && !condition.since.is_some_and(lasts),
         problem,
         work,
         manifests,

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::diagnose::subjects::context::DiagnosisContext;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::rollout::life::{self, PlacementLife};
 use crate::rollout::rollout_started;
@@ -97,7 +97,7 @@ pub(in crate::diagnose) fn winner<'i>(
             names::master_snapshot(&inventory.placement_name, &run.status.snapshot_index)
                 == binding.spec.snapshot
         })
-        .filter(|run| began(run, &binding.spec.cluster))
+        .filter(|run| may_have_written(run, own, &binding.spec.cluster))
         // Bindings go with their placement: a run on an earlier one never wrote this.
         .filter(|run| life::of_run(inventory, run) != PlacementLife::Earlier)
         .last()
@@ -129,14 +129,9 @@ fn taken_before<'i>(
     failed: Timestamp,
     cluster: &str,
 ) -> Option<WinningRun<'i>> {
-    let started = |run: &UpdateRun| {
-        let mut clusters = run.updated_clusters();
-        let own = clusters.find(|it| it.name == cluster)?;
-        own.conditions.since(reasons::STARTED)
-    };
-    let own = started(cx.run()?)?;
+    let own = started(cx.run()?, cluster)?;
     let others = cx.inventory.other_runs();
-    let others = others.filter_map(|run| Some((started(run)?, run)));
+    let others = others.filter_map(|run| Some((started(run, cluster)?, run)));
     let (_, run) = others
         .filter(|(started, _)| (own..=failed).contains(started))
         .max_by_key(|(started, _)| *started)?;
@@ -153,13 +148,27 @@ fn last_word<'i>(binding: &'i Binding, word: &str) -> Option<&'i str> {
     message.get(at..at + word.len())
 }
 
-/// Whether the run has begun with the cluster.
-fn began(run: &UpdateRun, cluster: &str) -> bool {
-    run.status
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.clusters)
-        .any(|status| status.name == cluster && status.conditions.is_true(reasons::STARTED))
+/// Whether a run can have written the binding of a cluster since another one started there: it was not over by then,
+/// and has begun with the cluster, or is to come to it. It writes the binding before it says so itself.
+/// Source: updaterun/execution.go:executeUpdatingStage.
+fn may_have_written(run: &UpdateRun, own: &UpdateRun, cluster: &str) -> bool {
+    let over = run.status.conditions.condition(reasons::SUCCEEDED);
+    let over = over.filter(|it| it.is_true() || it.is_false());
+    let over = over.and_then(|it| it.since);
+    let started = started(own, cluster);
+    if over.is_some_and(|over| started.is_some_and(|started| over < started)) {
+        return false;
+    }
+    let moves = over.is_none() && run.spec.wants() == RunState::Run && !run.meta.is_deleting();
+    let mut clusters = run.updated_clusters();
+    clusters.any(|it| it.name == cluster && (moves || it.conditions.is_true(reasons::STARTED)))
+}
+
+/// When a run started to update a cluster.
+fn started(run: &UpdateRun, cluster: &str) -> Option<Timestamp> {
+    let mut clusters = run.updated_clusters();
+    let own = clusters.find(|it| it.name == cluster)?;
+    own.conditions.since(reasons::STARTED)
 }
 
 /// Where a run is, as the end of a sentence: `has succeeded`, `is under way`.

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::SignedDuration;
+
 use crate::diagnose::status::Status;
 use crate::exit::Exit;
 use crate::kubefleet::names::DELETE_STAGE;
 use crate::report::Verdict;
-use crate::rollout::{GateFacts, StageProgress, StageState, TaskTime};
+use crate::rollout::{GateFacts, GateState, StageProgress, StageState, TaskTime};
 use crate::words::closest;
 
 /// The word for the stage that removes the placement, whose own name is a label.
@@ -162,13 +164,15 @@ fn is_met(status: &Status, condition: &WaitCondition) -> bool {
         WaitCondition::Stopped => status.verdict == Verdict::Stopped,
         WaitCondition::Approval(which) => {
             // A stopped run takes no approval before it is resumed.
+            let mut gates = status.gates.iter().filter(|gate| gate.needs_a_person());
             status.verdict == Verdict::WaitingForApproval
                 && match which {
-                    None => true,
-                    Some((stage, when)) => status.gates.iter().any(|gate| {
-                        gate.needs_a_person()
-                            && gate.stage == *stage
+                    // A status may list no task that is open.
+                    None => gates.clone().next().is_none() || gates.any(|it| is_there(status, it)),
+                    Some((stage, when)) => gates.any(|gate| {
+                        gate.stage == *stage
                             && (when.is_none() || *when == gate.when)
+                            && is_there(status, gate)
                     }),
                 }
                 || which
@@ -179,6 +183,15 @@ fn is_met(status: &Status, condition: &WaitCondition) -> bool {
             .is_some_and(|stage| matches!(stage.state, StageState::Done | StageState::Skipped)),
     }
 }
+
+/// Whether the request of a gate exists, or may just not have been seen yet: another one cannot be approved.
+fn is_there(status: &Status, gate: &GateFacts) -> bool {
+    let lasting = gate.since.map(|since| status.as_of.duration_since(since));
+    gate.state != GateState::Missing || lasting.is_some_and(|lasting| lasting < SEEN_WITHIN)
+}
+
+/// How long a request may be known from the run alone.
+const SEEN_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Whether the approvals that are meant were asked for and given already: whoever waited for the
 /// question need not wait any longer.

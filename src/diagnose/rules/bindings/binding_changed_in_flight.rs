@@ -53,6 +53,8 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     });
     let is_race = off.as_ref().is_some_and(Vec::is_empty) && is_race(cx, cluster);
     let rejoined = rejoined(cx, lost);
+    let edit = lost.binding.and_then(|it| it.meta.last_edit());
+    let edit = edit.filter(|(_, write)| !write.manager.is_empty());
     let message = match &off {
         Some(_) if rejoined.is_some() => format!(
             "The binding for {cluster} was changed while the run was updating it, because {cluster} \
@@ -80,9 +82,12 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
              values again, but the run has failed for good."
         ),
         Some(off) => format!(
-            "The binding for {cluster} was changed while the run was updating it: {}. The writer is \
-             unknown.",
-            enumerate(off.iter().map(|difference| difference.what.as_str()))
+            "The binding for {cluster} was changed while the run was updating it: {}. {}",
+            enumerate(off.iter().map(|difference| difference.what.as_str())),
+            edit.map_or_else(
+                || "The writer is unknown.".to_owned(),
+                |(_, write)| format!("Its last writer is {}.", write.manager)
+            )
         ),
     };
     let message = match cx.failure {
@@ -101,7 +106,11 @@ fn finding(cx: &DiagnosisContext<'_>, rule: &Rule, lost: &LostCluster<'_, '_>) -
     let started = lost
         .binding
         .and_then(|it| it.condition(reasons::ROLLOUT_STARTED));
-    let finding = finding.condition(&subject, started);
+    let mut finding = finding.condition(&subject, started);
+    if let Some((at, write)) = edit {
+        let path = format!("metadata.managedFields[{at}].manager");
+        finding = finding.evidence(&subject, path, &write.manager);
+    }
     let finding = match lost.binding {
         Some(binding) if binding.meta.is_deleting() => cx.look_for_eviction(finding),
         Some(_) if let Some(member) = rejoined => {

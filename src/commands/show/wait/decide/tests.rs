@@ -1,3 +1,5 @@
+use jiff::SignedDuration;
+
 use super::{WaitCondition, WaitDecision, WaitStanding, decide, together};
 use crate::diagnose::status::Status;
 use crate::exit::Exit;
@@ -131,6 +133,28 @@ fn row(condition: &str, keep_waiting: bool) -> String {
             ))
         })
         .collect()
+}
+
+/// A script approves what it has waited for: what does not exist cannot be approved.
+#[test]
+fn a_request_that_is_missing_is_no_approval_to_give() {
+    for (since, state, wanted) in [
+        (Some(-90), GateState::Missing, 'o'),
+        (Some(-30), GateState::Missing, 'm'),
+        (None, GateState::Missing, 'o'),
+        (Some(-90), GateState::Pending, 'm'),
+    ] {
+        let mut status = usual(Verdict::WaitingForApproval);
+        let as_of = status.as_of;
+        for gate in &mut status.gates {
+            gate.state = state;
+            gate.since = since.map(|since| as_of + SignedDuration::from_secs(since));
+        }
+        for condition in ["approval", "approval=test", "approval=test/after"] {
+            let decision = decide(&status, &conditions(condition), false);
+            assert_eq!(letter(&decision), wanted, "{condition} {since:?} {state:?}");
+        }
+    }
 }
 
 #[test]
