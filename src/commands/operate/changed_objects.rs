@@ -42,14 +42,18 @@ pub(in crate::commands) struct ShownChanges {
 }
 
 impl ShownChanges {
-    /// Refuses to let a script start or continue a run that deletes objects with which others go, unless
-    /// somebody named its snapshot.
+    /// Refuses to let a script continue a run that would be stuck, or that deletes objects with which others go,
+    /// unless somebody named its snapshot.
     pub(in crate::commands) fn go_too_far(
         &self,
         run: &UpdateRun,
         is_script: bool,
         reading: &SourceReading,
     ) -> Result<(), Error> {
+        if let Some(why) = self.risks.refused.as_ref().filter(|_| is_script) {
+            let hint = "correct the content first, or approve or resume it at a terminal";
+            return Err(safeguards::would_be_stuck(&run.meta.name, why, reading).hint(hint));
+        }
         let lost = self.risks.lost.as_ref().filter(|_| is_script);
         match lost.filter(|_| run.pinned().is_none()) {
             Some(lost) => {

@@ -219,6 +219,14 @@ fn unknown(cx: &DiagnosisContext<'_>, binding: Option<&Binding>) -> &'static str
         .troubles
         .iter()
         .any(|failing| failing.binding.meta.name == binding.meta.name);
+    let (released, answered): (Vec<_>, Vec<_>) = conditions
+        .iter()
+        .filter(|it| it.observes(binding.meta.generation))
+        .partition(|it| it.kind == reasons::ROLLOUT_STARTED);
+    if !failing && !released.is_empty() && answered.is_empty() {
+        return "the hub agent has not written the content since the run released it, so the member cluster \
+                has not received it";
+    }
     if !failing {
         return "its binding shows no failure and no success";
     }
