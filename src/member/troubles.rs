@@ -4,7 +4,7 @@ use super::kind::MemberKind;
 use super::model::{MemberMeta, Quota};
 use super::pods::Pod;
 use super::states::{self, PodTrouble};
-use super::view::WorkloadView;
+use super::view::{POD_REVISION, WorkloadView};
 use crate::kubefleet::snapshot::UpdateStrategy;
 use crate::kubefleet::{Condition, Conditions};
 
@@ -201,14 +201,16 @@ impl<'l> WorkloadView<'l> {
             && workload.spec.pod_management != "Parallel"
             && workload.spec.update.kind != "OnDelete"
             && workload.is_observed()
-            && !workload.status.update_revision.is_empty()
-            && workload.status.current_revision != workload.status.update_revision;
+            && !workload.status.update_revision.is_empty();
         let ready = |pod: &&Pod| pod.status.conditions.is_true("Ready");
         if !in_order || !self.pods().iter().all(ready) {
             return None;
         }
+        // After a rollback, the current revision is the wanted one again, and the pod in the way is of neither.
         self.live()
             .filter(|pod| pod.meta.belongs_to(&workload.meta.uid))
+            .filter(|pod| pod.meta.labels.contains_key(POD_REVISION))
+            .filter(|pod| !self.has_newest_template(pod))
             .find_map(|pod| {
                 let ready = pod.status.conditions.condition("Ready")?;
                 ready.is_false().then_some((pod, ready))

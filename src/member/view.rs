@@ -18,7 +18,7 @@ const TEMPLATE: (&str, &str) = (
     "pod-template-generation",
 );
 /// The label of a StatefulSet's and a DaemonSet's pods: the revision they were made from.
-const POD_REVISION: &str = "controller-revision-hash";
+pub(super) const POD_REVISION: &str = "controller-revision-hash";
 
 /// One workload in one member cluster.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,7 @@ impl<'l> WorkloadView<'l> {
             .filter(|pod| !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed"))
     }
 
-    fn has_newest_template(&self, pod: &Pod) -> bool {
+    pub(super) fn has_newest_template(&self, pod: &Pod) -> bool {
         let own = &self.workload.meta;
         match self.kind {
             MemberKind::Deployment => self

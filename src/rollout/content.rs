@@ -8,7 +8,7 @@ use super::life::{self, SnapshotMatch};
 use super::overrides;
 use super::sent::sent_index;
 use super::versions::{Version, versions};
-use super::{ClusterView, Phase, Rollout, is_written};
+use super::{ClusterView, Phase, Rollout, STUCK_AFTER, is_written};
 use crate::contents::{ManifestKey, what_goes_with};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
@@ -276,6 +276,28 @@ fn missing_override<'i>(rollout: &Rollout<'i>) -> Option<MissingContent<'i>> {
             clusters,
         })
     })
+}
+
+/// The clusters of the stage that comes next which fail with what they have of the placement, as a clause: the run
+/// waits for them as for others. `None` where none does, or not for long.
+pub fn failing_before(rollout: &Rollout<'_>) -> Option<String> {
+    let lasts = |since: Timestamp| rollout.now.duration_since(since) > STUCK_AFTER;
+    let fails = |it: &&ClusterView<'_>| {
+        let trouble = it.trouble().filter(|it| it.is_told());
+        !it.is_written && trouble.is_some_and(|it| it.condition.since.is_some_and(lasts))
+    };
+    let mut ahead = rollout.still_to_reach().peekable();
+    let stage = ahead.peek()?.stage;
+    let failing: Vec<_> = ahead.filter(|it| it.stage == stage).filter(fails).collect();
+    let (fail, has) = match failing.len() {
+        0 => return None,
+        1 => ("fails", "it has"),
+        _ => ("fail", "they have"),
+    };
+    Some(format!(
+        "{} already {fail} with the content that {has}: the run waits there unless the new content fixes that",
+        enumerate(failing.iter().map(|it| it.name))
+    ))
 }
 
 /// The clusters that a run is done with and that the placement has, whose bindings are newer and empty: the

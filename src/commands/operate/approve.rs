@@ -206,7 +206,8 @@ fn of_target(
                 let seen = (&mut *preview, &mut *reading);
                 let shown = changed_objects::show(&run, Some(&opened), &look, seen);
                 if let Some(run) = inventory.run.present()
-                    && let Err(error) = shown.go_too_far(run, args.writing.yes, reading)
+                    && let Err(error) =
+                        shown.go_too_far(run, (args.writing.yes, accepted_risks(args)), reading)
                 {
                     proposal.question = Err(error);
                 }
@@ -275,10 +276,7 @@ fn preview_approval(
                 "the hub does not say who you are ({why}); the approval will not name an approver"
             ));
         }
-        let accepted = AcceptedRisks {
-            older: args.allow_older,
-            unseen: args.allow_unseen,
-        };
+        let accepted = accepted_risks(args);
         let guarded =
             safeguards::seen(guard::APPROVE, accepted, &inventory, reading).and_then(|()| {
                 let unattended = (args.writing.yes, accepted);
@@ -371,6 +369,13 @@ fn changes(
             Ok(Change::approve(request, message.to_owned(), at))
         })
         .collect()
+}
+
+const fn accepted_risks(args: &ApproveArgs) -> AcceptedRisks {
+    AcceptedRisks {
+        older: args.allow_older,
+        unseen: args.allow_unseen,
+    }
 }
 
 /// Approves, one after the other.

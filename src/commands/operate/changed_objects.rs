@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::change::guard::AcceptedRisks;
 use crate::change::preview::Preview;
 use crate::commands::gather::manifests::{self, WorkQuery};
 use crate::commands::gather::plan_inputs;
@@ -42,28 +43,34 @@ pub(in crate::commands) struct ShownChanges {
 }
 
 impl ShownChanges {
-    /// Refuses to let a script continue a run that would be stuck, or that deletes objects with which others go,
-    /// unless somebody named its snapshot.
+    /// Refuses to let a script continue a run that would be stuck, or that deletes objects with which others go. Who
+    /// named the snapshot need not be who approves it.
     pub(in crate::commands) fn go_too_far(
         &self,
         run: &UpdateRun,
-        is_script: bool,
+        (is_script, accepted): (bool, AcceptedRisks),
         reading: &SourceReading,
     ) -> Result<(), Error> {
         if let Some(why) = self.risks.refused.as_ref().filter(|_| is_script) {
             let hint = "correct the content first, or approve or resume it at a terminal";
             return Err(safeguards::would_be_stuck(&run.meta.name, why, reading).hint(hint));
         }
-        let lost = self.risks.lost.as_ref().filter(|_| is_script);
-        match lost.filter(|_| run.pinned().is_none()) {
-            Some(lost) => {
-                let named = steps::run_in_place(run, &run.status.snapshot_index);
-                let hint = Hint::new("approve or resume it at a terminal; or make that run:");
-                let error = safeguards::would_delete(&run.meta.name, lost, reading);
-                Err(error.also(hint.command(named)))
-            }
-            None => Ok(()),
+        let Some(lost) = self.risks.lost.as_ref().filter(|_| is_script) else {
+            return Ok(());
+        };
+        if run.pinned().is_none() {
+            let named = steps::run_in_place(run, &run.status.snapshot_index);
+            let hint = Hint::new("approve or resume it at a terminal; or make that run:");
+            let error = safeguards::would_delete(&run.meta.name, lost, reading);
+            return Err(error.also(hint.command(named)));
         }
+        if accepted.older {
+            return Ok(());
+        }
+        let why = format!("{} would go too far: {lost}", run.meta.name);
+        Err(reading
+            .refused(why)
+            .hint("if all of that is to be deleted, use --allow-older"))
     }
 }
 

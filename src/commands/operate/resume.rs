@@ -142,7 +142,7 @@ fn preview_resume(
             let left: Vec<_> = left.map(|it| it.name.to_owned()).collect();
             let seen = (&mut preview, &mut *reading);
             let shown = changed_objects::show(run, Some(&left), look, seen);
-            if let Err(error) = shown.go_too_far(rollout.run, is_script, reading) {
+            if let Err(error) = shown.go_too_far(rollout.run, (is_script, accepted), reading) {
                 question = Err(error);
             }
         }

@@ -16,8 +16,8 @@ use crate::problems::members::TroubledMembers;
 use crate::problems::{content_sent_late, namespace_undelivered_ahead, put_there, steps};
 use crate::report::Finding;
 use crate::rollout::content::{
-    ContentLoss, GoesBack, MissingContent, emptied, leaving_ahead, lost_content, missing_content,
-    old_content, overtaken,
+    ContentLoss, GoesBack, MissingContent, emptied, failing_before, leaving_ahead, lost_content,
+    missing_content, old_content, overtaken,
 };
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{Phase, Rollout};
@@ -459,7 +459,12 @@ pub fn warn_of_members(rollout: &Rollout<'_>, clusters: Option<&[&str]>, preview
     let ahead = rollout.still_to_reach().map(|it| it.name);
     let late = content_sent_late(rollout.inventory, ahead.filter(|name| is_next(name)));
     let late = late.map(|it| it.message);
-    for why in silent.chain(members.unhealthy_words()).chain(late) {
+    let failing = failing_before(rollout);
+    for why in silent
+        .chain(members.unhealthy_words())
+        .chain(late)
+        .chain(failing)
+    {
         preview.warning(why.trim_end_matches('.'));
     }
 }

@@ -10,7 +10,8 @@ use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::kubefleet::{Condition, Kind, ObjectRef, Scope, names, reasons};
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Condition, Conditions, Kind, ObjectRef, Scope, names, reasons};
 use crate::problems::problems_ahead;
 use crate::rollout::versions::Version;
 use crate::rollout::{ManifestTrouble, overrides};
@@ -288,6 +289,20 @@ fn placement(affected: &AffectedObject<'_, '_>, owner: &str) -> Option<ObjectRef
     work.placement()
 }
 
+/// The Work that owns an object, where it is one of those that the placement has now and applies it.
+fn sent_by<'i>(affected: &AffectedObject<'_, 'i>) -> Option<&'i Work> {
+    let (failing, manifest) = affected.all.first()?;
+    let mut works = affected.cx.inventory.works_of(failing.binding);
+    works.find(|work| {
+        let applied = work.status.manifests.iter().any(|it| {
+            let named = (&*it.id.kind, &*it.id.namespace, &*it.id.name);
+            named == (manifest.kind, manifest.namespace, manifest.name)
+                && it.conditions.is_true(reasons::APPLIED)
+        });
+        applied && !work.meta.is_deleting() && owners(manifest).any(|it| it == work.meta.name)
+    })
+}
+
 /// The object belongs to this placement, under an owner that is gone, or that is to let go of it.
 fn earlier(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     let (object, clusters) = (affected.object(), affected.clusters());
@@ -298,6 +313,23 @@ fn earlier(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
     } else {
         "another"
     };
+    if let Some(owner) = sent_by(affected) {
+        finding.message = format!(
+            "{object} comes to {clusters} twice, and belongs to Work {}: the other Work of this placement cannot \
+             apply it. It is in the content by itself and in an envelope, or in two envelopes.",
+            owner.meta.name
+        );
+        let labels = owner.object().kubectl("get").switch("--show-labels");
+        return finding
+            .look_with(
+                "Check which envelope that Work is of: its labels name it.",
+                labels,
+            )
+            .new_run(
+                affected.cx,
+                format!("Remove {object} from one of the two places and start a new run."),
+            );
+    }
     finding.message = format!(
         "{object} on {clusters} is still owned by {which} AppliedWork of this placement, so the \
          current AppliedWork cannot apply it."

@@ -1,5 +1,6 @@
 //! A run deletes an object with what is in it from clusters that keep the placement.
 
+use crate::contents::ManifestKey;
 use crate::diagnose::rules::prelude::*;
 use crate::problems::steps;
 use crate::rollout::Rollout;
@@ -42,15 +43,18 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             let check = "Check that the override is meant.";
             let finding = finding.look_with(check, steps::see_override(by));
             ("Correct the override", finding)
-        } else if let Some(index) = rollout.run.pinned() {
+        } else if let Some(index) = rollout.run.pinned().or(outdated(rollout, &loss.object)) {
             let check = format!("Check that snapshot {index} is meant: it does not have {name}.");
             let snapshots = cx.command("snapshots").arg("diff");
             let held = loss.snapshot.index().unwrap_or_default();
             let diff = snapshots.arg(&cx.inventory.placement_name).arg(held);
-            (
-                "Choose another snapshot",
-                finding.look_with(check, diff.arg(index)),
-            )
+            let is_pinned = rollout.run.pinned().is_some();
+            let other = if is_pinned {
+                "Choose another snapshot"
+            } else {
+                "Use the latest snapshot"
+            };
+            (other, finding.look_with(check, diff.arg(index)))
         } else {
             let check =
                 format!("Check that {name} exists on the hub, and that the placement selects it.");
@@ -71,4 +75,17 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         )
     });
     losses.collect()
+}
+
+/// The snapshot of a run, where the latest one has an object that it lacks.
+fn outdated<'i>(rollout: &Rollout<'i>, object: &ManifestKey) -> Option<&'i str> {
+    let index = rollout.run.status.snapshot_index.as_str();
+    let latest = rollout
+        .inventory
+        .snapshots
+        .iter()
+        .filter(|it| it.is_latest());
+    let mut objects = latest.flat_map(|it| &it.spec.resources);
+    let has = objects.any(|it| ManifestKey::of_manifest(it) == *object);
+    has.then_some(index)
 }

@@ -6,7 +6,7 @@ use crate::diagnose::subjects::gate::{check_failing, hold_back, opens, summarize
 use crate::inventory::Sight;
 use crate::kubefleet::{duration, reasons};
 use crate::rollout::approvals::removed;
-use crate::rollout::content::missing_content;
+use crate::rollout::content::{failing_before, missing_content};
 use crate::rollout::rollback::TakenBack;
 use crate::rollout::{ClusterState, Phase, Rollout};
 
@@ -111,6 +111,9 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         }
         if !removes {
             finding = check_failing(cx, finding);
+        }
+        if let Some(failing) = failing_before(rollout).filter(|_| aborts.is_none()) {
+            finding.message = format!("{} {failing}.", finding.message);
         }
         let approve = Some(cx.command("approve").arg(name));
         findings.push(if aborts.is_some() {
