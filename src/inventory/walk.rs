@@ -287,7 +287,10 @@ impl Walk {
                 let mut stages = run.status.deletion_stage.iter();
                 stages.any(|stage| !stage.clusters.is_empty())
             };
-            if run.is_some_and(|run| is_finished(run) && removes(run)) {
+            let mut unselected = self.bindings().filter(|it| it.is_unscheduled());
+            if run.is_some_and(|run| is_finished(run) && removes(run))
+                || self.target.kind.concept() == Concept::Placement && unselected.next().is_some()
+            {
                 needs.push(HubQuery::all(Kind::MemberCluster, ""));
             }
             if let Some(run) = resting {

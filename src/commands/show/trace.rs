@@ -361,6 +361,14 @@ fn trace_in_work(
 }
 
 fn state(work: &Work, status: Option<&ManifestStatus>) -> String {
+    let state = reported_state(work, status);
+    match work.meta.deleted {
+        Some(since) => format!("being removed since {since}; before that: {state}"),
+        None => state,
+    }
+}
+
+fn reported_state(work: &Work, status: Option<&ManifestStatus>) -> String {
     let Some(status) = status else {
         return "not reported by the member agent".to_owned();
     };
