@@ -33,7 +33,7 @@ use gathered::WalkAnswers;
 pub use sight::{Listing, Sight};
 use source::{HubFacts, HubQuery, ObjectTexts, Outcome};
 pub use surroundings::{PlacementSurroundings, SharedSurroundings};
-pub use walk::{BLOCKING, Walk};
+pub use walk::{BLOCKING, CLUSTERS_AHEAD, Walk};
 
 /// Everything that was collected about one target. What is the same for every run on its placement
 /// is in its [`PlacementSurroundings`], whose fields are read as if they were its own.

@@ -16,7 +16,6 @@ use crate::kubefleet::object::{InBody, Object, ObjectBody};
 use crate::kubefleet::run::{ClusterStatus, RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::snapshot::{ResourceSnapshot, objects_added};
 use crate::kubefleet::strategy::Strategy;
-use crate::kubefleet::work::ManifestId;
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -27,6 +26,9 @@ pub const BLOCKING: [&str; 5] = [
     reasons::AVAILABLE,
     reasons::DIFF_REPORTED,
 ];
+
+/// Of so many clusters it is read what is in the way there: a run does not get past the first that fails.
+pub const CLUSTERS_AHEAD: usize = 3;
 
 /// A walk around one target.
 #[derive(Debug)]
@@ -149,12 +151,19 @@ impl Walk {
     /// does without.
     fn take(&mut self, queries: Vec<HubQuery>, mut answers: Vec<QueryAnswer>) {
         let is_missed = self.is_known_absent(&self.placement_query());
-        let ahead = self.run().map(|run| run.status.snapshot_index.clone());
-        for (query, answer) in queries.iter().zip(&mut answers) {
-            if query.kind == Kind::Work && query.selector().is_none() {
-                let concerns = |it: &&Object| self.concerns(it, ahead.as_deref());
+        let is_of_all = |it: &HubQuery| it.kind == Kind::Work && it.selector().is_none();
+        if queries.iter().any(is_of_all) {
+            let brought = self.brought();
+            for (_, answer) in queries
+                .iter()
+                .zip(&mut answers)
+                .filter(|it| is_of_all(it.0))
+            {
+                let concerns = |it: &&Object| self.concerns(it, &brought);
                 answer.objects = answer.objects.iter().filter(concerns).cloned().collect();
             }
+        }
+        for (query, answer) in queries.iter().zip(&mut answers) {
             let is_denied = matches!(answer.outcome, Outcome::Denied(_));
             if self.scope().is_beside(query.kind) && is_denied && !is_missed {
                 answer.outcome = Outcome::NotCollected;
@@ -289,7 +298,9 @@ impl Walk {
             };
             let mut unselected = self.bindings().filter(|it| it.is_unscheduled());
             if run.is_some_and(|run| is_finished(run) && removes(run))
-                || self.target.kind.concept() == Concept::Placement && unselected.next().is_some()
+                || is_deep
+                    && self.target.kind.concept() == Concept::Placement
+                    && unselected.next().is_some()
             {
                 needs.push(HubQuery::all(Kind::MemberCluster, ""));
             }
@@ -462,7 +473,6 @@ impl Walk {
     /// What is asked where a run rests: all Works on the first clusters that it brings objects which they do not
     /// have. Other placements may have put those there, and an earlier Work may still be going.
     fn works_ahead(&self, run: &UpdateRun) -> Vec<HubQuery> {
-        const LOOKED_AT: usize = 3;
         if self.leaves_works || !rests(run) {
             return Vec::new();
         }
@@ -476,7 +486,7 @@ impl Walk {
             held.is_some() == first.is_some()
                 && !objects_added(own, first.into_iter().chain(parts)).is_empty()
         };
-        let clusters = clusters_ahead(run).filter(gets_more).take(LOOKED_AT);
+        let clusters = clusters_ahead(run).filter(gets_more).take(CLUSTERS_AHEAD);
         clusters
             .map(|it| HubQuery::all(Kind::Work, &names::member_namespace(&it.name)))
             .collect()
@@ -490,24 +500,26 @@ impl Walk {
         parts.map(AsRef::as_ref)
     }
 
-    /// Whether a Work is one of the placement, or has put into its cluster what a snapshot brings: all others there
-    /// are nobody's business.
-    fn concerns(&self, object: &Object, index: Option<&str>) -> bool {
+    /// The kind, namespace and name of what the run's snapshot brings.
+    fn brought(&self) -> BTreeSet<(&str, &str, &str)> {
+        let index = self.run().map(|run| run.status.snapshot_index.as_str());
+        let parts = index.into_iter().flat_map(|index| self.snapshots(index));
+        let resources = parts.flat_map(|part| &part.spec.resources);
+        let names = resources.map(|it| (&*it.kind, &*it.meta.namespace, &*it.meta.name));
+        names.collect()
+    }
+
+    /// Whether a Work is one of the placement, or has put into its cluster what a run brings: all others there are
+    /// nobody's business.
+    fn concerns(&self, object: &Object, brought: &BTreeSet<(&str, &str, &str)>) -> bool {
         let ObjectBody::Work(work) = &object.body else {
             return true;
         };
         let scope = self.scope();
         let placement = self.placement_name().unwrap_or_default();
         let is_own = work.parent() == Some((scope.namespace(), placement.as_str()));
-        let brings = |id: &ManifestId| {
-            let parts = index.into_iter().flat_map(|index| self.snapshots(index));
-            let mut resources = parts.flat_map(|part| &part.spec.resources);
-            resources.any(|it| {
-                it.kind == id.kind && it.meta.namespace == id.namespace && it.meta.name == id.name
-            })
-        };
-        let mut manifests = work.status.manifests.iter();
-        is_own || manifests.any(|it| brings(&it.id))
+        let mut manifests = work.status.manifests.iter().map(|it| &it.id);
+        is_own || manifests.any(|id| brought.contains(&(&*id.kind, &*id.namespace, &*id.name)))
     }
 
     /// The numbers of a snapshot's parts beside the master, where that is known: their names end with them.

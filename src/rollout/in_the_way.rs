@@ -1,20 +1,19 @@
 //! What is in the way of the objects that a run would bring: other placements have put them there, or an
 //! earlier Work is still being deleted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use super::sent::sent_index;
 use super::versions::Version;
-use super::{ClusterView, Rollout, overrides};
+use super::{Rollout, overrides};
 use crate::contents::ManifestKey;
-use crate::kubefleet::snapshot::objects_added;
+use crate::inventory::CLUSTERS_AHEAD;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::snapshot::{ManifestIdentity, objects_added};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Condition, Conditions as _, ObjectRef, reasons};
-
-/// Clusters that are looked at: a run does not get past the first that fails.
-const LOOKED_AT: usize = 3;
 
 /// The objects that a placement would bring to clusters which do not have them.
 pub struct NewObjects<'c> {
@@ -38,7 +37,7 @@ impl<'c> NewObjects<'c> {
     /// The first of some clusters that get objects which they do not have.
     pub fn first_clusters<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
         let new = names.filter(|name| self.on(name).next().is_some());
-        new.take(LOOKED_AT).collect()
+        new.take(CLUSTERS_AHEAD).collect()
     }
 
     /// What a cluster has not got of the placement yet.
@@ -123,32 +122,37 @@ pub fn in_the_way_ahead(rollout: &Rollout<'_>) -> Vec<InTheWay> {
     let placement = inventory
         .scope
         .object(Concept::Placement, &inventory.placement_name);
-    let mut new = NewObjects::new(placement);
-    let added = |cluster: &ClusterView<'_>| {
+    // Those with the same content and the same overrides get the same.
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for cluster in rollout.still_to_reach() {
         let held = cluster.binding.and_then(|it| sent_index(inventory, it));
+        let recorded = || cluster.recorded.override_names();
+        let deleting = cluster.member.into_iter();
+        let deleting = deleting.flat_map(|it| overrides::deleting(inventory, recorded(), it));
+        let deleting: Vec<_> = deleting.map(OverrideSnapshot::object).collect();
+        groups
+            .entry((held, deleting))
+            .or_default()
+            .push(cluster.name);
+    }
+    let mut new = NewObjects::new(placement);
+    for ((held, deleting), clusters) in groups {
         let held = held.map(|index| Version::of_index(inventory, index));
         if held.as_ref().is_some_and(|it| !it.is_complete()) {
-            return Vec::new();
+            continue;
         }
         let held = held.iter().flat_map(|it| it.parts.iter().copied());
-        let mut added = objects_added(own.parts.iter().copied(), held);
-        if let Some(member) = cluster.member {
-            let recorded = cluster.recorded.override_names();
-            let deleting: Vec<_> = overrides::deleting(inventory, recorded, member).collect();
-            let is_deleted = |it| {
-                let mut all = deleting.iter();
-                all.any(|by| overrides::selector_of(by, it).is_some())
-            };
-            added.retain(|it| !is_deleted(it));
-        }
-        added
-    };
-    for cluster in rollout.still_to_reach() {
-        let added = added(cluster);
-        new.add(
-            vec![cluster.name],
-            added.into_iter().map(ManifestKey::of_manifest),
-        );
+        let added = objects_added(own.parts.iter().copied(), held).into_iter();
+        let overrides = inventory.overrides.iter();
+        let deleting: Vec<_> = overrides
+            .filter(|it| deleting.contains(&it.object()))
+            .collect();
+        let is_deleted = |it: &ManifestIdentity| {
+            let mut all = deleting.iter();
+            all.any(|by| overrides::selector_of(by, it).is_some())
+        };
+        let added = added.filter(|it| !is_deleted(it));
+        new.add(clusters, added.map(ManifestKey::of_manifest));
     }
     let works = inventory.works.iter();
     works.flat_map(|work| InTheWay::of(work, &new)).collect()

@@ -62,11 +62,8 @@ fn to_come(cx: &DiagnosisContext<'_>, rule: &Rule) -> Vec<Finding> {
     let finding = |problem| {
         let finding = rule.told(problem).severity(Severity::Warning);
         finding
-            .new_run(
-                cx,
-                "Remove it from this placement's content and start a new run, if the other placement should \
-                 keep it.",
-            )
+            .fix("Remove it from this placement's content first, if the other placement should keep it.")
+            .new_run(cx, "Start a new run in this one's place after that.")
             .disrupt(
                 "Or remove it from the other placement's selectors, if this placement should have it. This \
                  deletes it (a Namespace with everything in it) on all clusters of the other placement before \
