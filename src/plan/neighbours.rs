@@ -11,7 +11,7 @@ use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::problems::put_there;
 use crate::rollout::content::missing_content;
 use crate::rollout::rollback::{TakenBack, is_newer};
-use crate::rollout::{Phase, Rollout};
+use crate::rollout::{ClusterView, Phase, Rollout};
 use crate::words::{count, distinct, enumerate};
 
 /// Warns of the clusters that the planned run takes back.
@@ -161,8 +161,15 @@ fn active(
     let name = &run.meta.name;
     let back = then.and_then(|then| TakenBack::of(draft.inventory, then));
     if back.is_some_and(|back| back.by.meta.name == *name) {
-        let wait = format!("Wait until {name} ends: it goes back to snapshot {theirs}.");
-        return warning.look_with(wait, draft.command("status").arg(name));
+        let held = other.in_flight().any(ClusterView::is_held);
+        let (wait, look) = if held {
+            let check = format!("Check what holds {name}, which goes back to snapshot {theirs}.");
+            (check, "diagnose")
+        } else {
+            let wait = format!("Wait until {name} ends: it goes back to snapshot {theirs}.");
+            (wait, "status")
+        };
+        return warning.look_with(wait, draft.command(look).arg(name));
     }
     let stops = !other.state_ignored && !other.blocks_stop() && missing.is_none();
     if other.phase == Phase::Executing && stops && run.spec.wants() == RunState::Run {

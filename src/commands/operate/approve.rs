@@ -77,8 +77,8 @@ pub struct ApproveArgs {
     /// Record why, together with your user name, in the approval
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Approve even if clusters would, or might, get an older snapshot, another run took over clusters that are
-    /// done, or a pinned snapshot deletes a namespace
+    /// Approve even if clusters would, or might, get an older snapshot, were taken over by another run, or lose a
+    /// namespace
     #[arg(long)]
     allow_older: bool,
     /// Approve even if a check cannot read what it needs

@@ -53,8 +53,8 @@ pub struct ResumeArgs {
     #[arg(value_name = "RUN", required = true)]
     #[arg(add = ArgumentKind::Runs(&eligible::RESUMABLE), add = ChosenAtTerminal)]
     runs: Vec<String>,
-    /// Resume even if clusters would, or might, get an older snapshot, another run took over clusters that are
-    /// done, or a pinned snapshot deletes a namespace
+    /// Resume even if clusters would, or might, get an older snapshot, were taken over by another run, or lose a
+    /// namespace
     #[arg(long)]
     allow_older: bool,
     /// Resume even if a check cannot read what it needs

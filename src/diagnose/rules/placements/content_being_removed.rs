@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::names;
+use crate::diagnose::subjects::leftover::ask_agent;
+use crate::kubefleet::{duration, names};
+use crate::problems::members::last_heard;
 use crate::problems::steps;
 use crate::rollout::Rollout;
 
@@ -14,7 +16,7 @@ const SHOWN: usize = 3;
 /// binding, and the member agent what is in them. What a run removes in its deletion stage, and what
 /// a live run meets, is told with the run. Source: workgenerator/controller.go:handleDelete.
 pub const RULE: Rule = Rule::warning("FS805", "content-being-removed", RuleSearch::One(check))
-    .reads(&[Concept::Binding, Concept::Work])
+    .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS101", "FS206"])
     .person();
 
@@ -96,7 +98,7 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
     if !bindings.is_empty() && !is_gone {
         finding = cx.look_for_eviction(finding);
     }
-    let finding = match works.first() {
+    let mut finding = match works.first() {
         Some((cluster, _)) if bindings.is_empty() => finding.look_with(
             "List the placement's Works: those that go have a deletionTimestamp.",
             steps::works_for(&placement, cluster).flag("-o", "yaml"),
@@ -106,6 +108,19 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule) -> Option<Finding> {
             cx.of_placement(Concept::Binding).flag("-o", "yaml"),
         ),
     };
+    // Only the member agent removes the content.
+    let going = finding.clusters.iter().filter(|_| is_gone);
+    let mut members = going.filter_map(|name| inventory.member(name));
+    let silent = members.find_map(|it| Some((it, it.silent_for(cx.now())?)));
+    if let Some((member, silent)) = silent {
+        let name = &member.meta.name;
+        finding.message = format!(
+            "{} The agent of {name}, which must remove it there, last reported {} ago.",
+            finding.message,
+            duration::describe(silent)
+        );
+        return Some(ask_agent(last_heard(finding, member), name));
+    }
     Some(finding.look(
         if bindings.is_empty() && works.iter().all(|(_, work)| kept.contains(&work.object())) {
             // Source: workgenerator/controller.go:SetupWithManager.
