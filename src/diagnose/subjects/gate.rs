@@ -200,7 +200,12 @@ pub(in crate::diagnose) fn obstacle(cx: &DiagnosisContext<'_>) -> Option<String>
             let without = namespace_undelivered_ahead(rollout).map(|it| it.message);
             let taken = || {
                 let found = problems_ahead(rollout);
-                found.messages().next().map(|it| format!("{it}."))
+                let first = found.messages().next()?;
+                // It stands behind a colon.
+                Some(match first.strip_prefix("The ") {
+                    Some(rest) => format!("the {rest}."),
+                    None => format!("{first}."),
+                })
             };
             return unwell.or(without).or_else(taken).or_else(|| failing(cx));
         };

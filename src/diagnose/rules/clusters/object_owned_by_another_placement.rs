@@ -319,7 +319,7 @@ fn earlier(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         let labels = owner.object().kubectl("get").switch("--show-labels");
         return finding
             .look_with(
-                "Check which envelope that Work is of: its labels name it.",
+                "Check of which envelope that Work is: its labels name it, unless it is the placement's own.",
                 labels,
             )
             .new_run(
