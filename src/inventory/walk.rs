@@ -40,8 +40,6 @@ pub struct Walk {
     content_before: Option<Timestamp>,
     /// A walk to the decision asks the same of a run that does not rest.
     is_checked_at_once: bool,
-    /// Whether somebody else looks for what is in the way on the next clusters.
-    leaves_works: bool,
 }
 
 /// How far a walk goes.
@@ -67,7 +65,6 @@ impl Walk {
             depth: WalkDepth::Reasons,
             content_before: None,
             is_checked_at_once: false,
-            leaves_works: false,
         }
     }
 
@@ -107,13 +104,6 @@ impl Walk {
     #[must_use]
     pub const fn of_any_run(mut self) -> Self {
         self.is_checked_at_once = true;
-        self
-    }
-
-    /// The same without the Works on the next clusters: the preview of a write asks for them.
-    #[must_use]
-    pub const fn without_works(mut self) -> Self {
-        self.leaves_works = true;
         self
     }
 
@@ -473,7 +463,7 @@ impl Walk {
     /// What is asked where a run rests: all Works on the first clusters that it brings objects which they do not
     /// have. Other placements may have put those there, and an earlier Work may still be going.
     fn works_ahead(&self, run: &UpdateRun) -> Vec<HubQuery> {
-        if self.leaves_works || !rests(run) {
+        if !rests(run) {
             return Vec::new();
         }
         let gets_more = |cluster: &&ClusterStatus| {

@@ -344,7 +344,7 @@ fn look(
     let mut queries = vec![HubQuery::all(run.kind, run.scope().namespace())];
     queries.extend(request.map(HubQuery::object));
     let answers = reading.answer(&queries);
-    let mut walk = Walk::to_content(run.clone(), Timestamp::MAX).without_works();
+    let mut walk = Walk::to_content(run.clone(), Timestamp::MAX);
     walk.absorb(queries, answers);
     let mut inventory = reading.driven(walk, run)?;
     reading.read_content_ahead(&mut inventory);

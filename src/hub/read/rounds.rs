@@ -123,15 +123,36 @@ impl Hub {
         answer
     }
 
-    /// Reads lists object by object, at the same time; nothing of them is remembered. What comes is
-    /// given away with the number of its query.
+    /// Reads lists object by object, at the same time; nothing of them is remembered, and what is known is not
+    /// read again. What comes is given away with the number of its query.
     pub fn each(
         &mut self,
         queries: &[HubQuery],
-        take: impl FnMut(usize, ListProgress),
+        mut take: impl FnMut(usize, ListProgress),
     ) -> Vec<Outcome> {
-        let lists = queries.iter().cloned().map(BatchedRequest::from);
-        self.stream(&lists.collect::<Vec<_>>(), take)
+        let known: Vec<_> = queries.iter().map(|it| self.known.get(it, None)).collect();
+        let unknown = queries.iter().enumerate().zip(&known);
+        let unknown = unknown.filter(|(_, known)| known.is_none());
+        let (places, lists): (Vec<_>, Vec<_>) = unknown
+            .map(|((at, query), _)| (at, BatchedRequest::from(query.clone())))
+            .unzip();
+        let mut read = Vec::new();
+        if !lists.is_empty() {
+            read = self.stream(&lists, |list, more| {
+                if let Some(at) = places.get(list) {
+                    take(*at, more);
+                }
+            });
+        }
+        let mut read = read.into_iter();
+        let outcome = |(at, known): (usize, Option<QueryAnswer>)| match known {
+            Some(answer) => {
+                take(at, ListProgress::Objects(answer.objects.to_vec()));
+                Some(answer.outcome)
+            }
+            None => read.next(),
+        };
+        known.into_iter().enumerate().filter_map(outcome).collect()
     }
 
     /// The same where many questions differ in a label's value alone: what comes is given away with

@@ -59,21 +59,18 @@ impl SourceReading {
     pub fn overviews(&mut self, targets: &[ObjectRef]) -> Vec<Result<Inventory, Error>> {
         /// So many runs are looked at like one: what it takes is one request for each snapshot.
         const FEW: usize = 3;
-        let (one, each) = if self.hub().is_some() {
+        let before = if self.hub().is_none() {
+            Timestamp::MAX
+        } else if targets.len() <= FEW {
             // A snapshot is seldom gone before others had the time to come.
-            let settled = self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now);
-            let is_few = targets.len() <= FEW;
-            (settled, if is_few { settled } else { Timestamp::MIN })
+            self.now.checked_sub(SETTLES_AFTER).unwrap_or(self.now)
         } else {
-            (Timestamp::MAX, Timestamp::MAX)
+            Timestamp::MIN
         };
+        let walk = |target: &ObjectRef| Walk::to_content(target.clone(), before);
         let mut walks: Vec<_> = match targets {
-            [target] => vec![Walk::to_content(target.clone(), one).of_any_run()],
-            several => {
-                let several = several.iter().cloned();
-                let walk = |target| Walk::to_content(target, each);
-                several.map(walk).collect()
-            }
+            [one] => vec![walk(one).of_any_run()],
+            several => several.iter().map(walk).collect(),
         };
         Walk::drive_all(&mut walks, self);
         let walks = walks.into_iter().zip(targets);
