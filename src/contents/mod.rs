@@ -57,6 +57,31 @@ impl ManifestKey {
     pub fn describe(&self) -> String {
         crate::kubefleet::describe_object(&self.kind, &self.namespace, &self.name)
     }
+
+    /// Whether this may be the definition of an object's kind.
+    pub fn defines(&self, object: &Self) -> bool {
+        is_definition((&self.kind, &self.name), (&object.group, &object.kind))
+    }
+
+    /// Whether an object can exist only where this one does: its definition, or its namespace.
+    pub fn holds(&self, object: &Self) -> bool {
+        let is_namespace = self.kind == "Namespace" && self.name == object.namespace;
+        is_namespace || self.defines(object)
+    }
+}
+
+/// Whether an object may be the definition of a group and a kind, by its own kind and its name, which is
+/// `PLURAL.GROUP`.
+pub fn is_definition((own, name): (&str, &str), (group, kind): (&str, &str)) -> bool {
+    let Some((plural, of)) = name.split_once('.') else {
+        return false;
+    };
+    let kind = kind.to_lowercase();
+    let endings = [("", ""), ("", "s"), ("", "es"), ("y", "ies")];
+    let mut plurals = endings
+        .iter()
+        .filter_map(|(from, to)| Some(format!("{}{to}", kind.strip_suffix(from)?)));
+    own == "CustomResourceDefinition" && of == group && plurals.any(|it| it == plural)
 }
 
 /// What is deleted with an object of that kind, or may be, in words after its name; `None` where nothing is.

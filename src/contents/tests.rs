@@ -2,8 +2,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{
-    ChangeKind, ContentChange, SecretChange, SecretDisplay, SnapshotSize, compare, manifests, mask,
-    size,
+    ChangeKind, ContentChange, SecretChange, SecretDisplay, SnapshotSize, compare, is_definition,
+    manifests, mask, size,
 };
 
 fn text(resources: &Value) -> Box<RawValue> {
@@ -185,4 +185,28 @@ fn masking_says_what_was_masked() {
     assert_eq!(masked[&1], ["data.password", "data.user"]);
     assert_eq!(masked.len(), 1);
     assert!(!found[1].value.to_string().contains("b25l"));
+}
+
+#[test]
+fn a_definition_is_found_by_its_name() {
+    for (name, group, kind, is_it) in [
+        ("widgets.example.com", "example.com", "Widget", true),
+        ("policies.example.com", "example.com", "Policy", true),
+        ("ingresses.example.com", "example.com", "Ingress", true),
+        ("widgets.example.com", "other.com", "Widget", false),
+        (
+            "databaseusers.example.com",
+            "example.com",
+            "Database",
+            false,
+        ),
+        ("widgets", "", "Widget", false),
+    ] {
+        let definition = ("CustomResourceDefinition", name);
+        assert_eq!(
+            is_definition(definition, (group, kind)),
+            is_it,
+            "{name} {kind}"
+        );
+    }
 }

@@ -55,20 +55,47 @@ impl NamespaceCarriers {
 
     fn bound(&self, cluster: &str) -> impl Iterator<Item = &Arc<Binding>> {
         self.bindings.iter().filter(move |binding| {
-            binding.spec.cluster == cluster
-                && !binding.is_unscheduled()
-                && !binding.meta.is_deleting()
-                && binding.spec.state == "Bound"
+            binding.spec.cluster == cluster && !is_leaving(binding) && binding.spec.state == "Bound"
         })
     }
 
-    /// Whether one of them has applied it on a cluster: what is missing now was deleted there.
-    pub fn have_applied(&self, cluster: &str) -> bool {
-        self.bound(cluster).any(|binding| {
-            let applied = binding.current(reasons::APPLIED);
-            applied.is_some_and(Condition::is_true)
-        })
+    /// How far they are on a cluster: what is missing where it was applied was deleted there.
+    pub fn progress(&self, cluster: &str) -> CarrierProgress {
+        let mut own = self.bindings.iter().filter(|it| it.spec.cluster == cluster);
+        let bound: Vec<_> = self.bound(cluster).collect();
+        let says = |is: fn(&Condition) -> bool| {
+            let mut applied = bound.iter().filter_map(|it| it.current(reasons::APPLIED));
+            applied.any(is)
+        };
+        if says(Condition::is_true) {
+            CarrierProgress::Applied
+        } else if says(|it| it.is_false() && it.reason != reasons::APPLY_IN_PROGRESS) {
+            CarrierProgress::Failing
+        } else if own.clone().any(|it| !is_leaving(it)) {
+            CarrierProgress::Picked
+        } else if own.any(|it| is_leaving(it)) {
+            CarrierProgress::Leaving
+        } else {
+            CarrierProgress::Elsewhere
+        }
     }
+}
+
+/// How far the placements of a namespace are on a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CarrierProgress {
+    Applied,
+    Failing,
+    /// Its content is still to be rolled out there, or on its way.
+    Picked,
+    /// Its content is being removed from there.
+    Leaving,
+    /// None of them has picked it.
+    Elsewhere,
+}
+
+fn is_leaving(binding: &Binding) -> bool {
+    binding.is_unscheduled() || binding.meta.is_deleting()
 }
 
 /// What was applied on a cluster found its namespace, whatever has changed since.

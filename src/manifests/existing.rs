@@ -11,6 +11,7 @@ use super::immutable;
 use super::rendering::RenderedManifest;
 use crate::contents::{self, ContentChange, Manifest, ManifestKey, SecretDisplay};
 use crate::kubefleet::binding::Envelope;
+use crate::kubefleet::describe_object;
 
 /// The manifests in a cluster's Works.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +77,18 @@ impl RenderedManifest<'_> {
     }
 }
 
+/// Why a cluster would not take an object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectRefusal {
+    /// Kubernetes does not let this field change.
+    Field(String),
+    /// It comes twice, at least once in this envelope.
+    /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject.
+    Twice(String),
+    /// What it cannot exist without is deleted: its definition, or its namespace.
+    Without(ManifestKey),
+}
+
 /// Which objects a rendering changes in a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorkDelta {
@@ -84,8 +97,8 @@ pub struct WorkDelta {
     pub created: Vec<ManifestKey>,
     /// Those that the cluster is to lose.
     pub deleted: Vec<ManifestKey>,
-    /// Those that Kubernetes refuses to change, with the field that must stay.
-    pub refused: Vec<(ManifestKey, String)>,
+    /// Those that the cluster would not take, and why.
+    pub refused: Vec<(ManifestKey, ObjectRefusal)>,
     /// Those that move to another Work.
     pub moved: Vec<ManifestKey>,
     /// Those of the member cluster that KubeFleet has kept so far, and that are overwritten.
@@ -102,13 +115,22 @@ impl WorkDelta {
     ) -> Self {
         let mut before: BTreeMap<&ManifestKey, (&Value, Option<WorkSlot<'_>>)> = BTreeMap::new();
         for (manifest, slot) in now {
-            before.insert(&manifest.identity, (&manifest.value, slot));
+            let first = before.entry(&manifest.identity);
+            first.or_insert((&manifest.value, slot));
         }
         let mut delta = Self::default();
+        let mut slots: BTreeMap<&ManifestKey, &Option<Envelope>> = BTreeMap::new();
         for rendered in then {
             let Manifest {
                 identity, value, ..
             } = rendered.manifest.as_ref();
+            if let Some(first) = slots.insert(identity, &rendered.envelope) {
+                let envelope = rendered.envelope.as_ref().or(first.as_ref());
+                let named = envelope.map(|it| describe_object(&it.kind, &it.namespace, &it.name));
+                let twice = named.map(|it| (identity.clone(), ObjectRefusal::Twice(it)));
+                delta.refused.extend(twice);
+                continue;
+            }
             let old = before.remove(identity);
             if old
                 .and_then(|(_, slot)| slot)
@@ -122,17 +144,30 @@ impl WorkDelta {
                 Some((old, _)) => {
                     delta.counts.changed += 1;
                     let field = immutable::changed(old, value);
-                    let field = field.map(|field| (identity.clone(), field));
+                    let field = field.map(|it| (identity.clone(), ObjectRefusal::Field(it)));
                     delta.refused.extend(field);
                 }
             }
         }
+        let kept = slots.into_keys();
+        let without = kept.filter_map(|object| {
+            let lost = before.keys().find(|it| it.holds(object))?;
+            Some((object.clone(), ObjectRefusal::Without((*lost).clone())))
+        });
+        delta.refused.extend(without);
         delta.counts.created = delta.created.len();
         delta.counts.deleted = before.len();
-        delta.counts.refused = delta.refused.len();
+        delta.count_refused();
         delta.counts.moved = delta.moved.len();
         delta.deleted = before.into_keys().cloned().collect();
         delta
+    }
+
+    /// Counts anew what Kubernetes refuses to change.
+    pub fn count_refused(&mut self) {
+        let all = self.refused.iter();
+        let fields = all.filter(|(_, why)| matches!(why, ObjectRefusal::Field(_)));
+        self.counts.refused = fields.count();
     }
 }
 

@@ -38,7 +38,9 @@ use crate::kubefleet::work::Work;
 use crate::rollout::AgentVersion;
 
 pub use content::{Item, SnapshotContent, texts_of};
-pub use existing::{ChangeCounts, ObjectDifference, WorkDelta, WorkManifests, differences};
+pub use existing::{
+    ChangeCounts, ObjectDifference, ObjectRefusal, WorkDelta, WorkManifests, differences,
+};
 pub use needs::{NEEDED_KINDS, needs};
 pub use overrides::{IneffectiveOverride, Override, PlacedOverrides};
 pub use rendering::{

@@ -4,10 +4,10 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::{
-    IneffectiveOverride, Override, PlacedOverrides, RenderFault, RenderedClusters, SnapshotContent,
-    WorkDelta, WorkGenerator,
+    IneffectiveOverride, ObjectRefusal, Override, PlacedOverrides, RenderFault, RenderedClusters,
+    SnapshotContent, WorkDelta, WorkGenerator,
 };
-use crate::contents::Manifest;
+use crate::contents::{Manifest, ManifestKey};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Object, ObjectBody};
 use crate::kubefleet::{Kind, ObjectRef};
@@ -443,6 +443,51 @@ fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
                 .starts_with("ResourceEnvelope shop/web cannot be opened")
         );
     }
+}
+
+#[test]
+fn what_a_cluster_would_not_take_is_told() {
+    let object = |version: &str, kind: &str, name: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}});
+    let definition = object(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "widgets.example.com",
+    );
+    let widget = object("example.com/v1", "Widget", "a");
+    let members = members();
+    let refused = |before: &[&Value], after: &[&Value]| {
+        let content = |all: &[&Value]| {
+            let all = all.iter().copied().cloned().collect::<Vec<_>>();
+            content(&all, WorkGenerator::Newest)
+        };
+        let (before, after) = (content(before), content(after));
+        let placed = [PlacedOverrides::none(&members[0])];
+        let [before, after] = [&before, &after].map(|it| RenderedClusters::new(it, &[], &placed));
+        let (now, then) = (before.manifests(0), after.manifests(0));
+        let now = now.iter().map(|it| (it.manifest.as_ref(), Some(it.slot())));
+        let delta = WorkDelta::new(now, &then);
+        assert_eq!(delta.counts.refused, 0);
+        let refused = delta.refused.into_iter();
+        let refused: Vec<_> = refused.map(|(object, why)| (object.name, why)).collect();
+        (refused, delta.counts.created)
+    };
+    let without = ObjectRefusal::Without(ManifestKey::of(&definition));
+    let both = [&definition, &widget];
+    assert_eq!(
+        refused(&both, &[&widget]),
+        (vec![("a".to_owned(), without)], 0)
+    );
+    assert_eq!(refused(&both, &both), (Vec::new(), 0));
+    assert_eq!(refused(&both, &[&deployment()]), (Vec::new(), 1));
+    assert_eq!(refused(&[&widget], &[&widget]), (Vec::new(), 0));
+    let twice = ObjectRefusal::Twice("ResourceEnvelope shop/web".to_owned());
+    for order in [[&deployment(), &envelope()], [&envelope(), &deployment()]] {
+        assert_eq!(
+            refused(&[], &order),
+            (vec![("web".to_owned(), twice.clone())], 1)
+        );
+    }
+    assert_eq!(refused(&[], &[&envelope()]), (Vec::new(), 1));
 }
 
 /// Each part of a snapshot is a Work of its own, and so is each envelope.

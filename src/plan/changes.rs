@@ -20,8 +20,8 @@ use crate::kubefleet::messages::ManifestProblem;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
-    ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, Override, PlacedOverrides,
-    RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
+    ChangeCounts, FailingOperation, FaultCause, INSIDE_ENVELOPES, ObjectRefusal, Override,
+    PlacedOverrides, RenderedClusters, SnapshotContent, WorkDelta, WorkGenerator,
 };
 use crate::query::Outcome;
 use crate::report::{ComposeText, NotChecked, Subject};
@@ -471,8 +471,6 @@ fn compare(
         let mut delta = delta.clone();
         let own = inventory.binding(cluster.name);
         let is_older = |object: &ManifestKey| own.is_some_and(|own| is_kept_out(own, object));
-        delta.refused.retain(|(object, _)| !is_older(object));
-        delta.counts.refused = delta.refused.len();
         let trouble = own.and_then(|own| binding_trouble(inventory, own));
         let troubled = trouble.map(|it| it.manifests).unwrap_or_default();
         // What others own stays theirs.
@@ -480,6 +478,12 @@ fn compare(
             .deleted
             .retain(|object| !fails(&troubled, object, ManifestProblem::is_not_ours));
         delta.counts.deleted = delta.deleted.len();
+        delta.refused.retain(|(object, why)| match why {
+            ObjectRefusal::Field(_) => !is_older(object),
+            ObjectRefusal::Twice(_) => true,
+            ObjectRefusal::Without(lost) => delta.deleted.contains(lost),
+        });
+        delta.count_refused();
         let then = then.map(|(_, at)| at);
         let bound = own.zip(after.apply.as_ref()).zip(then);
         let apply = bound.filter(|_| from.is_some()).map(|((own, apply), at)| {
@@ -530,9 +534,14 @@ impl FailingObjects {
             .iter()
             .map(|it| (&it.manifest.identity, &it.manifest.value))
             .collect();
-        for sent in &after.manifests(at) {
+        let then = after.manifests(at);
+        for sent in &then {
             let object = &sent.manifest.identity;
-            let is_new = had.get(object) != Some(&&sent.manifest.value);
+            let is_freed = then.iter().any(|it| {
+                let it = &it.manifest.identity;
+                !had.contains_key(it) && it.holds(object)
+            });
+            let is_new = is_freed || had.get(object) != Some(&&sent.manifest.value);
             if fails(troubled, object, |it| it.is_overcome_by(apply, is_new)) {
                 kept.overwritten.push(object.clone());
             } else if !is_new && fails(troubled, object, ManifestProblem::is_lasting) {
@@ -648,17 +657,17 @@ fn moved(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
     draft.warnings.push(warning);
 }
 
-/// An object with a field that must not change, and the clusters that would refuse it.
+/// An object that clusters would not take, why, and these clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedObject {
     object: ManifestKey,
-    field: String,
+    why: ObjectRefusal,
     pub clusters: BTreeSet<String>,
 }
 
 impl RefusedObject {
     fn of(found: &DeltaGroups) -> Vec<Self> {
-        let mut all: BTreeMap<&(ManifestKey, String), BTreeSet<String>> = BTreeMap::new();
+        let mut all: BTreeMap<&(ManifestKey, ObjectRefusal), BTreeSet<String>> = BTreeMap::new();
         for (change, clusters) in found {
             for refused in &change.delta.refused {
                 let known = all.entry(refused).or_default();
@@ -666,9 +675,9 @@ impl RefusedObject {
             }
         }
         let all = all.into_iter();
-        all.map(|((object, field), clusters)| Self {
+        all.map(|((object, why), clusters)| Self {
             object: object.clone(),
-            field: field.clone(),
+            why: why.clone(),
             clusters,
         })
         .collect()
@@ -676,26 +685,48 @@ impl RefusedObject {
 
     /// What is wrong with it, as a clause.
     pub fn describe(&self) -> String {
-        format!(
-            "{} changes in {}, which Kubernetes does not let change: the member clusters would refuse \
-             the object",
-            self.object.describe(),
-            self.field
-        )
+        let object = self.object.describe();
+        match &self.why {
+            ObjectRefusal::Field(field) => format!(
+                "{object} changes in {field}, which Kubernetes does not let change: the member clusters would \
+                 refuse the object"
+            ),
+            ObjectRefusal::Twice(envelope) => format!(
+                "{object} is in the content twice, once in {envelope}: KubeFleet does not apply an object \
+                 twice, and the run would be stuck there"
+            ),
+            ObjectRefusal::Without(lost) => format!(
+                "{object} cannot exist without {}, which the run deletes: the run would be stuck there",
+                lost.describe()
+            ),
+        }
+    }
+
+    fn warning(self) -> Warning {
+        let (kind, fix) = match &self.why {
+            ObjectRefusal::Field(_) => (
+                WarningKind::ImmutableFieldChanged,
+                "Keep the old value, or give the object another name. Deleting it on the member \
+                 clusters is the last resort: it is missing until the rollout creates it again.",
+            ),
+            ObjectRefusal::Twice(_) => (
+                WarningKind::ObjectTwice,
+                "Take it out of the envelope, or do not select it outside of it.",
+            ),
+            ObjectRefusal::Without(_) => (
+                WarningKind::NeededObjectDeleted,
+                "Select what it needs again, or do not select the object either.",
+            ),
+        };
+        let warning = Warning::new(kind, subject(&self.object), format!("{}.", self.describe()));
+        warning.clusters(self.clusters).fix(fix)
     }
 }
 
-/// Warns of fields that must not change.
+/// Warns of objects that clusters would not take.
 fn refused(draft: &mut PlanDraft<'_>, found: &DeltaGroups) {
     for refused in RefusedObject::of(found) {
-        let message = format!("{}.", refused.describe());
-        let about = subject(&refused.object);
-        let warning = Warning::new(WarningKind::ImmutableFieldChanged, about, message)
-            .clusters(refused.clusters)
-            .fix(
-                "Keep the old value, or give the object another name. Deleting it on the member \
-                 clusters is the last resort: it is missing until the rollout creates it again.",
-            );
+        let warning = refused.warning();
         draft.warnings.push(warning);
     }
 }

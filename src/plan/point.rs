@@ -158,6 +158,10 @@ kinds! {
         EnvelopeInvalid = "envelope-content-invalid", "FS512";
         /// An object changes in a field that Kubernetes does not let change.
         ImmutableFieldChanged = "immutable-field-changed";
+        /// An object is in the content plainly and in an envelope, or in several envelopes.
+        ObjectTwice = "object-twice", "FS508";
+        /// The run deletes the definition or the namespace of an object that stays in the content.
+        NeededObjectDeleted = "needed-object-deleted", "FS711";
         /// Clusters that keep the placement lose a namespace, or a definition of custom resources, and
         /// what is in it.
         CascadingDeletion = "cascading-deletion", "FS711";
@@ -228,6 +232,17 @@ impl<K: PointKind> PlanPoint<K> {
     }
 }
 
+impl WarningKind {
+    /// The content for which a run would be stuck on clusters that are well.
+    pub const CONTENT_REFUSED: [Self; 5] = [
+        Self::ImmutableFieldChanged,
+        Self::ObjectTwice,
+        Self::NeededObjectDeleted,
+        Self::EnvelopeInvalid,
+        Self::ObjectOfAnotherPlacement,
+    ];
+}
+
 impl Warning {
     /// Whether a script is not let start the run, unless it takes the risk with a flag; `is_named` where it names
     /// the snapshot.
@@ -235,9 +250,6 @@ impl Warning {
         match self.kind {
             WarningKind::ClustersGoBack
             | WarningKind::StrategyUnreadable
-            | WarningKind::ImmutableFieldChanged
-            | WarningKind::EnvelopeInvalid
-            | WarningKind::ObjectOfAnotherPlacement
             | WarningKind::OverrideNotApplicable => true,
             WarningKind::CascadingDeletion
             | WarningKind::ComparedObjectsDeleted
@@ -245,7 +257,7 @@ impl Warning {
             | WarningKind::SnapshotNameReused
             | WarningKind::SnapshotRolledBack => !is_named,
             WarningKind::BindingDeleted | WarningKind::MemberClusterLeaving => self.passes(),
-            _ => false,
+            kind => WarningKind::CONTENT_REFUSED.contains(&kind),
         }
     }
 

@@ -141,11 +141,10 @@ fn stage(
     }
 }
 
-/// The warnings of what keeps a cluster from being done.
-const STALLS: [WarningKind; 9] = [
+/// What else keeps a cluster from being done than content that it refuses.
+const STALLS: [WarningKind; 8] = [
     WarningKind::OverrideNotApplicable,
-    WarningKind::EnvelopeInvalid,
-    WarningKind::ImmutableFieldChanged,
+    WarningKind::EarlierWorkRemains,
     WarningKind::ClusterFailing,
     WarningKind::ClusterHeld,
     WarningKind::BindingDeleted,
@@ -159,7 +158,9 @@ pub(super) fn foresee(plan: &mut Plan, inventory: &Inventory, planned: &State) {
     let Some(times) = ClusterTimes::of_placement(inventory) else {
         return;
     };
-    let stalls = plan.warnings.iter().filter(|it| STALLS.contains(&it.kind));
+    let content = WarningKind::CONTENT_REFUSED;
+    let stalls = plan.warnings.iter();
+    let stalls = stalls.filter(|it| STALLS.contains(&it.kind) || content.contains(&it.kind));
     let stalls: BTreeSet<_> = stalls.flat_map(|it| &it.clusters).collect();
     let is_well = |stage: &&mut PlannedStage| {
         let mut clusters = stage.clusters.iter();

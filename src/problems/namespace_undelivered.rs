@@ -1,11 +1,12 @@
 //! Nothing brings a namespaced placement's namespace to clusters, where its objects cannot be applied then.
 
 use super::{Problem, steps};
-use crate::inventory::{Inventory, carrying, was_applied};
+use crate::inventory::{CarrierProgress, Inventory, NamespaceCarriers, carrying, was_applied};
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::{Concept, Kind};
 use crate::report::ComposeText;
 use crate::rollout::Rollout;
-use crate::words::{count, enumerate};
+use crate::words::{CommandLine, count, enumerate};
 
 /// Of these clusters, those that have nothing of the placement yet, and to which no cluster placement has
 /// brought the namespace. `None` where that was not read, or where the namespace comes in another way.
@@ -30,9 +31,9 @@ pub fn namespace_undelivered<'c>(
     let names: Vec<_> = names.map(|it| it.meta.name.as_str()).collect();
     let who = match names.as_slice() {
         [] => format!("No {kind} selects namespace {namespace}, so it may be missing on"),
-        [one] => format!("{kind} {one}, which may deliver namespace {namespace}, has not reached"),
+        [one] => format!("{kind} {one}, which may deliver namespace {namespace}, is not on"),
         several => format!(
-            "The {kind}s {}, which may deliver namespace {namespace}, have not reached",
+            "The {kind}s {}, which may deliver namespace {namespace}, are not on",
             enumerate(several)
         ),
     };
@@ -57,11 +58,20 @@ pub fn namespace_undelivered<'c>(
         }
     }
     let there = enumerate(&problem.clusters);
-    problem = match names.as_slice() {
-        [one] => {
-            let carrier = carriers.placements.first();
-            let reached = carrier.map(|it| steps::clusters(&it.object()));
-            problem.look_with(format!("Check why {one} has not reached {there}."), reached)
+    problem = match carriers.placements.as_slice() {
+        [carrier] => {
+            let without: Vec<_> = problem.clusters.iter().map(String::as_str).collect();
+            let steps = delivery_steps(carriers, carrier, &without);
+            return Some(
+                steps
+                    .into_iter()
+                    .fold(problem.clone(), |problem, step| match step {
+                        (look, Some(command)) => problem.look_with(look, command),
+                        (fix, None) => {
+                            problem.fix(format!("{fix} first; or create the namespace there."))
+                        }
+                    }),
+            );
         }
         _ => problem.look(format!("Check whether {there} have namespace {namespace}.")),
     };
@@ -77,6 +87,46 @@ pub fn namespace_undelivered<'c>(
             enumerate(&names)
         )
     }))
+}
+
+/// What brings a namespace to clusters that its one carrier has not brought it to: looks with their commands, and
+/// what is to be done, without the full stop.
+pub fn delivery_steps(
+    carriers: &NamespaceCarriers,
+    carrier: &Placement,
+    clusters: &[&str],
+) -> Vec<(String, Option<CommandLine>)> {
+    let (object, name) = (carrier.object(), &carrier.meta.name);
+    let on = |wanted: &[CarrierProgress]| {
+        let all = clusters.iter().copied();
+        let all: Vec<_> = all
+            .filter(|it| wanted.contains(&carriers.progress(it)))
+            .collect();
+        (!all.is_empty()).then(|| enumerate(all))
+    };
+    let mut steps = Vec::new();
+    if let Some(picked) = on(&[CarrierProgress::Picked, CarrierProgress::Failing]) {
+        let why = format!(
+            "Check why {object}, which has picked {picked}, has not brought the namespace there."
+        );
+        steps.push((why, Some(steps::diagnose(&object))));
+    }
+    if let Some(leaving) = on(&[CarrierProgress::Leaving]) {
+        let why = format!("Check why {object} is being removed from {leaving}.");
+        steps.push((why, Some(steps::clusters(&object))));
+    }
+    if let Some(elsewhere) = on(&[CarrierProgress::Elsewhere]) {
+        let why = format!("Check why {object} has not picked {elsewhere}.");
+        steps.push((why, Some(steps::clusters(&object))));
+    }
+    if let Some(picked) = on(&[CarrierProgress::Picked]) {
+        steps.push((format!("Roll {name} out on {picked}"), None));
+    }
+    if let Some(without) = on(&[CarrierProgress::Leaving, CarrierProgress::Elsewhere]) {
+        let fix = format!("Let {name} pick {without}, and roll it out there");
+        steps.push((fix, None));
+    }
+    steps
 }
 
 /// Without the field, the placement would bring all that the namespace holds.

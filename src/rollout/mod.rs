@@ -7,6 +7,7 @@ pub mod approvals;
 mod build;
 mod cluster;
 pub mod content;
+pub mod dropped_gates;
 mod facts;
 pub mod history;
 pub mod in_the_way;

@@ -278,9 +278,14 @@ fn a_plan_warns_of_a_namespace_that_is_deleted() {
     let (code, out, _) = call_on(&path, &asked);
     assert_eq!(code, 0);
     let out = one_line(&out);
-    let warning = "warning FS711 cascading-deletion Namespace shop is deleted with everything in it from \
-                   member-1, member-2, member-3 and member-4, although the placement stays.";
-    assert!(out.contains(warning), "{out}");
+    for warning in [
+        "warning FS711 cascading-deletion Namespace shop is deleted with everything in it from member-1, \
+         member-2, member-3 and member-4, although the placement stays.",
+        "warning FS711 needed-object-deleted Service shop/web cannot exist without Namespace shop, which the \
+         run deletes: the run would be stuck there.",
+    ] {
+        assert!(out.contains(warning), "{warning}\n{out}");
+    }
     // The next snapshot has it.
     let (_, out, _) = call(&PLAN);
     assert!(!out.contains("cascading-deletion"), "{out}");

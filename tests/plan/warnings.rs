@@ -698,6 +698,11 @@ fn clusters_that_keep_what_others_did_are_told() {
         plan["warnings"][0]["message"],
         "beta fails for Namespace web, which the run does not change there: it will stall again."
     );
+    // What it lacked comes with the run.
+    let same = failed.replace("colour: blue", "colour: green");
+    assert_eq!(warnings(&[], &same), ["cluster-failing"]);
+    let namespace = "  - apiVersion: v1\n    kind: Namespace\n    metadata: {name: web}\n";
+    assert_eq!(warnings(&[], &same.replacen(namespace, "", 1)), [""; 0]);
 }
 
 #[test]

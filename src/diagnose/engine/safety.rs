@@ -16,9 +16,14 @@ pub(in crate::diagnose) fn steps(cx: &DiagnosisContext<'_>, findings: &mut [Find
     leaving(findings);
     for finding in findings {
         for remedy in &mut finding.remedies {
-            let what = remedy.command.as_ref().and_then(replacing);
-            if let Some(what) = what {
-                remedy.action = format!("{} `{what}` deletes this run first.", remedy.action);
+            let Some(command) = &remedy.command else {
+                continue;
+            };
+            if let Some(what) = replacing(command) {
+                remedy.action += &format!(" `{what}` deletes this run first.");
+            }
+            if let Some(dropped) = tried::dropped_gate(cx.inventory, command) {
+                remedy.action += &format!(" But {dropped}.");
             }
         }
         let look = finding

@@ -11,7 +11,8 @@ use crate::controller::{
 use crate::inventory::{BLOCKING, Inventory};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{RunState, UpdateRun};
-use crate::kubefleet::{Condition, reasons};
+use crate::kubefleet::{Condition, Conditions, reasons};
+use crate::rollout::dropped_gates::{self, approvals_of};
 use crate::rollout::{STUCK_AFTER, rollback};
 use crate::words::CommandLine;
 
@@ -182,6 +183,24 @@ pub(in crate::diagnose) fn makes_a_run(command: &CommandLine) -> bool {
         && (verb == "retry"
             || verb == "rollback"
             || (verb == "run" && from.iter().any(|flag| command.has_flag(flag))))
+}
+
+/// The approval for which the run does not wait that a command makes of this one, though this one does: with
+/// `--yes`, `run` refuses that unless the strategy is named.
+pub(in crate::diagnose) fn dropped_gate(
+    inventory: &Inventory,
+    command: &CommandLine,
+) -> Option<String> {
+    let own = inventory.run.present()?;
+    let is_over = own.status.conditions.is_true(reasons::SUCCEEDED);
+    let is_named = command.has_flag("--strategy") || command.verb() == "rollback";
+    if is_over || is_named || !makes_a_run(command) {
+        return None;
+    }
+    let (made_of, _) = interventions(inventory, command)?;
+    let state = state_after(inventory, command, has_left)?.ok()?;
+    let now = approvals_of(&initialize(state).0.run)?;
+    dropped_gates::dropped_gate(made_of, &now).filter(|_| made_of.meta.name == own.meta.name)
 }
 
 /// What shows beforehand what comes of a command that makes a run: a plan with its content.

@@ -1,7 +1,7 @@
 //! What is shown before a run is made: what the controller would compute, what speaks against it, and
 //! what is asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::{SignedDuration, Timestamp};
@@ -34,10 +34,11 @@ use crate::problems::members::all_silent_since;
 use crate::render::style::TextPaint;
 use crate::render::{self, RenderLook};
 use crate::report::Subject;
+use crate::rollout::dropped_gates::{approvals_before, dropped_gate};
 use crate::rollout::rollback::{self, overrides_then};
 use crate::rollout::versions::Version;
-use crate::rollout::{GateFacts, Rollout, StageDefinition, TaskTime, binding_trouble};
-use crate::words::{Hint, by_number, capital, count, enumerate};
+use crate::rollout::{GateFacts, Rollout, TaskTime, binding_trouble};
+use crate::words::{Hint, by_number, capital, enumerate};
 
 /// A run that is to be made, as it was shown.
 pub(super) enum LaunchOffer {
@@ -231,63 +232,26 @@ pub(super) fn offer(
     })
 }
 
-/// Where the new run reaches a cluster after fewer approvals than each run would have which it is made of, or which
-/// is stopped or deleted first, though it has the same strategy.
+/// The approvals for which the new run does not wait, of those that it is made of, or that are stopped or deleted
+/// first, if they have the same strategy.
 fn dropped_gates(launch: &RunLaunch, plan: &Plan, inventory: &Inventory) -> Vec<DroppedGate> {
     let now = plan.stages.iter().map(|stage| {
         let clusters = stage.clusters.iter().map(|it| it.name.as_str());
-        (&stage.definition, clusters.collect())
+        (stage.definition.clone(), clusters)
     });
     let now = approvals_before(now);
     let first = launch.first.iter().map(|it| &it.object().name);
     let names: BTreeSet<_> = first.chain(&launch.from).collect();
     let runs = names.into_iter().filter_map(|it| inventory.run_on(it));
-    let runs = runs.filter(|run| {
-        run.spec.strategy == launch.strategy && run.status.conditions.is_true(reasons::INITIALIZED)
-    });
+    let runs = runs.filter(|run| run.spec.strategy == launch.strategy);
     let dropped = runs.filter_map(|run| {
-        let stages = &run.status.strategy.as_deref()?.stages;
-        let definitions: Vec<_> = stages.iter().map(StageDefinition::new).collect();
-        let clusters = run.status.stages.iter();
-        let clusters = clusters.map(|it| it.clusters.iter().map(|it| it.name.as_str()).collect());
-        let then = approvals_before(definitions.iter().zip(clusters));
-        let mut then = then.into_iter();
-        let (cluster, asked, asks) = then.find_map(|(cluster, asked)| {
-            let asks = now.get(cluster).filter(|asks| **asks < asked)?;
-            Some((cluster, asked, *asks))
-        })?;
-        let (name, strategy) = (&run.meta.name, &launch.strategy);
-        let asks = match asks {
-            0 => "none".to_owned(),
-            several => several.to_string(),
-        };
         Some(DroppedGate {
-            is_from: launch.from.as_ref() == Some(name)
+            is_from: launch.from.as_ref() == Some(&run.meta.name)
                 && !run.status.conditions.is_true(reasons::SUCCEEDED),
-            words: format!(
-                "{name} asked for {} before it reached {cluster}, and {strategy} asks for {asks} now",
-                count(asked, "approval")
-            ),
+            words: dropped_gate(run, &now)?,
         })
     });
     dropped.collect()
-}
-
-/// How many approvals each cluster of these stages comes after.
-fn approvals_before<'s>(
-    stages: impl Iterator<Item = (&'s StageDefinition, Vec<&'s str>)>,
-) -> BTreeMap<&'s str, usize> {
-    let (mut before, mut all) = (0, BTreeMap::new());
-    for (stage, clusters) in stages {
-        let approvals = |when| {
-            let gates = stage.gates(when);
-            gates.filter(|gate| gate.kind == "Approval").count()
-        };
-        before += approvals(TaskTime::Before);
-        all.extend(clusters.into_iter().map(|cluster| (cluster, before)));
-        before += approvals(TaskTime::After);
-    }
-    all
 }
 
 /// An approval for which a new run does not wait.
@@ -351,14 +315,9 @@ fn objects(around: &PlacementObjects, index: Option<&str>) -> Vec<Value> {
 /// For what of its content a run would be stuck, as a clause. Content with which clusters fail already
 /// counts where a run goes for it that continues by itself as soon as they do not.
 fn stuck_for(launch: &RunLaunch, plan: &Plan) -> Option<String> {
-    let kinds = [
-        WarningKind::ImmutableFieldChanged,
-        WarningKind::EnvelopeInvalid,
-        WarningKind::ObjectOfAnotherPlacement,
-    ];
     let failing = launch.deletes_what_goes_on();
     let failing = failing.then_some(WarningKind::ClusterFailing);
-    let mut kinds = kinds.into_iter().chain(failing);
+    let mut kinds = WarningKind::CONTENT_REFUSED.into_iter().chain(failing);
     let why = kinds.find_map(|kind| clause(plan, kind))?;
     Some(first_sentence(&why))
 }

@@ -1,11 +1,12 @@
 //! A member cluster does not serve the kind of an object.
 
+use crate::contents::is_definition;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
 use crate::kubefleet::kind::api_version;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::kubefleet::snapshot::is_of_hub;
+use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot, is_of_hub};
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
@@ -26,18 +27,14 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
          {version}.",
         affected.object()
     );
-    let defines = |name: &str| defines(name, manifest.group, kind);
-    let refused = sent::refused(&affected.on, |it| {
-        it.kind == "CustomResourceDefinition" && defines(it.name)
-    });
+    let defines = |of: &str, name: &str| is_definition((of, name), (manifest.group, kind));
+    let refused = sent::refused(&affected.on, |it| defines(it.kind, it.name));
     if let Some(causes) = refused {
         return sent::caused_by(finding, causes);
     }
     let definition = affected.on.iter().find_map(|failing| {
-        SentManifest::all(affected.cx, failing).find(|sent| {
-            let manifest = sent.manifest;
-            manifest.kind == "CustomResourceDefinition" && defines(&manifest.meta.name)
-        })
+        SentManifest::all(affected.cx, failing)
+            .find(|sent| defines(&sent.manifest.kind, &sent.manifest.meta.name))
     });
     if let Some(sent) = definition {
         let name = &sent.manifest.meta.name;
@@ -79,6 +76,27 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         );
     }
     let served = affected.on_member("api-resources");
+    if let Some((dropped, snapshot)) = dropped(affected, defines) {
+        let (cx, name) = (affected.cx, &dropped.meta.name);
+        let own = affected
+            .cx
+            .run()
+            .map_or("", |it| it.status.snapshot_index.as_str());
+        let before = snapshot.index().unwrap_or_default();
+        finding.message = format!(
+            "{} Snapshot {before} has {} {name} for it, and snapshot {own} has not: KubeFleet deletes there what \
+             new content lacks.",
+            finding.message, dropped.kind
+        );
+        let diff = cx
+            .command("snapshots")
+            .arg("diff")
+            .arg(&cx.inventory.placement_name);
+        return finding
+            .index_of(snapshot)
+            .look_with("Check what the snapshot lost.", diff.arg(before).arg(own))
+            .roll_out(cx, &format!("Select the definition {name} again"));
+    }
     finding
         .look_with(
             format!("List the kinds that {} serves.", affected.cluster()),
@@ -98,40 +116,29 @@ fn check(affected: &AffectedObject<'_, '_>, mut finding: Finding) -> Finding {
         )
 }
 
-/// Whether a CustomResourceDefinition of this name may be the one of a kind: it is called
-/// `PLURAL.GROUP`.
-fn defines(name: &str, group: &str, kind: &str) -> bool {
-    let Some((plural, of)) = name.split_once('.') else {
-        return false;
-    };
-    let kind = kind.to_lowercase();
-    let endings = [("", ""), ("", "s"), ("", "es"), ("y", "ies")];
-    let mut plurals = endings
-        .iter()
-        .filter_map(|(from, to)| Some(format!("{}{to}", kind.strip_suffix(from)?)));
-    of == group && plurals.any(|it| it == plural)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::defines;
-
-    #[test]
-    fn a_definition_is_found_by_its_name() {
-        for (name, group, kind, is_it) in [
-            ("widgets.example.com", "example.com", "Widget", true),
-            ("policies.example.com", "example.com", "Policy", true),
-            ("ingresses.example.com", "example.com", "Ingress", true),
-            ("widgets.example.com", "other.com", "Widget", false),
-            (
-                "databaseusers.example.com",
-                "example.com",
-                "Database",
-                false,
-            ),
-            ("widgets", "", "Widget", false),
-        ] {
-            assert_eq!(defines(name, group, kind), is_it, "{name} {kind}");
-        }
-    }
+/// The definition that an earlier snapshot had, and the run's does not, with that snapshot.
+fn dropped<'i>(
+    affected: &AffectedObject<'_, 'i>,
+    defines: impl Fn(&str, &str) -> bool,
+) -> Option<(&'i ManifestIdentity, &'i ResourceSnapshot)> {
+    let inventory = affected.cx.inventory;
+    let own = inventory
+        .run
+        .present()?
+        .status
+        .snapshot_index
+        .parse::<i64>()
+        .ok()?;
+    let earlier = inventory.snapshots.iter().filter_map(|it| {
+        let index = it.index()?.parse::<i64>().ok()?;
+        (index < own).then_some((index, it))
+    });
+    let having = earlier.filter_map(|(index, snapshot)| {
+        let mut all = snapshot.spec.resources.iter();
+        let found = all.find(|it| defines(&it.kind, &it.meta.name))?;
+        Some((index, (found, snapshot)))
+    });
+    having
+        .max_by_key(|(index, _)| *index)
+        .map(|(_, found)| found)
 }

@@ -4,9 +4,10 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::subjects::affected::AffectedObject;
 use crate::diagnose::subjects::objects::per_subject;
 use crate::diagnose::subjects::sent::{self, SentManifest};
+use crate::inventory::CarrierProgress;
 use crate::kubefleet::Kind;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::problems::{SCOPE_VERSION, namespace_undelivered_ahead, steps};
+use crate::problems::{SCOPE_VERSION, delivery_steps, namespace_undelivered_ahead};
 use crate::rollout::ManifestTrouble;
 use crate::words::CommandLine;
 
@@ -139,9 +140,10 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
     if let Some(known) = &affected.cx.inventory.carriers
         && let [carrier] = known.placements.as_slice()
     {
-        let (carrier, name) = (carrier.object(), &carrier.meta.name);
+        let name = &carrier.meta.name;
         let on = affected.on.iter().map(|it| it.cluster);
-        let (gone, never): (Vec<_>, Vec<_>) = on.partition(|it| known.have_applied(it));
+        let (gone, never): (Vec<_>, Vec<_>) =
+            on.partition(|it| known.progress(it) == CarrierProgress::Applied);
         if !gone.is_empty() {
             finding.message = format!(
                 "{} {name} has delivered it to {}, so it was deleted there since.",
@@ -152,18 +154,11 @@ fn placed(affected: &AffectedObject<'_, '_>, mut finding: Finding, namespace: &s
                 "Wait: the member agents try again within 15 minutes, first the namespace, then what is in it.",
             );
         }
-        if never.is_empty() {
-            return finding;
-        }
-        let clusters = enumerate(never);
-        return finding
-            .look_with(
-                format!("Check why {carrier}, which may deliver the namespace, has not brought it to {clusters}."),
-                steps::clusters(&carrier),
-            )
-            .fix(format!(
-                "Let {name} pick {clusters}, and roll it out there; the agent tries again within 15 minutes."
-            ));
+        let steps = delivery_steps(known, carrier, &never).into_iter();
+        return steps.fold(finding, |finding, step| match step {
+            (look, Some(command)) => finding.look_with(look, command),
+            (fix, None) => finding.fix(format!("{fix}; the agent tries again within 15 minutes.")),
+        });
     }
     let finding = finding.look_with(
         format!(

@@ -6,6 +6,7 @@ use crate::problems::steps;
 use crate::rollout::Rollout;
 use crate::rollout::content::cascading_losses;
 use crate::rollout::overrides::{is_deletion, origin, rules_of};
+use crate::rollout::versions::Version;
 
 /// The hub agent deletes from a cluster what the run's snapshot no longer has, and Kubernetes deletes what
 /// is in a Namespace with it, whoever created that. Source: workgenerator/controller.go:syncAllWork.
@@ -26,8 +27,15 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
             Some(by) => format!(": override {} deletes it there", origin(by)),
             None => ", although the placement stays".to_owned(),
         };
+        let left = left_without(rollout, &loss.object).filter(|_| loss.by.is_none());
+        let left = left.map_or_else(String::new, |left| {
+            format!(
+                " {} stays in the content: without it, the run gets stuck there.",
+                left.describe()
+            )
+        });
         let finding = rule
-            .finding(&run, format!("{} {deletes}{why}.", run.name))
+            .finding(&run, format!("{} {deletes}{why}.{left}", run.name))
             .clusters(loss.clusters.iter().copied())
             .snapshot_of(rollout.run)
             .index_of(loss.snapshot);
@@ -75,6 +83,13 @@ fn check(cx: &DiagnosisContext<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Vec<F
         )
     });
     losses.collect()
+}
+
+/// An object of the run's content that cannot exist without one which it deletes.
+fn left_without(rollout: &Rollout<'_>, lost: &ManifestKey) -> Option<ManifestKey> {
+    let own = Version::of_index(rollout.inventory, &rollout.run.status.snapshot_index);
+    let mut objects = own.objects().map(ManifestKey::of_manifest);
+    objects.find(|it| lost.holds(it))
 }
 
 /// The snapshot of a run, where the latest one has an object that it lacks.
