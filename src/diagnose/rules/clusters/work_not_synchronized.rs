@@ -5,9 +5,9 @@ use crate::diagnose::subjects::failing_cluster::FailingCluster;
 use crate::diagnose::subjects::objects::{clusters, per_trouble};
 use crate::diagnose::subjects::ownership;
 use crate::kubefleet::messages::BindingProblem;
-use crate::kubefleet::names;
+use crate::kubefleet::{Kind, names};
 use crate::problems::steps;
-use crate::words::after_colon;
+use crate::words::{CommandLine, after_colon};
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
@@ -101,13 +101,20 @@ fn describe(
                  these bindings.",
                 after_colon(text)
             );
+            let works = CommandLine::kubectl("get").arg(Kind::Work.for_kubectl());
+            let named = text.rsplit('"').nth(1);
+            let work = named.map(|it| works.arg(it).namespace(names::member_namespace(&first)));
             finding
                 .look_with(
                     "Check which binding that Work is of: its labels name it.",
-                    steps::works_for(&cx.placement_object(), &first).switch("--show-labels"),
+                    work.map(|it| it.switch("--show-labels")),
+                )
+                .fix(
+                    "If it is of another placement, give one of the two another name: `a.b` in no namespace and \
+                     `b` in namespace a have Works of the same name.",
                 )
                 .disrupt(
-                    "Delete it, if that binding is gone: what it has brought goes from the cluster, and the hub \
+                    "Or delete it, if that binding is gone: what it has brought goes from the cluster, and the hub \
                      agent writes a new one.",
                 )
                 .then_continues(cx)
